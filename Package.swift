@@ -1,0 +1,124 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// The settings every one of our modules is built with.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A system library: its module map and its one shim header are in `Sources/<name>`.
+func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
+}
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
+}
+
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "Sluice",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "sluice", targets: ["sluice"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    ],
+    targets: [
+        // System libraries.
+        system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
+        system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev", brew: "libnghttp2"),
+        system("CNcurses", pkgConfig: "ncursesw", apt: "libncurses-dev", brew: "ncurses"),
+        system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev", brew: "pcre2"),
+        system("CBrotli", pkgConfig: "libbrotlidec", apt: "libbrotli-dev", brew: "brotli"),
+        system("CZstd", pkgConfig: "libzstd", apt: "libzstd-dev", brew: "zstd"),
+        system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
+
+        // Modules, lowest first. Arrows point down only (`.ci/arrows` checks it).
+        module("HTTPModel", [nioCore]),
+        module("Wire", ["HTTPModel", "COpenSSL", "CNGHTTP2", nioCore]),
+        module("Content", ["HTTPModel", "CBrotli", "CZstd", "CZlib", nioCore]),
+        module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
+        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "CPCRE2", nioCore, yams]),
+        module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
+        module("Recording", ["HTTPModel", nioCore, grdb, grdbSQLite]),
+        module("Sharing", ["HTTPModel", "Content", nioCore]),
+        module("Terminal", ["CNcurses"]),
+        module("Console", ["Terminal", "HTTPModel", "Content", "ExchangeCore", "Stages", "Recording", "Sharing"]),
+        module(
+            "Runner",
+            [
+                "ProxyServer", "Stages", "Recording", "Sharing", "HTTPModel", "Content", "ExchangeCore", "Wire",
+                nioCore,
+                nioPosix, logging,
+            ]
+        ),
+        .executableTarget(
+            name: "sluice",
+            dependencies: [
+                "Runner", "Console", "ProxyServer", "Wire", "HTTPModel", "Recording", "Sharing", nioCore,
+                argumentParser,
+            ],
+            swiftSettings: strict
+        ),
+
+        // Tests.
+        .target(
+            name: "Support",
+            dependencies: ["HTTPModel", "ExchangeCore", nioCore],
+            path: "Tests/Support",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "RecorderCrashChild",
+            dependencies: ["Recording", "HTTPModel", nioCore],
+            path: "Tests/RecorderCrashChild",
+            swiftSettings: strict
+        ),
+        tests("HTTPModelTests", ["HTTPModel", nioCore]),
+        tests(
+            "WireTests",
+            ["Wire", "HTTPModel", "COpenSSL", nioCore, nioEmbedded, nioHTTP1],
+            exclude: ["HTTP1/Cases"]
+        ),
+        tests("ContentTests", ["Content", "HTTPModel", nioCore]),
+        tests("ExchangeCoreTests", ["ExchangeCore", "Support", "Content", "HTTPModel", nioCore]),
+        tests("StagesTests", ["Stages", "ExchangeCore", "Support", "HTTPModel", nioCore]),
+        tests(
+            "ProxyServerTests",
+            ["ProxyServer", "ExchangeCore", "Support", "Wire", "HTTPModel", nioCore, nioPosix, nioEmbedded, logging]
+        ),
+        tests("RecordingTests", ["Recording", "HTTPModel", "RecorderCrashChild", nioCore]),
+        tests("SharingTests", ["Sharing", "Content", "HTTPModel", nioCore, nioPosix]),
+        tests("RunnerTests", ["Runner", "Recording", "Sharing", "Wire", "HTTPModel", nioCore, nioPosix]),
+        tests(
+            "EndToEndTests",
+            ["sluice", "Recording", "HTTPModel", nioCore, nioPosix],
+            exclude: ["Scripts"]
+        ),
+    ]
+)

@@ -1,0 +1,6 @@
+#ifndef SLUICE_CNGHTTP2_SHIM_H
+#define SLUICE_CNGHTTP2_SHIM_H
+
+#include <nghttp2/nghttp2.h>
+
+#endif

@@ -1,0 +1,6 @@
+#ifndef SLUICE_CZstd_SHIM_H
+#define SLUICE_CZstd_SHIM_H
+
+#include <zstd.h>
+
+#endif

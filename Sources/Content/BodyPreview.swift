@@ -1,0 +1,112 @@
+public import NIOCore
+
+/// A body made readable: what `show` prints and a viewer displays.
+public struct BodyPreview: Sendable, Hashable {
+    /// What the body is.
+    public enum Content: Sendable, Hashable {
+        /// There is none.
+        case empty
+        /// Text, read in the character encoding given; JSON is laid out.
+        case text(String, charset: Charset)
+        /// Bytes that are no text, described in a few words, for example `PNG image`.
+        case binary(ByteBuffer, description: String)
+    }
+
+    /// What the body is.
+    public var content: Content
+    /// The media type it was sent with; `nil` where there was none that can be read.
+    public var mediaType: MediaType?
+    /// Its size with content coding.
+    public var encodedSize: Int
+    /// Its size without content coding, as far as it was decoded.
+    public var decodedSize: Int
+    /// What the reader should know: how it was decoded, what was cut, what is wrong with it.
+    public var notes: [String]
+
+    /// Decodes a body and reads it.
+    ///
+    /// - Parameters:
+    ///   - bytes: the body as received.
+    ///   - contentType: the `Content-Type` value.
+    ///   - contentEncoding: the `Content-Encoding` value.
+    ///   - limit: how many decoded bytes to read at most.
+    ///   - pretty: whether to lay JSON out.
+    public init(
+        _ bytes: ByteBuffer,
+        contentType: String?,
+        contentEncoding: String?,
+        limit: Int = 1 << 20,
+        pretty: Bool = true
+    ) {
+        let codings = contentEncoding.map { ContentCoding.list($0) } ?? []
+        let decoded = ContentDecoder.decode(bytes, codings: codings, limit: limit)
+        mediaType = contentType.flatMap { MediaType($0) }
+        encodedSize = bytes.readableBytes
+        decodedSize = decoded.bytes.readableBytes
+        notes = []
+        if !codings.isEmpty, bytes.readableBytes > 0 {
+            notes.append("decoded from \(codings.map(\.description).joined(separator: ", "))")
+        }
+        if let problem = decoded.problem { notes.append(problem.description) }
+        if contentType != nil, mediaType == nil { notes.append("the Content-Type cannot be read as a media type") }
+        content = .empty
+        guard decodedSize > 0 else { return }
+        let isDecoded = decoded.problem?.kind != .unknownCoding
+        if isDecoded, mediaType?.isTextual == true || TextDecoder.isText(decoded.bytes), !looksBinary(decoded.bytes) {
+            content = text(decoded.bytes, pretty: pretty && decoded.problem == nil)
+        } else {
+            content = .binary(decoded.bytes, description: BinaryKind.describe(decoded.bytes, mediaType: mediaType))
+        }
+    }
+
+    /// A textual type with NUL bytes in an encoding that has none is binary, whatever its label says.
+    private func looksBinary(_ bytes: ByteBuffer) -> Bool {
+        let charset = Charset.detect(in: bytes, mediaType: mediaType).name
+        let mayHoldNUL = charset.hasPrefix("utf-16") || charset.hasPrefix("utf-32")
+        return !mayHoldNUL && bytes.readableBytesView.prefix(4096).contains(0)
+    }
+
+    private mutating func text(_ bytes: ByteBuffer, pretty: Bool) -> Content {
+        let asked = Charset.detect(in: bytes, mediaType: mediaType)
+        let decoded = TextDecoder.decode(bytes, as: asked)
+        if decoded.isFallback {
+            notes.append("the charset '\(asked)' is not known; read as \(decoded.charset)")
+        }
+        if decoded.invalidCount > 0 {
+            notes.append("\(decoded.invalidCount) places are no valid \(decoded.charset)")
+        }
+        if pretty, mediaType?.isJSON == true {
+            do throws(JSONSyntaxError) {
+                return .text(try JSONText.pretty(decoded.text.utf8), charset: decoded.charset)
+            } catch {
+                notes.append("not valid JSON: \(error)")
+            }
+        }
+        return .text(decoded.text, charset: decoded.charset)
+    }
+}
+
+/// Names kinds of binary content by their first bytes.
+enum BinaryKind {
+    private static let signatures: [(prefix: [UInt8], name: String)] = [
+        ([0x89, 0x50, 0x4E, 0x47], "PNG image"), ([0xFF, 0xD8, 0xFF], "JPEG image"), (Array("GIF8".utf8), "GIF image"),
+        (Array("%PDF-".utf8), "PDF document"), ([0x50, 0x4B, 0x03, 0x04], "ZIP archive"), ([0x1F, 0x8B], "gzip data"),
+        ([0x28, 0xB5, 0x2F, 0xFD], "zstd data"), (Array("wOF2".utf8), "WOFF2 font"), (Array("wOFF".utf8), "WOFF font"),
+        (Array("OggS".utf8), "Ogg media"), (Array("ID3".utf8), "MP3 audio"), ([0x00, 0x61, 0x73, 0x6D], "WebAssembly"),
+        ([0x00, 0x00, 0x01, 0x00], "icon image"), ([0x7F, 0x45, 0x4C, 0x46], "ELF binary"),
+        (Array("SQLite format 3".utf8), "SQLite database"), (Array("bplist".utf8), "binary property list"),
+    ]
+
+    static func describe(_ bytes: ByteBuffer, mediaType: MediaType?) -> String {
+        let start = Array(bytes.readableBytesView.prefix(16))
+        if let known = signatures.first(where: { start.starts(with: $0.prefix) }) { return known.name }
+        if start.starts(with: "RIFF".utf8), start.count >= 12 {
+            if start[8..<12].elementsEqual("WEBP".utf8) { return "WebP image" }
+            if start[8..<12].elementsEqual("WAVE".utf8) { return "WAVE audio" }
+        }
+        if start.count >= 12, start[4..<8].elementsEqual("ftyp".utf8) {
+            return start[8..<12].elementsEqual("avif".utf8) ? "AVIF image" : "MP4 media"
+        }
+        return mediaType.map { "\($0.essence) data" } ?? "binary data"
+    }
+}

@@ -1,0 +1,32 @@
+/// What one call of a decoder came to.
+struct DecoderStep {
+    enum Status {
+        /// All input is used and all output given.
+        case needsInput
+        /// The output is full; call again, with what is left of the input.
+        case outputFull
+        /// The coding has come to its end; what is left of the input does not belong to it.
+        case ended
+        /// The input is wrong, for the reason given.
+        case failed(String)
+    }
+
+    var consumed: Int
+    var produced: Int
+    var status: Status
+}
+
+/// One content coding's decoder over a C library: owns the library's handle and frees it.
+protocol CodingDecoder: AnyObject {
+    /// Decodes as much of the input as the output takes.
+    func step(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecoderStep
+    /// Makes ready for another member or frame of the same coding; `false` where a coding is but one stream.
+    func beginNextMember() -> Bool
+    /// What is to be tried again, from the first byte, where the stream fails before it gave any output.
+    func beginFallback() -> Bool
+}
+
+extension CodingDecoder {
+    func beginNextMember() -> Bool { false }
+    func beginFallback() -> Bool { false }
+}

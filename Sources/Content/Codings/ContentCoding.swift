@@ -1,0 +1,59 @@
+/// A content coding (RFC 9110 §8.4.1), as it stands in `Content-Encoding` and `Accept-Encoding`.
+public enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
+    /// No coding.
+    case identity
+    /// `gzip`, also written `x-gzip` (RFC 1952).
+    case gzip
+    /// `deflate`: the zlib format (RFC 1950), or, from servers that misread the name, bare deflate (RFC 1951).
+    case deflate
+    /// `br` (RFC 7932).
+    case brotli
+    /// `zstd` (RFC 8878).
+    case zstd
+    /// A coding that Sluice cannot undo.
+    case other(String)
+
+    /// Reads a coding's token; case does not count.
+    public init(_ token: some StringProtocol) {
+        switch token.lowercased() {
+        case "identity", "": self = .identity
+        case "gzip", "x-gzip": self = .gzip
+        case "deflate": self = .deflate
+        case "br": self = .brotli
+        case "zstd": self = .zstd
+        case let unknown: self = .other(unknown)
+        }
+    }
+
+    /// The registered token, for example `br`.
+    public var description: String {
+        switch self {
+        case .identity: "identity"
+        case .gzip: "gzip"
+        case .deflate: "deflate"
+        case .brotli: "br"
+        case .zstd: "zstd"
+        case .other(let token): token
+        }
+    }
+
+    /// Reads a `Content-Encoding` value into the codings in the order in which they were applied.
+    ///
+    /// `identity` and empty members are left out, as they change nothing.
+    public static func list(_ contentEncoding: some StringProtocol) -> [ContentCoding] {
+        Substring(contentEncoding).split(separator: ",").compactMap { member in
+            let coding = ContentCoding(member.trimmingASCIIWhitespace)
+            return coding == .identity ? nil : coding
+        }
+    }
+}
+
+extension Substring {
+    /// The text without spaces, tabs, carriage returns and line feeds at its ends.
+    var trimmingASCIIWhitespace: Substring {
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) })
+        else { return Substring() }
+        return self[first..<utf8.index(after: last)]
+    }
+}

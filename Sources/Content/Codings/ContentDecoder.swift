@@ -1,0 +1,143 @@
+public import NIOCore
+
+/// What a body's content codings hid.
+public struct DecodedContent: Sendable, Hashable {
+    /// The decoded bytes: all of them, or those before the problem.
+    public var bytes: ByteBuffer
+    /// What stopped the decoding; `nil` where all went well.
+    public var problem: DecodingProblem?
+
+    /// Puts a result together.
+    public init(bytes: ByteBuffer, problem: DecodingProblem? = nil) {
+        self.bytes = bytes
+        self.problem = problem
+    }
+
+    /// Whether the output limit cut the decoding short.
+    public var stoppedAtLimit: Bool { problem?.kind == .stoppedAtLimit }
+}
+
+/// Undoes a message's content codings piece by piece (RFC 9110 §8.4), in memory that does not grow with the message.
+///
+/// The codings are undone in the reverse of the order in which they were applied. The first problem ends the
+/// decoding: what could be decoded before it has been given out, what comes after it is ignored.
+public final class ContentDecoder {
+    /// More codings than this on one message are an attack or a mistake.
+    private static let mostCodings = 8
+
+    private let links: [DecodingLink]
+    private let limit: Int
+    private var produced = 0
+    private var ownProblem: DecodingProblem?
+    private let unknown: DecodingProblem?
+
+    /// Prepares to undo codings.
+    ///
+    /// - Parameters:
+    ///   - codings: the codings in the order in which they were applied, as `Content-Encoding` lists them.
+    ///   - limit: how many bytes to give out at most.
+    public init(codings: [ContentCoding], limit: Int) {
+        self.limit = max(limit, 0)
+        var links: [DecodingLink] = []
+        var unknown: DecodingProblem?
+        for coding in codings.reversed() where coding != .identity {
+            guard let link = DecodingLink(coding, limit: max(limit, 0)) else {
+                let message = "the content coding '\(coding)' is not one that can be undone"
+                unknown = DecodingProblem(kind: .unknownCoding, coding: coding, offset: 0, message: message)
+                break
+            }
+            links.append(link)
+        }
+        if links.count > ContentDecoder.mostCodings, let last = codings.last {
+            let message = "\(links.count) content codings are more than the \(ContentDecoder.mostCodings) allowed"
+            unknown = DecodingProblem(kind: .unknownCoding, coding: last, offset: 0, message: message)
+            links = []
+        }
+        self.links = links
+        self.unknown = unknown
+    }
+
+    /// Prepares to undo what a `Content-Encoding` value lists; `nil` or empty means no coding.
+    public convenience init(contentEncoding: String?, limit: Int) {
+        self.init(codings: contentEncoding.map { ContentCoding.list($0) } ?? [], limit: limit)
+    }
+
+    /// The first problem there was so far.
+    public var problem: DecodingProblem? {
+        links.lazy.compactMap(\.problem).first ?? ownProblem ?? unknown
+    }
+
+    /// Whether further input would change nothing.
+    public var isStopped: Bool {
+        ownProblem != nil || links.contains { $0.problem != nil }
+    }
+
+    /// Decodes the next bytes of the body.
+    ///
+    /// - Returns: the bytes that could be decoded with them; may be empty.
+    public func decode(_ input: ByteBuffer) -> ByteBuffer {
+        var output = ByteBuffer()
+        decode(input) { output.writeBytes($0) }
+        return output
+    }
+
+    /// Decodes the next bytes of the body and hands them over in pieces, of at most 64 KiB where there is a coding.
+    ///
+    /// A few bytes may stand for a great many; this way they are never in memory together.
+    public func decode(
+        _ input: ByteBuffer,
+        forEachPiece forward: (UnsafeRawBufferPointer) throws -> Void
+    ) rethrows {
+        if !isStopped { try input.withUnsafeReadableBytes { try push($0, through: links[...], forward) } }
+    }
+
+    /// Says that the body has ended, which is a problem where a coding has not.
+    public func finish() {
+        for link in links where !isStopped { link.finish() }
+    }
+
+    private func push(
+        _ bytes: UnsafeRawBufferPointer,
+        through rest: ArraySlice<DecodingLink>,
+        _ forward: (UnsafeRawBufferPointer) throws -> Void
+    ) rethrows {
+        guard let link = rest.first else {
+            let room = limit - produced
+            produced += min(room, bytes.count)
+            if room > 0, !bytes.isEmpty { try forward(UnsafeRawBufferPointer(rebasing: bytes.prefix(room))) }
+            if bytes.count > room {
+                let message = "stopped at the limit of \(limit) bytes"
+                ownProblem = DecodingProblem(kind: .stoppedAtLimit, coding: .identity, offset: limit, message: message)
+            }
+            return
+        }
+        try link.feed(bytes) { piece in
+            let further = rest.dropFirst()
+            if further.allSatisfy({ $0.problem == nil }), ownProblem == nil {
+                try push(piece, through: further, forward)
+            }
+        }
+    }
+
+    /// Decodes a whole body at once.
+    ///
+    /// - Parameters:
+    ///   - bytes: the body as received.
+    ///   - codings: the codings in the order in which they were applied.
+    ///   - limit: how many bytes to give out at most.
+    /// - Returns: the decoded bytes, and what stopped the decoding if anything did.
+    public static func decode(_ bytes: ByteBuffer, codings: [ContentCoding], limit: Int) -> DecodedContent {
+        let decoder = ContentDecoder(codings: codings, limit: limit)
+        let output = decoder.decode(bytes)
+        decoder.finish()
+        return DecodedContent(bytes: output, problem: decoder.problem)
+    }
+
+    /// Decodes a whole body at once, by its `Content-Encoding` value.
+    public static func decode(_ bytes: ByteBuffer, contentEncoding: String?, limit: Int) -> DecodedContent {
+        decode(bytes, codings: contentEncoding.map { ContentCoding.list($0) } ?? [], limit: limit)
+    }
+}
+
+@available(*, unavailable)
+extension ContentDecoder: Sendable {}

@@ -1,0 +1,125 @@
+import CBrotli
+import CZlib
+import CZstd
+public import NIOCore
+
+/// Why bytes could not be encoded.
+public struct EncodingError: Error, Hashable, CustomStringConvertible {
+    /// The coding that was asked for.
+    public var coding: ContentCoding
+    /// What is wrong, in a few words.
+    public var description: String
+}
+
+/// Applies content codings to a whole body, as is needed after a stage has edited its decoded form.
+///
+/// The levels are moderate: an edited body must reach the client soon rather than small.
+public enum ContentEncoder {
+    private static let gzipLevel: Int32 = 6
+    private static let brotliQuality: Int32 = 5
+    private static let zstdLevel: Int32 = 3
+
+    /// Applies one coding.
+    ///
+    /// - Throws: `EncodingError` for a coding that is not known, or where the library fails.
+    public static func encode(_ bytes: ByteBuffer, coding: ContentCoding) throws -> ByteBuffer {
+        switch coding {
+        case .identity: bytes
+        case .gzip: try zlib(bytes, coding: coding, windowBits: 31)
+        case .deflate: try zlib(bytes, coding: coding, windowBits: 15)
+        case .brotli: try brotli(bytes)
+        case .zstd: try zstd(bytes)
+        case .other(let token):
+            throw EncodingError(coding: coding, description: "the content coding '\(token)' is not known")
+        }
+    }
+
+    /// Applies codings in the order given, as `Content-Encoding` lists them.
+    public static func encode(_ bytes: ByteBuffer, codings: [ContentCoding]) throws -> ByteBuffer {
+        try codings.reduce(bytes) { try encode($0, coding: $1) }
+    }
+
+    private static func zlib(_ bytes: ByteBuffer, coding: ContentCoding, windowBits: Int32) throws -> ByteBuffer {
+        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        defer { stream.deallocate() }
+        let size = Int32(MemoryLayout<z_stream>.size)
+        let started = deflateInit2_(
+            stream,
+            gzipLevel,
+            Z_DEFLATED,
+            windowBits,
+            8,
+            Z_DEFAULT_STRATEGY,
+            ZLIB_VERSION,
+            size
+        )
+        guard started == Z_OK, bytes.readableBytes <= Int(UInt32.max) else {
+            throw EncodingError(coding: coding, description: "zlib cannot start")
+        }
+        defer { deflateEnd(stream) }
+        // 18 bytes are the header and trailer of gzip, which the bound does not count in every version of zlib.
+        let capacity = Int(deflateBound(stream, UInt(bytes.readableBytes))) + 18
+        return try fill(capacity, coding) { target in
+            bytes.withUnsafeReadableBytes { source in
+                let input = source.assumingMemoryBound(to: UInt8.self).baseAddress
+                stream.pointee.next_in = UnsafeMutablePointer(mutating: input)
+                stream.pointee.avail_in = UInt32(source.count)
+                stream.pointee.next_out = target.assumingMemoryBound(to: UInt8.self).baseAddress
+                stream.pointee.avail_out = UInt32(clamping: target.count)
+                return deflate(stream, Z_FINISH) == Z_STREAM_END ? Int(stream.pointee.total_out) : nil
+            }
+        }
+    }
+
+    private static func brotli(_ bytes: ByteBuffer) throws -> ByteBuffer {
+        // The bound is 0 for sizes it cannot compute.
+        let capacity = max(BrotliEncoderMaxCompressedSize(bytes.readableBytes), bytes.readableBytes + 1024)
+        return try fill(capacity, .brotli) { target in
+            bytes.withUnsafeReadableBytes { source in
+                var count = target.count
+                let done = BrotliEncoderCompress(
+                    brotliQuality,
+                    22,
+                    BROTLI_MODE_GENERIC,
+                    source.count,
+                    source.assumingMemoryBound(to: UInt8.self).baseAddress,
+                    &count,
+                    target.assumingMemoryBound(to: UInt8.self).baseAddress
+                )
+                return done == BROTLI_TRUE ? count : nil
+            }
+        }
+    }
+
+    private static func zstd(_ bytes: ByteBuffer) throws -> ByteBuffer {
+        try fill(ZSTD_compressBound(bytes.readableBytes), .zstd) { target in
+            bytes.withUnsafeReadableBytes { source in
+                let count = ZSTD_compress(
+                    target.baseAddress,
+                    target.count,
+                    source.baseAddress,
+                    source.count,
+                    zstdLevel
+                )
+                return ZSTD_isError(count) == 0 ? count : nil
+            }
+        }
+    }
+
+    private static func fill(
+        _ capacity: Int,
+        _ coding: ContentCoding,
+        _ body: (UnsafeMutableRawBufferPointer) -> Int?
+    ) throws -> ByteBuffer {
+        var output = ByteBuffer()
+        var succeeded = false
+        output.writeWithUnsafeMutableBytes(minimumWritableBytes: capacity) { target in
+            let written = body(target)
+            succeeded = written != nil
+            return written ?? 0
+        }
+        guard succeeded else { throw EncodingError(coding: coding, description: "the bytes cannot be encoded") }
+        return output
+    }
+}

@@ -1,0 +1,132 @@
+import NIOCore
+
+/// One decoder in a chain of codings, with the bookkeeping that is the same for all: offsets, members, limits.
+///
+/// Output goes on in pieces of at most 64 KiB, so no link ever holds a whole message.
+final class DecodingLink {
+    /// Enough to tell a gzip member's or zstd frame's beginning from anything else.
+    private static let shortestMember = 10
+    private static let pieceSize = 64 * 1024
+    /// A zlib header is two bytes; a decoder that got further than this took them for one.
+    private static let longestReplay = 16
+
+    private enum State {
+        case reading
+        /// A member has ended; another may follow.
+        case betweenMembers
+        case done
+    }
+
+    private let coding: ContentCoding
+    private let decoder: any CodingDecoder
+    private let limit: Int
+    private var state = State.reading
+    private var consumed = 0
+    private var produced = 0
+    private var memberStart = 0
+    private var memberProduced = 0
+    /// What a decoder has read without giving output, for as long as it might have to start over.
+    private var replay: [UInt8]?
+    private var piece = [UInt8](repeating: 0, count: DecodingLink.pieceSize)
+
+    private(set) var problem: DecodingProblem?
+
+    /// Makes the link for a coding; `nil` for one that cannot be undone.
+    init?(_ coding: ContentCoding, limit: Int) {
+        switch coding {
+        case .gzip: decoder = ZlibDecoder(.gzip)
+        case .deflate:
+            decoder = ZlibDecoder(.zlib)
+            replay = []
+        case .brotli: decoder = BrotliDecoder()
+        case .zstd: decoder = ZstdDecoder()
+        case .identity, .other: return nil
+        }
+        self.coding = coding
+        self.limit = limit
+    }
+
+    /// Decodes the next bytes and calls `forward` with each piece of output.
+    func feed(_ bytes: UnsafeRawBufferPointer, _ forward: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+        var input = bytes
+        var hasOutputLeft = true
+        while problem == nil, state != .done, !input.isEmpty || hasOutputLeft {
+            if state == .betweenMembers {
+                guard !input.isEmpty else { return }
+                guard decoder.beginNextMember() else {
+                    return fail(.trailingData, "more data follows its end", consumed)
+                }
+                memberStart = consumed
+                memberProduced = 0
+                state = .reading
+            }
+            let step = piece.withUnsafeMutableBytes { decoder.step(input, into: $0) }
+            if case .failed(let reason) = step.status {
+                try deliver(step.produced, forward)
+                if produced == 0, let earlier = replay, decoder.beginFallback() {
+                    replay = nil
+                    return try startOver(with: earlier + Array(input), forward)
+                }
+                return problem == nil ? failed(reason, at: consumed + step.consumed) : ()
+            }
+            if let earlier = replay {
+                let isEarly = step.produced == 0 && consumed < DecodingLink.longestReplay
+                replay = isEarly ? earlier + input.prefix(step.consumed) : nil
+            }
+            consumed += step.consumed
+            input = UnsafeRawBufferPointer(rebasing: input.dropFirst(step.consumed))
+            try deliver(step.produced, forward)
+            switch step.status {
+            case .ended: state = .betweenMembers
+            case .outputFull: hasOutputLeft = true
+            case .needsInput, .failed: hasOutputLeft = false
+            }
+            // A decoder that neither takes nor gives would go round for ever.
+            if step.consumed == 0, step.produced == 0, case .needsInput = step.status { return }
+        }
+    }
+
+    /// Says that no input follows.
+    func finish() {
+        guard problem == nil, state == .reading, consumed > 0 else { return }
+        if memberStart > 0, memberProduced == 0, consumed - memberStart < DecodingLink.shortestMember {
+            fail(.trailingData, "more data follows its end", memberStart)
+        } else {
+            fail(.truncated, "the data ends too early", consumed)
+        }
+    }
+
+    private func startOver(
+        with bytes: [UInt8],
+        _ forward: (UnsafeRawBufferPointer) throws -> Void
+    ) rethrows {
+        consumed = 0
+        try bytes.withUnsafeBytes { try feed($0, forward) }
+    }
+
+    private func deliver(_ count: Int, _ forward: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+        let room = limit - produced
+        produced += count
+        memberProduced += count
+        try piece.withUnsafeBytes { bytes in
+            if min(count, room) > 0 { try forward(UnsafeRawBufferPointer(rebasing: bytes[..<min(count, room)])) }
+        }
+        if count > room {
+            fail(.stoppedAtLimit, "decoding stopped at the limit of \(limit) bytes", consumed)
+        }
+    }
+
+    private func failed(_ reason: String, at offset: Int) {
+        // What follows a whole member and never was the start of another is no fault of the member.
+        if memberStart > 0, memberProduced == 0, offset - memberStart < DecodingLink.shortestMember {
+            fail(.trailingData, "more data follows its end", memberStart)
+        } else {
+            fail(.corrupt, reason, offset)
+        }
+    }
+
+    private func fail(_ kind: DecodingProblem.Kind, _ message: String, _ offset: Int) {
+        problem = DecodingProblem(kind: kind, coding: coding, offset: offset, message: message)
+        state = .done
+    }
+}

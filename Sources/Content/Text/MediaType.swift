@@ -1,0 +1,146 @@
+/// A media type with its parameters (RFC 9110 §8.3.1).
+public struct MediaType: Sendable, Hashable, CustomStringConvertible {
+    /// The type in lower case, for example `text`.
+    public var type: String
+    /// The subtype in lower case, for example `html`.
+    public var subtype: String
+    /// The parameters in order: names in lower case, values without their quotes.
+    public var parameters: [(name: String, value: String)]
+
+    /// Creates a media type.
+    public init(type: String, subtype: String, parameters: [(name: String, value: String)] = []) {
+        self.type = type
+        self.subtype = subtype
+        self.parameters = parameters
+    }
+
+    /// Reads a `Content-Type` value; `nil` where it does not begin with `type/subtype`.
+    ///
+    /// Parameters that break the grammar are left out: a value on the network is to be read, not judged.
+    public init?(_ text: some StringProtocol) {
+        var scanner = ParameterScanner(String(text))
+        let essence = scanner.upToSemicolon().lowercased()
+        guard let slash = essence.firstIndex(of: "/") else { return nil }
+        type = String(essence[..<slash])
+        subtype = String(essence[essence.index(after: slash)...])
+        parameters = []
+        guard MediaType.isToken(type), MediaType.isToken(subtype) else { return nil }
+        while let parameter = scanner.nextParameter() { parameters.append(parameter) }
+    }
+
+    /// The type and subtype without parameters, for example `text/html`.
+    public var essence: String { "\(type)/\(subtype)" }
+
+    /// The first value of a parameter; the name's case does not count.
+    public func parameter(_ name: String) -> String? {
+        let name = name.lowercased()
+        return parameters.first { $0.name == name }?.value
+    }
+
+    /// Whether bodies of this type are JSON (RFC 8259, RFC 6839 §3.1).
+    public var isJSON: Bool {
+        subtype == "json" || subtype.hasSuffix("+json")
+    }
+
+    /// Whether bodies of this type are XML (RFC 7303).
+    public var isXML: Bool {
+        subtype == "xml" || subtype.hasSuffix("+xml")
+    }
+
+    /// Whether bodies of this type are meant to be read as text.
+    public var isTextual: Bool {
+        type == "text" || isJSON || isXML || MediaType.textualEssences.contains(essence)
+    }
+
+    /// The media type as a field value, parameters included; values are quoted where they must be.
+    public var description: String {
+        parameters.reduce(into: essence) { text, parameter in
+            let isToken = MediaType.isToken(parameter.value)
+            let escaped = parameter.value.reduce(into: "") { value, character in
+                value += character == "\"" || character == "\\" ? "\\\(character)" : String(character)
+            }
+            text += "; \(parameter.name)=" + (isToken ? parameter.value : "\"\(escaped)\"")
+        }
+    }
+
+    /// Compares type, subtype and parameters.
+    public static func == (left: MediaType, right: MediaType) -> Bool {
+        left.description == right.description
+    }
+
+    /// Feeds what the comparison compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(description)
+    }
+
+    private static let textualEssences: Set<String> = [
+        "application/javascript", "application/ecmascript", "application/x-javascript", "application/graphql",
+        "application/x-www-form-urlencoded", "application/x-ndjson", "application/jsonl", "application/yaml",
+        "application/x-yaml", "application/toml", "application/sql", "application/x-sh", "application/xhtml",
+        "application/pem-certificate-chain", "application/x-pem-file", "application/rtf",
+        "application/vnd.apple.mpegurl", "application/x-mpegurl", "message/rfc822", "message/http",
+    ]
+
+    /// Whether the text is a token (RFC 9110 §5.6.2).
+    static func isToken(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+    }
+}
+
+/// Reads `value; name=value; name="value"` as media types and `Content-Disposition` have it.
+struct ParameterScanner {
+    private let text: String.UTF8View
+    private var position: String.Index
+
+    init(_ text: String) {
+        self.text = text.utf8
+        position = text.startIndex
+    }
+
+    /// What stands before the first semicolon, trimmed.
+    mutating func upToSemicolon() -> String {
+        let end = text[position...].firstIndex(of: UInt8(ascii: ";")) ?? text.endIndex
+        defer { position = end }
+        return String(Substring(text[position..<end]).trimmingASCIIWhitespace)
+    }
+
+    /// The next parameter; the name in lower case, the value unquoted.
+    mutating func nextParameter() -> (name: String, value: String)? {
+        while position < text.endIndex {
+            if text[position] == UInt8(ascii: ";") { position = text.index(after: position) }
+            let mark = text[position...].firstIndex { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ";") }
+            let end = mark ?? text.endIndex
+            let name = Substring(text[position..<end]).trimmingASCIIWhitespace.lowercased()
+            position = end
+            guard end < text.endIndex, text[end] == UInt8(ascii: "=") else { continue }
+            position = text.index(after: end)
+            let value = readValue()
+            if !name.isEmpty { return (name, value) }
+        }
+        return nil
+    }
+
+    private mutating func readValue() -> String {
+        while position < text.endIndex, text[position] == 0x20 || text[position] == 0x09 {
+            position = text.index(after: position)
+        }
+        guard position < text.endIndex, text[position] == UInt8(ascii: "\"") else { return upToSemicolon() }
+        position = text.index(after: position)
+        var bytes: [UInt8] = []
+        while position < text.endIndex {
+            var byte = text[position]
+            position = text.index(after: position)
+            if byte == UInt8(ascii: "\"") { break }
+            if byte == UInt8(ascii: "\\"), position < text.endIndex {
+                byte = text[position]
+                position = text.index(after: position)
+            }
+            bytes.append(byte)
+        }
+        _ = upToSemicolon()
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

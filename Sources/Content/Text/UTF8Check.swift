@@ -1,0 +1,74 @@
+/// Checks UTF-8 piece by piece (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
+public struct UTF8Check: Sendable {
+    /// How many continuation bytes are still to come.
+    private var pending = 0
+    /// How many bytes at the end belong to a character that is not whole yet.
+    public private(set) var unfinishedCount = 0
+    /// What the next continuation byte may be.
+    private var allowed: ClosedRange<UInt8> = 0x80...0xBF
+    /// Whether all bytes so far can be a part of valid UTF-8.
+    public private(set) var isValidSoFar = true
+    /// Whether a NUL was among them.
+    public private(set) var hasNUL = false
+
+    /// Creates a check that has seen nothing.
+    public init() {}
+
+    /// Whether the bytes so far are whole and valid.
+    public var isValid: Bool { isValidSoFar && pending == 0 }
+
+    /// Takes the next bytes; not generic, so that long bodies are checked at speed from other modules.
+    public mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+        take(bytes)
+    }
+
+    /// Takes the next bytes.
+    public mutating func feed(_ bytes: some Sequence<UInt8>) {
+        take(bytes)
+    }
+
+    private mutating func take(_ bytes: some Sequence<UInt8>) {
+        guard isValidSoFar else { return }
+        for byte in bytes {
+            if pending > 0 {
+                guard allowed.contains(byte) else {
+                    isValidSoFar = false
+                    return
+                }
+                pending -= 1
+                unfinishedCount = pending == 0 ? 0 : unfinishedCount + 1
+                allowed = 0x80...0xBF
+            } else if byte >= 0x80 {
+                isValidSoFar = begin(byte)
+                if !isValidSoFar { return }
+            } else if byte == 0 {
+                hasNUL = true
+            }
+        }
+    }
+
+    private mutating func begin(_ byte: UInt8) -> Bool {
+        allowed = 0x80...0xBF
+        unfinishedCount = 1
+        switch byte {
+        case 0xC2...0xDF: pending = 1
+        case 0xE0...0xEF:
+            pending = 2
+            if byte == 0xE0 { allowed = 0xA0...0xBF }
+            if byte == 0xED { allowed = 0x80...0x9F }
+        case 0xF0...0xF4:
+            pending = 3
+            if byte == 0xF0 { allowed = 0x90...0xBF }
+            if byte == 0xF4 { allowed = 0x80...0x8F }
+        default: return false
+        }
+        return true
+    }
+
+    /// Whether bytes are valid UTF-8; with `allowingCutEnd` the last character may be cut off.
+    public static func isValid(_ bytes: some Sequence<UInt8>, allowingCutEnd: Bool = false) -> Bool {
+        var check = UTF8Check()
+        check.feed(bytes)
+        return allowingCutEnd ? check.isValidSoFar : check.isValid
+    }
+}

@@ -1,0 +1,77 @@
+import HTTPModel
+import NIOCore
+
+/// A head that can flow through a chain of handlers: knows which hooks are its direction's.
+protocol FlowingHead: Sendable {
+    /// How many edits were made since the head was received.
+    var revision: UInt32 { get }
+    /// The header fields.
+    var fields: FieldSection { get set }
+    /// Whether another protocol's bytes follow, which have no end to wait for.
+    var beginsTunnel: Bool { get }
+
+    /// What a handler wants of the body in this direction.
+    static func demand(of handler: any StageHandler) -> BodyDemand
+    /// Calls the handler's head hook.
+    mutating func pass(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict
+    /// Calls the handler's part hook.
+    static func pass(_ part: inout ByteBuffer, _ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict
+    /// Calls the handler's whole-body hook.
+    mutating func pass(
+        whole body: inout ByteBuffer,
+        _ handler: any StageHandler,
+        _ exchange: inout StageExchange
+    ) -> Verdict
+}
+
+extension RequestHead: FlowingHead {
+    var beginsTunnel: Bool { false }
+
+    static func demand(of handler: any StageHandler) -> BodyDemand { handler.requestDemand }
+
+    mutating func pass(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict {
+        handler.requestHead(&self, &exchange)
+    }
+
+    static func pass(
+        _ part: inout ByteBuffer,
+        _ handler: any StageHandler,
+        _ exchange: inout StageExchange
+    ) -> Verdict {
+        handler.requestPart(&part, &exchange)
+    }
+
+    mutating func pass(
+        whole body: inout ByteBuffer,
+        _ handler: any StageHandler,
+        _ exchange: inout StageExchange
+    ) -> Verdict {
+        handler.requestWhole(&self, &body, &exchange)
+    }
+}
+
+extension ResponseHead: FlowingHead {
+    var beginsTunnel: Bool { status == 101 }
+
+    static func demand(of handler: any StageHandler) -> BodyDemand { handler.responseDemand }
+
+    mutating func pass(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict {
+        handler.responseHead(&self, &exchange)
+    }
+
+    static func pass(
+        _ part: inout ByteBuffer,
+        _ handler: any StageHandler,
+        _ exchange: inout StageExchange
+    ) -> Verdict {
+        handler.responsePart(&part, &exchange)
+    }
+
+    mutating func pass(
+        whole body: inout ByteBuffer,
+        _ handler: any StageHandler,
+        _ exchange: inout StageExchange
+    ) -> Verdict {
+        handler.responseWhole(&self, &body, &exchange)
+    }
+}

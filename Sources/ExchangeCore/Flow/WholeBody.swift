@@ -1,0 +1,88 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// Runs a whole-body hook: content coding off before it, on again after it, and the framing that results.
+enum WholeBody {
+    struct Result {
+        var verdict: Verdict
+        var body: ByteBuffer
+        var framing: BodyFraming
+        var isBodyChanged: Bool
+        var isChanged: Bool
+    }
+
+    /// Bodies never grow beyond this when their content coding is removed.
+    static let decodedLimit = 64 << 20
+
+    static func pass<Head: FlowingHead>(
+        _ head: inout Head,
+        _ received: ByteBuffer,
+        framing: BodyFraming,
+        hasTrailers: Bool,
+        decoded: Bool,
+        handler: any StageHandler,
+        _ exchange: inout StageExchange
+    ) -> Result {
+        var body = received
+        var codings: [ContentCoding] = []
+        let encoding = head.fields.values(of: .contentEncoding).joined(separator: ",")
+        if decoded, received.readableBytes > 0, !encoding.isEmpty {
+            guard let plain = decode(received, encoding, &codings, &exchange) else {
+                return Result(
+                    verdict: .forward,
+                    body: received,
+                    framing: framing,
+                    isBodyChanged: false,
+                    isChanged: false
+                )
+            }
+            body = plain
+        }
+        let before = body
+        let revision = head.revision
+        let verdict = head.pass(whole: &body, handler, &exchange)
+        guard body != before else {
+            return Result(
+                verdict: verdict,
+                body: received,
+                framing: framing,
+                isBodyChanged: false,
+                isChanged: head.revision != revision
+            )
+        }
+        if !codings.isEmpty { encode(&body, codings, &head, &exchange) }
+        let framing: BodyFraming = hasTrailers ? .chunked : .length(Int64(body.readableBytes))
+        return Result(verdict: verdict, body: body, framing: framing, isBodyChanged: true, isChanged: true)
+    }
+
+    private static func decode(
+        _ received: ByteBuffer,
+        _ encoding: String,
+        _ codings: inout [ContentCoding],
+        _ exchange: inout StageExchange
+    ) -> ByteBuffer? {
+        let parsed = ContentCoding.list(encoding)
+        let result = ContentDecoder.decode(received, codings: parsed, limit: decodedLimit)
+        if let problem = result.problem {
+            exchange.note("the body could not be decoded (\(problem)); it passed unmodified")
+            return nil
+        }
+        codings = parsed
+        return result.bytes
+    }
+
+    private static func encode<Head: FlowingHead>(
+        _ body: inout ByteBuffer,
+        _ codings: [ContentCoding],
+        _ head: inout Head,
+        _ exchange: inout StageExchange
+    ) {
+        do {
+            body = try ContentEncoder.encode(body, codings: codings)
+        } catch {
+            head.fields.removeAll(.contentEncoding)
+            exchange.note("the edited body could not be encoded again (\(error)); it goes on without content coding")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+public import HTTPModel
+public import NIOCore
+
+/// What the exchange machine wants done.
+///
+/// Produced by the machine, carried out in order by whoever owns the sockets, on the exchange's event loop.
+public enum ExchangeEffect: Sendable {
+    /// Find or make a connection and report `upstreamReady` or `upstreamFailed`; `fresh` excludes pooled ones.
+    case connect(Destination, fresh: Bool)
+    /// Send the request's head to the server.
+    case sendRequestHead(RequestHead, BodyFraming)
+    /// Send bytes of the request's body to the server.
+    case sendRequestPart(ByteBuffer)
+    /// End the request to the server.
+    case sendRequestEnd(FieldSection?)
+    /// Send an interim response (RFC 9110 §15.2) to the client.
+    case sendInterim(ResponseHead)
+    /// Send the response's head to the client.
+    case sendResponseHead(ResponseHead, BodyFraming)
+    /// Send bytes of the response's body to the client.
+    case sendResponsePart(ByteBuffer)
+    /// End the response to the client.
+    case sendResponseEnd(FieldSection?)
+    /// Both legs carry raw bytes from here on.
+    case becomeTunnel
+    /// Read from the client, or stop reading.
+    case readClient(Bool)
+    /// Read from the server, or stop reading.
+    case readUpstream(Bool)
+    /// Call `pauseElapsed` with this generation at that moment.
+    case wake(at: NIODeadline, FlowDirection, generation: Int)
+    /// A message waits for `decided`.
+    case hold(HoldID, HeldMessage)
+    /// A hold is over without a decision: its exchange ended.
+    case releaseHold(HoldID)
+    /// The connection to the server, made or asked for, is of no more use and must not be reused.
+    case abandonUpstream
+    /// Cut the client off: close an HTTP/1 connection, reset an HTTP/2 stream.
+    case abortClient
+    /// The exchange is over; no effect follows. Both connections of a tunnel are to be closed once what was written to
+    /// them is out.
+    case finished
+}
+
+/// One of the two directions of an exchange.
+public enum FlowDirection: Sendable, Hashable {
+    /// From the client to the server.
+    case request
+    /// From the server to the client.
+    case response
+}
+
+/// What is known of the connection that an exchange was given.
+public struct UpstreamFacts: Sendable {
+    /// The connection.
+    public var connection: ConnectionID
+    /// The version of HTTP it speaks.
+    public var version: HTTPVersion
+    /// Whether it has carried an exchange before.
+    public var isReused: Bool
+    /// How long looking up the name took, in microseconds; `nil` on a reused connection or for an address.
+    public var dns: Int64?
+    /// How long making the TCP connection took, in microseconds; `nil` on a reused connection.
+    public var connect: Int64?
+    /// How long the TLS handshake took, in microseconds; `nil` on a reused or plain connection.
+    public var tls: Int64?
+    /// Why the server's certificate is not to be trusted, where the user allowed that.
+    public var verificationFailure: String?
+
+    /// Creates facts.
+    public init(
+        connection: ConnectionID,
+        version: HTTPVersion,
+        isReused: Bool,
+        dns: Int64? = nil,
+        connect: Int64? = nil,
+        tls: Int64? = nil,
+        verificationFailure: String? = nil
+    ) {
+        self.connection = connection
+        self.version = version
+        self.isReused = isReused
+        self.dns = dns
+        self.connect = connect
+        self.tls = tls
+        self.verificationFailure = verificationFailure
+    }
+}

@@ -1,0 +1,296 @@
+public import HTTPModel
+public import NIOCore
+
+extension ExchangeMachine {
+    /// The client sent the request's head.
+    ///
+    /// - Parameters:
+    ///   - head: the head, hop-by-hop fields removed.
+    ///   - framing: how its body ends.
+    ///   - notes: what the client's adapter changed or tolerated, one sentence each.
+    ///   - now: the present moment.
+    public mutating func requestHeadReceived(
+        _ head: RequestHead,
+        framing: BodyFraming,
+        notes: [String] = [],
+        now: NIODeadline
+    ) {
+        exchange.now = now
+        for note in notes { exchange.note(note) }
+        messages.requestHead = head.received ?? head.serialized()
+        record.sizes.requestHead = Int64(messages.requestHead?.readableBytes ?? 0)
+        acceptsHTML = head.fields.value(of: "accept")?.contains("text/html") ?? false
+        takesInterim = head.version >= .http11
+        awaitsContinue = takesInterim && framing != .none && head.fields.contains(.expect, token: "100-continue")
+        sink.record(.opened(record, messages))
+        if !chain.stages.isEmpty {
+            links = chain.links(
+                for: ExchangeOpening(id: record.id, url: record.url, head: head, clientAddress: clientAddress)
+            )
+        }
+        requestFlow.accept(.head(head, framing))
+        pumpRequest()
+    }
+
+    /// The client sent bytes of the request's body.
+    public mutating func requestPartReceived(_ part: ByteBuffer, now: NIODeadline) {
+        guard !isFinished, requestState == .receiving else { return }
+        exchange.now = now
+        awaitsContinue = false
+        record.sizes.requestBody += Int64(part.readableBytes)
+        if recordsBodies { sink.record(.body(record.id, .requestReceived, part)) }
+        guard !discardsRequest else { return }
+        requestFlow.accept(.part(part))
+        pumpRequest()
+    }
+
+    /// The client sent the request whole; in a tunnel, it sends no more bytes.
+    ///
+    /// - Parameters:
+    ///   - trailers: the trailer section, if there was one.
+    ///   - wireBytes: what the request took on the client's connection, framing included.
+    ///   - now: the present moment.
+    public mutating func requestEndReceived(trailers: FieldSection?, wireBytes: Int64, now: NIODeadline) {
+        guard !isFinished, requestState == .receiving else { return }
+        exchange.now = now
+        requestState = .ended
+        record.sizes.requestWire += wireBytes
+        if let trailers, !trailers.isEmpty {
+            var bytes = ByteBuffer()
+            trailers.write(into: &bytes)
+            messages.requestTrailers = bytes
+        }
+        if discardsRequest {
+            finishIfDone()
+            return
+        }
+        requestFlow.accept(.end(trailers))
+        pumpRequest()
+    }
+
+    /// The client went away: nothing can be sent to it any more.
+    public mutating func clientGone(now: NIODeadline) {
+        guard !isFinished else { return }
+        exchange.now = now
+        if isTunnel || responseState == .ended {
+            finish()
+        } else {
+            fail(
+                ExchangeFailure(.clientGone, "The client closed its connection before it had the whole response."),
+                cutClient: true
+            )
+        }
+    }
+
+    /// The client sent something that is no valid request after a valid head, for example a bad chunk.
+    public mutating func requestFailed(_ failure: ExchangeFailure, now: NIODeadline) {
+        interrupted(failure, now: now)
+    }
+
+    /// Sluice is stopping, or something took longer than its limit.
+    public mutating func interrupted(_ failure: ExchangeFailure, now: NIODeadline) {
+        guard !isFinished else { return }
+        exchange.now = now
+        requestState = .ended
+        fail(failure, cutClient: false)
+    }
+
+    // MARK: - Flow
+
+    mutating func pumpRequest() {
+        while !isFinished, !discardsRequest, !requestPauses.contains(.upstreamPending) {
+            switch requestFlow.step(links, &exchange) {
+            case .idle:
+                continueIfGathering()
+                return
+            case .emit(let item): emitRequest(item)
+            case .paused(let pause):
+                beginPause(pause, .request)
+                return
+            case .respond(let answer, _):
+                if record.kind == .http {
+                    self.answer = answer
+                } else {
+                    exchange.note("a tunnel cannot be answered with a message; it went on")
+                }
+            case .refuse(let answer):
+                record.state = .blocked
+                answerDirectly(answer)
+                return
+            case .drop:
+                record.state = .blocked
+                emit(.abortClient)
+                finish()
+                return
+            }
+        }
+    }
+
+    /// The server will not be asked before the body is here, so the client must be told to send it (RFC 9110 §10.1.1).
+    private mutating func continueIfGathering() {
+        guard requestFlow.isGathering, awaitsContinue else { return }
+        awaitsContinue = false
+        saidContinue = true
+        emit(.sendInterim(ResponseHead(status: 100)))
+    }
+
+    private mutating func emitRequest(_ item: MessageFlow<RequestHead>.Item) {
+        switch item {
+        case .head(let head, let framing): emitRequestHead(head, framing)
+        case .part(let part):
+            if requestFlow.bodyMayChange { sink.record(.body(record.id, .requestSent, part)) }
+            outgoing?.keep(part)
+            emit(.sendRequestPart(part))
+        case .end(let trailers):
+            outgoing?.isEnded = true
+            outgoing?.trailers = trailers
+            if !isTunnel { marks.requestSent = exchange.now }
+            if upstream == .answered, !isTunnel { upstream = .done }
+            emit(.sendRequestEnd(trailers))
+            finishIfDone()
+        }
+    }
+
+    private mutating func emitRequestHead(_ head: RequestHead, _ framing: BodyFraming) {
+        if requestFlow.isChanged { record.flags.insert(.requestChanged) }
+        if requestFlow.bodyMayChange { record.flags.insert(.requestBodyChanged) }
+        method = head.method
+        if let answer {
+            // The stage's answer takes the place of the server; the response chain still runs.
+            discardsRequest = true
+            record.flags.insert(.answeredLocally)
+            receiveAnswer(answer)
+            return
+        }
+        noteSentURL(head)
+        outgoing = OutgoingRequest(head: head, framing: framing)
+        connect(fresh: false)
+    }
+
+    private mutating func noteSentURL(_ head: RequestHead) {
+        let destination = exchange.destination
+        var sent = record.url
+        if destination != originalDestination {
+            record.flags.insert(.requestChanged)
+            (sent.scheme, sent.host, sent.port) = (destination.scheme, destination.host, destination.port)
+        }
+        if requestFlow.isChanged, record.kind == .http { sent.setPathAndQuery(head.target) }
+        if sent != record.url { record.sentURL = sent }
+    }
+
+    private mutating func connect(fresh: Bool) {
+        upstream = .connecting
+        if marks.connectAsked == nil { marks.connectAsked = exchange.now }
+        // What was between us and the connection before this one is of no more interest.
+        unpause(.request, .peerFull)
+        readsUpstream = true
+        pause(.request, .upstreamPending)
+        emit(.connect(exchange.destination, fresh: fresh))
+    }
+
+    // MARK: - The server's connection
+
+    /// There is a connection for the request.
+    public mutating func upstreamReady(_ facts: UpstreamFacts, now: NIODeadline) {
+        guard !isFinished, upstream == .connecting else { return }
+        exchange.now = now
+        upstream = .ready
+        marks.ready = now
+        noteFacts(facts)
+        if let outgoing {
+            if record.kind == .tunnel || record.kind == .decryptedTunnel {
+                beginTunnel()
+            } else {
+                emit(.sendRequestHead(outgoing.head, outgoing.framing))
+            }
+            for part in outgoing.parts { emit(.sendRequestPart(part)) }
+            if outgoing.isEnded {
+                marks.requestSent = now
+                emit(.sendRequestEnd(outgoing.trailers))
+            }
+        }
+        unpause(.request, .upstreamPending)
+        pumpRequest()
+    }
+
+    private mutating func noteFacts(_ facts: UpstreamFacts) {
+        record.upstreamConnection = facts.connection
+        record.upstreamVersion = facts.version
+        if facts.isReused { record.flags.insert(.upstreamReused) } else { record.flags.remove(.upstreamReused) }
+        record.timings.dns = facts.dns
+        record.timings.connect = facts.connect
+        record.timings.tls = facts.tls
+        let spent = (facts.dns ?? 0) + (facts.connect ?? 0) + (facts.tls ?? 0)
+        record.timings.blocked = max(0, microseconds(from: openedAt, to: exchange.now) - spent)
+        if let failure = facts.verificationFailure {
+            exchange.stage = "sluice"
+            exchange.note("the server's certificate was not verified, as you allowed: \(failure)")
+        }
+    }
+
+    /// No connection could be made, or the request could not be sent.
+    public mutating func upstreamFailed(_ failure: ExchangeFailure, now: NIODeadline) {
+        guard !isFinished else { return }
+        exchange.now = now
+        switch upstream {
+        case .connecting, .ready: fail(failure, cutClient: false)
+        case .answered: if isTunnel { tunnelCut(failure) } else { discardRest(failure) }
+        case .none, .done: return
+        }
+    }
+
+    /// The server closed its connection.
+    ///
+    /// A response that is whole stays so: just the rest of the request, if there is one, goes nowhere then. A tunnel is
+    /// over. Before the response has ended it is a failure, with one exception.
+    ///
+    /// On a connection that was reused this may only mean that it had been idle too long, so a request that is safe
+    /// to repeat and that is still here whole is sent once more on a fresh one (RFC 9110 §9.2.2).
+    public mutating func upstreamClosed(_ failure: ExchangeFailure, now: NIODeadline) {
+        guard !isFinished, upstream == .ready || upstream == .answered else { return }
+        exchange.now = now
+        if isTunnel {
+            tunnelCut(failure)
+            return
+        }
+        guard upstream == .ready else {
+            discardRest(failure)
+            return
+        }
+        guard record.flags.contains(.upstreamReused), var outgoing, outgoing.isWhole, !outgoing.isRetried,
+            ExchangeMachine.isIdempotent(method)
+        else {
+            fail(failure, cutClient: false)
+            return
+        }
+        outgoing.isRetried = true
+        self.outgoing = outgoing
+        record.flags.insert(.retried)
+        exchange.stage = "sluice"
+        exchange.note("the reused connection was closed before an answer; the request was sent again on a fresh one")
+        connect(fresh: true)
+    }
+
+    /// The server is gone but its response is whole: what the client still sends goes nowhere.
+    private mutating func discardRest(_ failure: ExchangeFailure) {
+        exchange.stage = "sluice"
+        exchange.note("the rest of the request was not sent, since the server had answered already: \(failure.message)")
+        abandonUpstream()
+        discardsRequest = true
+        unpause(.request, [.peerFull, .paced])
+        finishIfDone()
+    }
+
+    /// RFC 9110 §9.2.2.
+    static func isIdempotent(_ method: String) -> Bool {
+        switch method {
+        case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
+        default: false
+        }
+    }
+
+    /// The request head that was written to the server, where it differs from what was received (tap B).
+    public mutating func requestHeadWritten(_ bytes: ByteBuffer) {
+        messages.requestHeadSent = bytes == messages.requestHead ? nil : bytes
+    }
+}

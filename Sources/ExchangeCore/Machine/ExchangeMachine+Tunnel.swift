@@ -1,0 +1,58 @@
+import HTTPModel
+import NIOCore
+
+/// Tunnels: bytes that both legs carry unread, from a CONNECT or after a 101.
+///
+/// The end of the client's bytes is `requestEndReceived`, the end of the server's `responseEndReceived`; each is
+/// passed on by itself, so that half-closed connections work. The tunnel is over when both have ended, or when either
+/// side is gone.
+extension ExchangeMachine {
+    /// There is a connection for a CONNECT, or for a protocol that turned out not to be HTTP.
+    mutating func beginTunnel() {
+        isTunnel = true
+        responseState = .sending
+        record.status = 200
+        outgoing?.forget()
+        requestFlow.becomeTunnel(links)
+        responseFlow.becomeTunnel(links)
+        if !isTunnelEstablished {
+            let head = ResponseHead(status: 200, reason: "Connection established")
+            messages.responseHead = head.serialized()
+            emit(.sendResponseHead(head, .none))
+        }
+        emit(.becomeTunnel)
+        sink.record(.updated(record, messages))
+    }
+
+    /// After 101 both legs carry another protocol's bytes (RFC 9110 §7.8).
+    mutating func upgrade() {
+        isTunnel = true
+        record.kind = .upgraded
+        requestState = .receiving
+        requestFlow.becomeTunnel(links)
+        responseFlow.becomeTunnel(links)
+        emit(.becomeTunnel)
+        sink.record(.updated(record, messages))
+    }
+
+    /// The server's connection is gone: the client is told that nothing more comes.
+    mutating func tunnelCut(_ failure: ExchangeFailure) {
+        abandonUpstream()
+        if responseState != .ended {
+            exchange.stage = "sluice"
+            exchange.note("the tunnel ended: \(failure.message)")
+            responseState = .ended
+            emit(.sendResponseEnd(nil))
+        }
+        finish()
+    }
+
+    /// The tunnelled bytes turned out to be TLS that stays unread.
+    public mutating func tunnelIsTLS(_ note: String) {
+        guard !isFinished else { return }
+        recordsBodies = false
+        record.flags.insert(.tunnelledTLS)
+        exchange.stage = "sluice"
+        exchange.note(note)
+    }
+}

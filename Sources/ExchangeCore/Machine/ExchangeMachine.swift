@@ -1,0 +1,308 @@
+import DequeModule
+public import HTTPModel
+public import NIOCore
+
+/// What happens to one exchange: the chain of stages, the pauses, the taps, and what both legs are told to do.
+///
+/// Events come in, named in the past tense; effects go out, taken one by one with `nextEffect`. The machine has no
+/// sockets and no clock: every event brings the present moment with it. It does not know the version of HTTP.
+///
+/// ```
+/// request:  received ─ tap A ─ chain ─ connect? ─ tap B ─ sent        response: the same, the other way
+/// upstream: none → connecting → ready → answered → done
+/// ```
+public struct ExchangeMachine: ~Copyable {
+    enum Upstream {
+        /// Nothing was asked of a server yet, or nothing will be.
+        case none
+        /// A connection was asked for.
+        case connecting
+        /// The request is being sent, or the response awaited or received.
+        case ready
+        /// The response is whole, but some of the request is still to be sent.
+        case answered
+        /// Nothing more goes to a server or comes from one.
+        case done
+    }
+
+    enum RequestState {
+        /// Parts are still to come.
+        case receiving
+        /// The client has sent it whole.
+        case ended
+    }
+
+    enum ResponseState {
+        /// The client has been told nothing but interim responses.
+        case none
+        /// The client has the head.
+        case sending
+        /// The client has all of it.
+        case ended
+    }
+
+    /// The narrow row as it stands.
+    public internal(set) var record: ExchangeRecord
+    /// Heads and trailers as they stand.
+    public internal(set) var messages = ExchangeMessages()
+    var exchange: StageExchange
+
+    let chain: StageChain
+    let sink: any RecordSink
+    let clientAddress: String
+    let openedAt: NIODeadline
+    /// Where the request goes if no stage changes that.
+    let originalDestination: Destination
+    var links: [ChainLink] = []
+
+    var requestFlow = MessageFlow<RequestHead>()
+    var responseFlow = MessageFlow<ResponseHead>()
+    private(set) var requestPauses: PauseReasons = []
+    private(set) var responsePauses: PauseReasons = []
+    /// What the adapters were last told about reading.
+    private var readsClient = true
+    var readsUpstream = true
+    private var effects = Deque<ExchangeEffect>()
+
+    var upstream = Upstream.none
+    var requestState = RequestState.receiving
+    var responseState: ResponseState
+    var isFinished = false
+    var isTunnel = false
+    /// The CONNECT was answered before the exchange began.
+    let isTunnelEstablished: Bool
+    /// Whether body bytes go to the recorder; off for tunnelled TLS, which nobody can read.
+    var recordsBodies = true
+    /// Request parts go nowhere: it was answered locally, or the server is gone.
+    var discardsRequest = false
+    /// The server switches protocols; the client does not know yet.
+    var isUpgrading = false
+    var answer: LocalAnswer?
+    /// The method as sent; `record.method` is the one the client sent.
+    var method: String
+    var acceptsHTML = false
+    /// Whether the client knows interim responses (RFC 9110 §15.2).
+    var takesInterim = true
+    /// The client was told to continue before the server was asked.
+    var saidContinue = false
+    /// The client's response must not have a body, whatever the server or a stage sends.
+    var dropsResponseBody = false
+    var outgoing: OutgoingRequest?
+    private var holdOrdinal = 0
+    private var hold: (id: HoldID, direction: FlowDirection)?
+    private var wakeGeneration = 0
+    private var requestGeneration = 0
+    private var responseGeneration = 0
+    var marks = Marks()
+    /// Whether the client waits for 100 (Continue) before it sends a body (RFC 9110 §10.1.1).
+    public internal(set) var awaitsContinue = false
+
+    /// When what happened, on the event loop's clock.
+    struct Marks {
+        var connectAsked: NIODeadline?
+        var ready: NIODeadline?
+        var requestSent: NIODeadline?
+        var responseBegan: NIODeadline?
+        var responseEnded: NIODeadline?
+    }
+
+    /// Creates the machine of an exchange.
+    ///
+    /// - Parameters:
+    ///   - record: the row as far as it is known.
+    ///   - destination: where the request goes unless a stage says otherwise.
+    ///   - clientAddress: where the client connects from, as `host:port`.
+    ///   - chain: the stages in force.
+    ///   - sink: where the taps put what they see.
+    ///   - tunnelEstablished: for a tunnel whose CONNECT was answered already.
+    ///   - now: the present moment.
+    public init(
+        record: ExchangeRecord,
+        destination: Destination,
+        clientAddress: String,
+        chain: StageChain,
+        sink: any RecordSink,
+        tunnelEstablished: Bool = false,
+        now: NIODeadline
+    ) {
+        self.record = record
+        self.chain = chain
+        self.sink = sink
+        self.clientAddress = clientAddress
+        openedAt = now
+        method = record.method
+        isTunnelEstablished = tunnelEstablished
+        // Whoever has the 200 to a CONNECT can be given no other answer.
+        responseState = tunnelEstablished ? .sending : .none
+        originalDestination = destination
+        exchange = StageExchange(id: record.id, url: record.url, destination: destination, now: now)
+    }
+
+    /// The next thing to do, in order; `nil` when there is nothing at present.
+    ///
+    /// Reading is settled last: a pause that was begun and ended by the same event is never mentioned. The recorder is
+    /// told of the end when `finished` is taken, since the effects before it may still add to what is known (tap B).
+    public mutating func nextEffect() -> ExchangeEffect? {
+        if let effect = effects.popFirst() {
+            if case .finished = effect { sink.record(.finished(record, messages)) }
+            return effect
+        }
+        guard !isFinished else { return nil }
+        if readsClient != requestPauses.isEmpty {
+            readsClient.toggle()
+            return .readClient(readsClient)
+        }
+        if upstream == .ready, readsUpstream != responsePauses.isEmpty {
+            readsUpstream.toggle()
+            return .readUpstream(readsUpstream)
+        }
+        return nil
+    }
+
+    mutating func emit(_ effect: ExchangeEffect) {
+        effects.append(effect)
+    }
+
+    /// Whether the exchange is over.
+    public var isOver: Bool { isFinished }
+
+    /// Whether the client has sent its request whole.
+    public var isRequestComplete: Bool { requestState == .ended }
+
+    /// Why the client is not read from; empty while it is.
+    public var requestPauseReasons: PauseReasons { requestPauses }
+
+    /// Why the server is not read from; empty while it is.
+    public var responsePauseReasons: PauseReasons { responsePauses }
+
+    // MARK: - Pauses
+
+    mutating func pause(_ direction: FlowDirection, _ reason: PauseReasons) {
+        switch direction {
+        case .request: requestPauses.insert(reason)
+        case .response: responsePauses.insert(reason)
+        }
+    }
+
+    mutating func unpause(_ direction: FlowDirection, _ reason: PauseReasons) {
+        switch direction {
+        case .request: requestPauses.subtract(reason)
+        case .response: responsePauses.subtract(reason)
+        }
+    }
+
+    private mutating func set(_ direction: FlowDirection, _ reason: PauseReasons, _ isSet: Bool) {
+        if isSet { pause(direction, reason) } else { unpause(direction, reason) }
+    }
+
+    /// The client takes bytes again, or takes no more for now.
+    public mutating func clientBecameWritable(_ isWritable: Bool) {
+        guard !isFinished else { return }
+        set(.response, .peerFull, !isWritable)
+    }
+
+    /// The server takes bytes again, or takes no more for now.
+    public mutating func upstreamBecameWritable(_ isWritable: Bool) {
+        guard !isFinished, upstream == .ready || upstream == .answered else { return }
+        set(.request, .peerFull, !isWritable)
+    }
+
+    /// The recorder has no room, or has room again.
+    public mutating func recorderBecameFull(_ isFull: Bool) {
+        guard !isFinished else { return }
+        set(.request, .recorderFull, isFull)
+        set(.response, .recorderFull, isFull)
+    }
+
+    /// A stage holds a message.
+    mutating func beginPause(_ pause: Pause, _ direction: FlowDirection) {
+        switch pause {
+        case .until(let moment):
+            wakeGeneration += 1
+            if direction == .request { requestGeneration = wakeGeneration } else { responseGeneration = wakeGeneration }
+            self.pause(direction, .paced)
+            emit(.wake(at: moment, direction, generation: wakeGeneration))
+        case .decision:
+            holdOrdinal += 1
+            let id = HoldID(exchange: record.id, ordinal: holdOrdinal)
+            let message: HeldMessage?
+            switch direction {
+            case .request: message = requestFlow.held.map { .request($0, body: $1) }
+            case .response: message = responseFlow.held.map { .response($0, body: $1) }
+            }
+            guard let message else { return }
+            hold = (id, direction)
+            record.flags.insert(.held)
+            self.pause(direction, .held)
+            emit(.hold(id, message))
+        }
+    }
+
+    /// The moment of a `wake` has come.
+    ///
+    /// One of an older generation is ignored.
+    public mutating func pauseElapsed(_ direction: FlowDirection, generation: Int, now: NIODeadline) {
+        guard !isFinished else { return }
+        exchange.now = now
+        switch direction {
+        case .request:
+            guard generation == requestGeneration, requestPauses.contains(.paced) else { return }
+            requestFlow.release()
+            unpause(.request, .paced)
+            pumpRequest()
+        case .response:
+            guard generation == responseGeneration, responsePauses.contains(.paced) else { return }
+            responseFlow.release()
+            unpause(.response, .paced)
+            pumpResponse()
+        }
+    }
+
+    /// Somebody decided about a held message.
+    ///
+    /// A late or repeated decision does nothing; returns whether it counted.
+    @discardableResult
+    public mutating func decided(_ id: HoldID, _ resolution: HoldResolution, now: NIODeadline) -> Bool {
+        guard !isFinished, let hold, hold.id == id else { return false }
+        exchange.now = now
+        exchange.stage = "breakpoints"
+        self.hold = nil
+        switch resolution {
+        case .abort:
+            fail(ExchangeFailure(.aborted, "The held message was aborted."), cutClient: true)
+            return true
+        case .cancel: exchange.note("went on unedited")
+        case .execute(let edited): apply(edited)
+        }
+        if hold.direction == .request {
+            requestFlow.release()
+            unpause(.request, .held)
+            pumpRequest()
+        } else {
+            responseFlow.release()
+            unpause(.response, .held)
+            pumpResponse()
+        }
+        return true
+    }
+
+    /// Withdraws a message that waits for a decision, because the exchange goes on without it.
+    mutating func releaseHold() {
+        guard let hold else { return }
+        emit(.releaseHold(hold.id))
+        self.hold = nil
+        unpause(hold.direction, .held)
+    }
+
+    private mutating func apply(_ edited: HeldMessage?) {
+        switch edited {
+        case nil: exchange.note("went on unedited")
+        case .request(let head, let body):
+            exchange.fired(rule: nil, "the request was edited")
+            requestFlow.replaceHeld(head: head, body: body)
+        case .response(let head, let body):
+            exchange.fired(rule: nil, "the response was edited")
+            responseFlow.replaceHeld(head: head, body: body)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+public import HTTPModel
+public import NIOCore
+
+/// Names a message that waits for a decision.
+public struct HoldID: Sendable, Hashable, CustomStringConvertible {
+    /// The exchange that waits.
+    public let exchange: ExchangeID
+    /// Counts the holds of that exchange, from 1.
+    public let ordinal: Int
+
+    /// Names a hold.
+    public init(exchange: ExchangeID, ordinal: Int) {
+        self.exchange = exchange
+        self.ordinal = ordinal
+    }
+
+    /// For example `12.1`.
+    public var description: String { "\(exchange).\(ordinal)" }
+}
+
+/// A message that waits for a decision.
+///
+/// Its body is `nil` when only the head is held and the body streams on after.
+public enum HeldMessage: Sendable {
+    /// A request before it is sent.
+    case request(RequestHead, body: ByteBuffer?)
+    /// A response before the client is given it.
+    case response(ResponseHead, body: ByteBuffer?)
+}
+
+/// What was decided about a held message (Charles' words).
+public enum HoldResolution: Sendable {
+    /// Go on with the message as edited; `nil` where nothing was. A body given for a message whose head alone was
+    /// held is not used.
+    case execute(HeldMessage?)
+    /// Go on with the message as it was when it was held.
+    case cancel
+    /// Do not go on: the client is cut off.
+    case abort
+}

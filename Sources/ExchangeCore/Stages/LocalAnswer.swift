@@ -1,0 +1,93 @@
+public import HTTPModel
+public import NIOCore
+
+/// A response that did not come from a server.
+public struct LocalAnswer: Sendable {
+    /// The head; the engine sets `Content-Length` by the body.
+    public var head: ResponseHead
+    /// The body.
+    public var body: ByteBuffer
+
+    /// Creates an answer.
+    public init(head: ResponseHead, body: ByteBuffer = ByteBuffer()) {
+        self.head = head
+        self.body = body
+    }
+
+    /// Creates an answer with a text body.
+    public init(status: Int, contentType: String, text: String, fields: [(String, String)] = []) {
+        let body = ByteBuffer(string: text)
+        var head = ResponseHead(status: status, fields: [("Content-Type", contentType)] + fields)
+        head.fields.append("Content-Length", String(body.readableBytes))
+        self.init(head: head, body: body)
+    }
+
+    /// A page that explains why Sluice itself answers: HTML for whom accepts it, else plain text.
+    ///
+    /// - Parameters:
+    ///   - status: the status code.
+    ///   - title: a few words.
+    ///   - text: one paragraph; what happened, to whom, and what to try.
+    ///   - html: whether the client accepts HTML.
+    ///   - fields: further header fields.
+    /// - Returns: the answer.
+    public static func explanation(
+        status: Int,
+        title: String,
+        text: String,
+        html: Bool,
+        fields: [(String, String)] = []
+    ) -> LocalAnswer {
+        guard html else {
+            return LocalAnswer(
+                status: status,
+                contentType: "text/plain; charset=utf-8",
+                text: "Sluice: \(title)\n\n\(text)\n",
+                fields: fields
+            )
+        }
+        let page = """
+            <!doctype html>
+            <html lang="en"><head><meta charset="utf-8"><title>Sluice: \(escaped(title))</title>
+            <style>body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:4rem auto;padding:0 1rem}\
+            h1{font-size:1.3rem}small{color:#666}</style></head>
+            <body><h1>\(escaped(title))</h1><p>\(escaped(text))</p><small>This answer comes from the Sluice proxy, \
+            not from the server.</small></body></html>
+
+            """
+        return LocalAnswer(status: status, contentType: "text/html; charset=utf-8", text: page, fields: fields)
+    }
+
+    /// The page for an exchange that failed: 504 for what took too long, else 502 (RFC 9110 §15.6).
+    public static func failure(_ failure: ExchangeFailure, html: Bool) -> LocalAnswer {
+        let status: Int
+        let title: String
+        switch failure.code {
+        case .timeout: (status, title) = (504, "The server took too long")
+        case .dns: (status, title) = (502, "The server's name could not be resolved")
+        case .connect: (status, title) = (502, "The server could not be reached")
+        case .tls: (status, title) = (502, "No secure connection to the server")
+        case .badResponse: (status, title) = (502, "The server's answer was not understood")
+        case .badRequest: (status, title) = (400, "The request was not understood")
+        case .loop: (status, title) = (508, "The request would go round in circles")
+        case .stopped: (status, title) = (503, "Sluice is stopping")
+        case .reset, .clientTLS, .clientGone, .aborted: (status, title) = (502, "The server gave no answer")
+        }
+        let text = failure.hint.isEmpty ? failure.message : "\(failure.message) \(failure.hint)"
+        return explanation(status: status, title: title, text: text, html: html)
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for character in text {
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            default: escaped.append(character)
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,67 @@
+public import HTTPModel
+public import NIOCore
+
+/// The exchange as a hook may see and steer it, beside the message itself.
+public struct StageExchange: Sendable {
+    /// The exchange's number.
+    public let id: ExchangeID
+    /// The URL as the client sent it.
+    public let url: RequestURL
+    /// The present moment on the event loop's clock.
+    ///
+    /// Hooks have no clock of their own.
+    public internal(set) var now: NIODeadline
+    /// Where the request will be sent.
+    ///
+    /// Request head hooks may change it; later it has no effect.
+    public var destination: Destination
+    /// The trace so far.
+    public internal(set) var trace: [TraceEntry] = []
+    /// The stage whose hook is running; notes carry its name.
+    var stage = "sluice"
+
+    init(id: ExchangeID, url: RequestURL, destination: Destination, now: NIODeadline) {
+        self.id = id
+        self.url = url
+        self.destination = destination
+        self.now = now
+    }
+
+    /// Writes down that a rule fired and what it changed.
+    public mutating func fired(rule: String?, _ text: String) {
+        trace.append(TraceEntry(stage: stage, rule: rule, outcome: .fired, text: text))
+    }
+
+    /// Writes down something worth knowing that was no rule.
+    public mutating func note(_ text: String) {
+        trace.append(TraceEntry(stage: stage, rule: nil, outcome: .note, text: text))
+    }
+}
+
+/// Where a request is sent: what to connect to, and what to say there.
+public struct Destination: Sendable, Hashable {
+    /// `http` or `https`; `tunnel` for bytes passed through unread.
+    public var scheme: String
+    /// The host to connect to: a name or an address without brackets.
+    public var host: String
+    /// The port to connect to.
+    public var port: Int
+    /// The name for Server Name Indication and verification, where it is not the host: what the client asked for.
+    public var serverName: String?
+    /// The address (or another name) to connect to in place of looking up the host (DNS spoofing).
+    public var address: String?
+
+    /// Creates a destination.
+    public init(scheme: String, host: String, port: Int, serverName: String? = nil, address: String? = nil) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+        self.serverName = serverName
+        self.address = address
+    }
+
+    /// Host and port as an authority, for messages.
+    public var authority: String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}

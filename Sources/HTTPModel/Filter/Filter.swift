@@ -1,0 +1,84 @@
+public import NIOCore
+
+/// A compiled filter expression: which exchanges are meant.
+///
+/// One language for every place that selects exchanges. Terms are `key:value`, with `,` between alternatives; a word
+/// without a key searches the URL. Terms side by side must all hold; `and`, `or`, `not` (also `!` and `-`) and
+/// parentheses combine them, `and` before `or`. Outside quotation marks `*` and `?` are wildcards and `\` takes the next
+/// character as such. ``reference`` lists the keys.
+public struct Filter: Sendable, Hashable {
+    /// The longest expression that is taken, in characters.
+    public static let maximumLength = 10_000
+    /// How deep parentheses may be nested.
+    public static let maximumDepth = 100
+
+    let root: FilterNode
+
+    /// The filter that every exchange passes.
+    public static let everything = Filter(root: .everything)
+
+    private init(root: FilterNode) {
+        self.root = root
+    }
+
+    /// Compiles an expression; an empty one lets everything pass.
+    ///
+    /// - Parameters:
+    ///   - expression: the text.
+    ///   - clock: what `since:` and `before:` are read against.
+    /// - Throws: ``FilterError`` with the column of what is wrong.
+    public init(_ expression: String, clock: FilterClock = .current) throws(FilterError) {
+        let scalars = expression.unicodeScalars
+        if scalars.index(scalars.startIndex, offsetBy: Filter.maximumLength + 1, limitedBy: scalars.endIndex) != nil {
+            throw FilterError(
+                expression: String(scalars.prefix(Filter.maximumLength)),
+                column: 1,
+                message: "the expression is longer than \(Filter.maximumLength) characters"
+            )
+        }
+        var parser = FilterParser(expression, clock: clock)
+        root = try parser.parse().ordered
+    }
+
+    /// Whether every exchange passes.
+    public var matchesEverything: Bool { root == .everything }
+
+    /// Whether heads, trailers or addresses may have to be looked at.
+    public var needsMessages: Bool { root.tests.contains { $0.needs == .messages } }
+
+    /// Whether bodies may have to be looked at.
+    public var needsBodies: Bool { root.tests.contains { $0.needs == .bodies } }
+
+    /// Whether an exchange passes, with heads and bodies fetched as they are needed.
+    ///
+    /// What the record itself answers is tried first; the closures are called only where it does not decide.
+    ///
+    /// - Parameters:
+    ///   - record: the exchange's row.
+    ///   - details: fetches heads and connections, at most once; `nil` where there are none, which no term then matches.
+    ///   - body: fetches a body, its content codings removed; `nil` where there is none.
+    /// - Returns: whether it passes.
+    public func matches(
+        _ record: ExchangeRecord,
+        details: () throws -> RecordedExchange?,
+        body: (BodySide) throws -> ByteBuffer?
+    ) rethrows -> Bool {
+        var fetched: RecordedExchange??
+        return try root.matches(record, &fetched, details: details, body: body)
+    }
+
+    /// Whether an exchange that was read whole passes.
+    public func matches(_ exchange: RecordedExchange, body: (BodySide) throws -> ByteBuffer?) rethrows -> Bool {
+        try matches(exchange.record, details: { exchange }, body: body)
+    }
+
+    /// Whether an exchange passes, as far as its record alone can tell; `nil` where it cannot.
+    public func decides(_ record: ExchangeRecord) -> Bool? {
+        root.decides(record)
+    }
+}
+
+extension Filter: CustomStringConvertible {
+    /// The expression in a canonical form, which compiles to an equal filter; empty where everything passes.
+    public var description: String { root.description }
+}

@@ -1,0 +1,196 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// What `since:` and `before:` are read against: the time now, and the local time zone.
+///
+/// For a session that is no longer recorded, give the time of its last exchange as `now`: `since:10m` then means its last
+/// ten minutes, and `since:14:30` the latest half past two before its end.
+public struct FilterClock: Sendable {
+    /// The time that counts as now: microseconds since 1970.
+    public var now: Int64
+    /// How many seconds local time is ahead of UTC at a time given in seconds since 1970.
+    public var secondsAheadOfUTC: @Sendable (Int64) -> Int64
+
+    /// Creates a clock.
+    public init(now: Int64, secondsAheadOfUTC: @escaping @Sendable (Int64) -> Int64) {
+        self.now = now
+        self.secondsAheadOfUTC = secondsAheadOfUTC
+    }
+
+    /// A clock of the local time zone.
+    ///
+    /// - Parameter now: microseconds since 1970.
+    /// - Returns: the clock.
+    public static func local(now: Int64) -> FilterClock {
+        FilterClock(now: now) { seconds in
+            var time = time_t(seconds)
+            var parts = tm()
+            return localtime_r(&time, &parts) == nil ? 0 : Int64(parts.tm_gmtoff)
+        }
+    }
+
+    /// The machine's time and time zone.
+    public static var current: FilterClock {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return .local(now: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
+    }
+
+    /// Reads a time as microseconds since 1970; `nil` where the text is none.
+    ///
+    /// `14:30` and `14:30:05` (the latest before now), `2026-11-21`, `2026-11-21T14:30:05` with `Z`, `+02:00` or local,
+    /// and `10m` ago. Years before 1 are refused, so that each time can be written again.
+    func read(_ text: String) -> Int64? {
+        if let ago = Quantity.time.read(text, requiresUnit: true) {
+            let (time, overflows) = now.subtractingReportingOverflow(ago)
+            return overflows || time < CivilDate.day(year: 1, month: 1, day: 1) * 86_400_000_000 ? nil : time
+        }
+        var reader = TimeReader(text)
+        if let day = reader.date() {
+            guard !reader.isAtEnd else { return utc(ofLocal: day * 86_400_000_000) }
+            guard reader.skip("T") || reader.skip("t") || reader.skip(" "), let time = reader.timeOfDay() else {
+                return nil
+            }
+            let local = day * 86_400_000_000 + time
+            if reader.isAtEnd { return utc(ofLocal: local) }
+            guard let offset = reader.offset(), reader.isAtEnd else { return nil }
+            return local - offset * 1_000_000
+        }
+        guard let time = reader.timeOfDay(), reader.isAtEnd else { return nil }
+        let nowSeconds = now.flooredDivision(by: 1_000_000)
+        let today = (nowSeconds + secondsAheadOfUTC(nowSeconds)).flooredDivision(by: 86_400)
+        let candidate = utc(ofLocal: today * 86_400_000_000 + time)
+        return candidate <= now ? candidate : utc(ofLocal: (today - 1) * 86_400_000_000 + time)
+    }
+
+    private func utc(ofLocal local: Int64) -> Int64 {
+        let seconds = local.flooredDivision(by: 1_000_000)
+        // The offset at the time itself is only known once the offset is: the second guess is right but in the hour
+        // that a change of clocks repeats or leaves out.
+        let guess = seconds - secondsAheadOfUTC(seconds)
+        return local - secondsAheadOfUTC(guess) * 1_000_000
+    }
+
+    /// Writes a time in the ISO form, in UTC, with as many decimals as it needs.
+    static func write(_ time: Int64) -> String {
+        let day = time.flooredDivision(by: 86_400_000_000)
+        var micros = time - day * 86_400_000_000
+        let (year, month, dayOfMonth) = CivilDate.of(day: day)
+        let fraction = micros % 1_000_000
+        micros /= 1_000_000
+        var text = "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfMonth, 2))"
+        text += "T\(padded(micros / 3_600, 2)):\(padded(micros / 60 % 60, 2)):\(padded(micros % 60, 2))"
+        if fraction != 0 { text += "." + padded(fraction, 6) }
+        return text + "Z"
+    }
+
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
+
+/// Days since 1970 as dates of the Gregorian calendar and back.
+enum CivilDate {
+    /// Years run from March, so that the leap day is the last; eras have 400 years.
+    static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let year = month <= 2 ? year - 1 : year
+        let era = year.flooredDivision(by: 400)
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    static func of(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = day + 719_468
+        let era = shifted.flooredDivision(by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+    }
+
+    static func daysInMonth(_ month: Int64, year: Int64) -> Int64 {
+        let next = month == 12 ? day(year: year + 1, month: 1, day: 1) : day(year: year, month: month + 1, day: 1)
+        return next - day(year: year, month: month, day: 1)
+    }
+}
+
+/// Takes dates and times off the front of a text.
+private struct TimeReader {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) { rest = Substring(text).utf8 }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func skip(_ character: Character) -> Bool {
+        guard let byte = character.asciiValue, rest.first == byte else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    mutating func number(digits: Int) -> Int64? {
+        let taken = rest.prefix(digits)
+        guard taken.count == digits, taken.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+        rest.removeFirst(digits)
+        return taken.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+    }
+
+    mutating func date() -> Int64? {
+        let start = rest
+        if let year = number(digits: 4), skip("-"), let month = number(digits: 2), skip("-"),
+            let day = number(digits: 2), (1...12).contains(month),
+            (1...CivilDate.daysInMonth(month, year: year)).contains(day)
+        {
+            return CivilDate.day(year: year, month: month, day: day)
+        }
+        rest = start
+        return nil
+    }
+
+    /// Microseconds since midnight.
+    mutating func timeOfDay() -> Int64? {
+        guard let hour = number(digits: 2) ?? number(digits: 1), hour < 24, skip(":"),
+            let minute = number(digits: 2), minute < 60
+        else { return nil }
+        var time = (hour * 3_600 + minute * 60) * 1_000_000
+        guard skip(":") else { return time }
+        guard let second = number(digits: 2), second < 60 else { return nil }
+        time += second * 1_000_000
+        guard skip(".") else { return time }
+        var unit: Int64 = 100_000
+        guard let first = number(digits: 1) else { return nil }
+        time += first * unit
+        while let digit = number(digits: 1) {
+            unit /= 10
+            time += digit * unit
+        }
+        return time
+    }
+
+    /// Seconds ahead of UTC: `Z`, `+02:00`, `+0200` or `-05`.
+    mutating func offset() -> Int64? {
+        if skip("Z") || skip("z") { return 0 }
+        let isBehind = skip("-")
+        guard isBehind || skip("+"), let hours = number(digits: 2), hours < 24 else { return nil }
+        _ = skip(":")
+        let minutes = isAtEnd ? 0 : number(digits: 2)
+        guard let minutes, minutes < 60 else { return nil }
+        return (hours * 3_600 + minutes * 60) * (isBehind ? -1 : 1)
+    }
+}
+
+extension Int64 {
+    fileprivate func flooredDivision(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

@@ -1,0 +1,47 @@
+/// Why a text is no filter expression, and where.
+public struct FilterError: Error, Sendable, Hashable {
+    /// The expression as it was given.
+    public var expression: String
+    /// Where it went wrong, in characters from 1; one past the end where something is missing there.
+    public var column: Int
+    /// What is wrong, in one sentence without a full stop.
+    public var message: String
+    /// What may have been meant; `nil` where there is nothing to say.
+    public var suggestion: String?
+
+    /// Creates an error.
+    public init(expression: String, column: Int, message: String, suggestion: String? = nil) {
+        self.expression = expression
+        self.column = column
+        self.message = message
+        self.suggestion = suggestion
+    }
+}
+
+extension FilterError: CustomStringConvertible {
+    /// The message with the suggestion after it, on one line.
+    public var description: String {
+        "column \(column): \(message)" + (suggestion.map { ", \($0)" } ?? "")
+    }
+
+    /// The expression and, on a second line, a caret under the column; a long expression is cut to what surrounds it.
+    public var pointing: String {
+        let width = 100
+        let before = 60
+        let characters = expression.prefix(Filter.maximumLength).map { $0.isSingleColumn ? $0 : " " }
+        let column = min(max(column, 1), characters.count + 1)
+        let start = characters.count <= width ? 0 : max(0, column - 1 - before)
+        let end = min(characters.count, start + width)
+        let lead = start > 0 ? "…" : ""
+        let tail = end < characters.count ? "…" : ""
+        let caret = String(repeating: " ", count: lead.count + column - 1 - start) + "^"
+        return lead + String(characters[start..<end]) + tail + "\n" + caret
+    }
+}
+
+extension Character {
+    /// Whether a terminal may be sent the character: no control character, no end of line.
+    fileprivate var isSingleColumn: Bool {
+        !isNewline && self != "\t" && !unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+}

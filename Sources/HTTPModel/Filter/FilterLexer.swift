@@ -1,0 +1,200 @@
+/// A text within an expression, after quotes and escapes were read.
+struct FilterText: Sendable, Hashable {
+    /// The text itself.
+    private(set) var plain = ""
+    /// The text as a wildcard pattern: only `*` and `?` outside quotes are wildcards.
+    private(set) var pattern = ""
+    /// The column of each scalar of `plain`, and the one after the last.
+    private(set) var columns: [Int] = []
+    private(set) var endColumn = 0
+    /// Which scalars of `plain` are wildcards.
+    private(set) var wildcards: Set<Int> = []
+
+    var column: Int { columns.first ?? endColumn }
+    var isEmpty: Bool { plain.isEmpty }
+    var hasWildcard: Bool { !wildcards.isEmpty }
+    /// Whether a `*` is among the wildcards.
+    private(set) var hasStar = false
+
+    init(at column: Int) { endColumn = column }
+
+    mutating func append(_ character: Unicode.Scalar, isLiteral: Bool, at column: Int) {
+        plain.unicodeScalars.append(character)
+        let isWildcard = !isLiteral && (character == "*" || character == "?")
+        if isWildcard { wildcards.insert(columns.count) }
+        if isWildcard, character == "*" { hasStar = true }
+        pattern.unicodeScalars.append(
+            contentsOf: (isWildcard ? String(character) : Glob.escaping(String(character))).unicodeScalars
+        )
+        columns.append(column)
+        endColumn = column + 1
+    }
+}
+
+extension FilterText {
+    /// A run of the text's scalars, with their columns.
+    func part(_ range: Range<Int>) -> FilterText {
+        var part = FilterText(at: range.lowerBound < columns.count ? columns[range.lowerBound] : endColumn)
+        for (offset, character) in plain.unicodeScalars.enumerated() where range.contains(offset) {
+            part.append(character, isLiteral: !wildcards.contains(offset), at: columns[offset])
+        }
+        return part
+    }
+}
+
+/// One piece of an expression.
+struct FilterToken: Sendable, Hashable {
+    enum Kind: Sendable, Hashable {
+        case open
+        case close
+        case and
+        case or
+        case not
+        /// A word or quoted text without a key; `isBare` where nothing of it was quoted or escaped.
+        case word(FilterText, isBare: Bool)
+        /// A key and its alternatives.
+        case term(key: String, alternatives: [FilterText])
+        case end
+    }
+
+    var kind: Kind
+    var column: Int
+}
+
+/// Cuts an expression into tokens; columns count characters from 1.
+///
+/// It reads scalars, so that a combining mark cannot hide a quotation mark or a parenthesis.
+struct FilterLexer {
+    private let expression: String
+    private let characters: [Unicode.Scalar]
+    /// The column of each scalar, and the one after the last.
+    private let columns: [Int]
+    private var position = 0
+
+    init(_ expression: String) {
+        self.expression = expression
+        characters = Array(expression.unicodeScalars)
+        var columns: [Int] = []
+        var column = 1
+        for character in expression {
+            columns += character.unicodeScalars.map { _ in column }
+            column += 1
+        }
+        self.columns = columns + [column]
+    }
+
+    mutating func next() throws(FilterError) -> FilterToken {
+        while position < characters.count, characters[position].properties.isWhitespace { position += 1 }
+        let column = columns[position]
+        guard position < characters.count else { return FilterToken(kind: .end, column: column) }
+        switch characters[position] {
+        case "(":
+            position += 1
+            return FilterToken(kind: .open, column: column)
+        case ")":
+            position += 1
+            return FilterToken(kind: .close, column: column)
+        case "!", "-":
+            position += 1
+            return FilterToken(kind: .not, column: column)
+        default:
+            return FilterToken(kind: try wordOrTerm(), column: column)
+        }
+    }
+
+    private mutating func wordOrTerm() throws(FilterError) -> FilterToken.Kind {
+        if let key = takeKey() {
+            var alternatives = [try text(endsAtComma: true)]
+            while position < characters.count, characters[position] == "," {
+                position += 1
+                alternatives.append(try text(endsAtComma: true))
+            }
+            return .term(key: key, alternatives: alternatives)
+        }
+        let start = position
+        let word = try text(endsAtComma: false)
+        let isBare = word.plain.unicodeScalars.elementsEqual(characters[start..<position])
+        guard isBare else { return .word(word, isBare: false) }
+        return switch word.plain {
+        case "and", "AND": .and
+        case "or", "OR": .or
+        case "not", "NOT": .not
+        default: .word(word, isBare: true)
+        }
+    }
+
+    /// Letters (and hyphens) up to a colon are a key, except before `//`, where they are a URL's scheme.
+    private mutating func takeKey() -> String? {
+        var index = position
+        while index < characters.count, isKeyScalar(characters[index]) {
+            index += 1
+        }
+        guard index > position, index < characters.count, characters[index] == ":" else { return nil }
+        if index + 2 < characters.count, characters[index + 1] == "/", characters[index + 2] == "/" { return nil }
+        let key = characters[position..<index].map(String.init).joined()
+        position = index + 1
+        return key
+    }
+
+    private func isKeyScalar(_ scalar: Unicode.Scalar) -> Bool {
+        "a"..."z" ~= scalar || "A"..."Z" ~= scalar || scalar == "-"
+    }
+
+    private mutating func text(endsAtComma: Bool) throws(FilterError) -> FilterText {
+        var text = FilterText(at: columns[position])
+        while position < characters.count {
+            let character = characters[position]
+            if character.properties.isWhitespace || character == "(" || character == ")"
+                || endsAtComma && character == ","
+            {
+                break
+            }
+            switch character {
+            case "\"": try quoted(into: &text)
+            case "\\":
+                guard position + 1 < characters.count else {
+                    throw FilterError(
+                        expression: expression,
+                        column: columns[position],
+                        message: "'\\' ends the expression",
+                        suggestion: "write \\\\ for a backslash"
+                    )
+                }
+                text.append(characters[position + 1], isLiteral: true, at: columns[position])
+                position += 2
+            default:
+                text.append(character, isLiteral: false, at: columns[position])
+                position += 1
+            }
+        }
+        return text
+    }
+
+    private mutating func quoted(into text: inout FilterText) throws(FilterError) {
+        let open = position
+        position += 1
+        while position < characters.count, characters[position] != "\"" {
+            let column = columns[position]
+            var character = characters[position]
+            if character == "\\", position + 1 < characters.count {
+                position += 1
+                switch characters[position] {
+                case "n": character = "\n"
+                case "r": character = "\r"
+                case "t": character = "\t"
+                default: character = characters[position]
+                }
+            }
+            text.append(character, isLiteral: true, at: column)
+            position += 1
+        }
+        guard position < characters.count else {
+            throw FilterError(
+                expression: expression,
+                column: columns[open],
+                message: "the quotation mark is not closed"
+            )
+        }
+        position += 1
+    }
+}

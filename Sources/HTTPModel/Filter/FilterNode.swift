@@ -1,0 +1,140 @@
+import NIOCore
+
+/// Tests of one key, of which one must hold.
+struct FilterTerm: Sendable, Hashable {
+    /// The key; empty for a word that searches the URL.
+    var key: String
+    var tests: [FilterTest]
+}
+
+/// An expression as a tree.
+enum FilterNode: Sendable, Hashable {
+    case everything
+    case term(FilterTerm)
+    indirect case not(FilterNode)
+    case and([FilterNode])
+    case or([FilterNode])
+}
+
+// MARK: - Building
+
+extension FilterNode {
+    /// Joins operands, those of the same kind being taken apart.
+    static func all(_ operands: [FilterNode]) -> FilterNode {
+        let flat = operands.flatMap { if case .and(let inner) = $0 { inner } else { [$0] } }
+        return flat.count == 1 ? flat[0] : .and(flat)
+    }
+
+    /// Joins alternatives, those of the same kind being taken apart.
+    static func any(_ operands: [FilterNode]) -> FilterNode {
+        let flat = operands.flatMap { if case .or(let inner) = $0 { inner } else { [$0] } }
+        return flat.count == 1 ? flat[0] : .or(flat)
+    }
+
+    var negated: FilterNode {
+        if case .not(let inner) = self { inner } else { .not(self) }
+    }
+
+    /// The same expression with cheap operands first; equally cheap ones stay in order.
+    var ordered: FilterNode {
+        switch self {
+        case .everything, .term: self
+        case .not(let operand): .not(operand.ordered)
+        case .and(let operands): .and(FilterNode.ordered(operands))
+        case .or(let operands): .or(FilterNode.ordered(operands))
+        }
+    }
+
+    private static func ordered(_ operands: [FilterNode]) -> [FilterNode] {
+        let costs = operands.enumerated().map { (cost: $1.cost, offset: $0, operand: $1.ordered) }
+        return costs.sorted { ($0.cost, $0.offset) < ($1.cost, $1.offset) }.map(\.operand)
+    }
+
+    /// What the dearest test within costs.
+    private var cost: Int {
+        tests.map(\.cost).max() ?? 0
+    }
+
+    /// All tests within.
+    var tests: [FilterTest] {
+        switch self {
+        case .everything: []
+        case .term(let term): term.tests
+        case .not(let operand): operand.tests
+        case .and(let operands), .or(let operands): operands.flatMap(\.tests)
+        }
+    }
+}
+
+// MARK: - Evaluating
+
+extension FilterNode {
+    func matches(
+        _ record: ExchangeRecord,
+        _ fetched: inout RecordedExchange??,
+        details: () throws -> RecordedExchange?,
+        body: (BodySide) throws -> ByteBuffer?
+    ) rethrows -> Bool {
+        switch self {
+        case .everything: return true
+        case .term(let term):
+            for test in term.tests {
+                switch test.needs {
+                case .record:
+                    if test.matches(record) { return true }
+                case .messages:
+                    if fetched == nil { fetched = .some(try details()) }
+                    if let exchange = fetched ?? nil, test.matches(exchange) { return true }
+                case .bodies:
+                    if try test.matchesBody(of: record, body) { return true }
+                }
+            }
+            return false
+        case .not(let operand):
+            return try !operand.matches(record, &fetched, details: details, body: body)
+        case .and(let operands):
+            for operand in operands
+            where try !operand.matches(record, &fetched, details: details, body: body) {
+                return false
+            }
+            return true
+        case .or(let operands):
+            for operand in operands where try operand.matches(record, &fetched, details: details, body: body) {
+                return true
+            }
+            return false
+        }
+    }
+
+    /// Kleene's three-valued logic: `nil` is "unknown".
+    func decides(_ record: ExchangeRecord) -> Bool? {
+        switch self {
+        case .everything: return true
+        case .term(let term):
+            var result: Bool? = false
+            for test in term.tests {
+                guard test.needs == .record else {
+                    result = nil
+                    continue
+                }
+                if test.matches(record) { return true }
+            }
+            return result
+        case .not(let operand): return operand.decides(record).map { !$0 }
+        case .and(let operands): return FilterNode.search(operands, record, for: false)
+        case .or(let operands): return FilterNode.search(operands, record, for: true)
+        }
+    }
+
+    private static func search(_ operands: [FilterNode], _ record: ExchangeRecord, for decisive: Bool) -> Bool? {
+        var result: Bool? = !decisive
+        for operand in operands {
+            switch operand.decides(record) {
+            case decisive: return decisive
+            case nil: result = nil
+            default: break
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,121 @@
+/// Builds the tree from the tokens: `or` of `and`s of negated or plain terms and parentheses.
+struct FilterParser {
+    private let expression: String
+    private let clock: FilterClock
+    private var lexer: FilterLexer
+    private var token = FilterToken(kind: .end, column: 1)
+    private var depth = 0
+
+    init(_ expression: String, clock: FilterClock) {
+        self.expression = expression
+        self.clock = clock
+        lexer = FilterLexer(expression)
+    }
+
+    mutating func parse() throws(FilterError) -> FilterNode {
+        try advance()
+        if token.kind == .end { return .everything }
+        let node = try alternatives()
+        if token.kind == .close { throw error("there is no parenthesis to close") }
+        return node
+    }
+
+    private mutating func advance() throws(FilterError) {
+        token = try lexer.next()
+    }
+
+    private func error(_ message: String, _ suggestion: String? = nil) -> FilterError {
+        FilterError(expression: expression, column: token.column, message: message, suggestion: suggestion)
+    }
+
+    private mutating func alternatives() throws(FilterError) -> FilterNode {
+        var operands = [try conjunction()]
+        while token.kind == .or {
+            try advance()
+            operands.append(try conjunction())
+        }
+        return .any(operands)
+    }
+
+    private mutating func conjunction() throws(FilterError) -> FilterNode {
+        var operands = [try operand()]
+        while true {
+            switch token.kind {
+            case .or, .close, .end: return .all(operands)
+            case .and: try advance()
+            default: break
+            }
+            operands.append(try operand())
+        }
+    }
+
+    private mutating func operand() throws(FilterError) -> FilterNode {
+        // Counted, not nested, so that no number of signs grows the stack.
+        var isNegated = false
+        while token.kind == .not {
+            isNegated.toggle()
+            try advance()
+        }
+        let node = try primary()
+        return isNegated ? node.negated : node
+    }
+
+    private mutating func primary() throws(FilterError) -> FilterNode {
+        let node: FilterNode
+        switch token.kind {
+        case .open:
+            guard depth < Filter.maximumDepth else {
+                throw error("parentheses are nested deeper than \(Filter.maximumDepth)")
+            }
+            let open = token
+            depth += 1
+            try advance()
+            node = try alternatives()
+            depth -= 1
+            guard token.kind == .close else {
+                token = open
+                throw error("the parenthesis is not closed")
+            }
+        case .word(let text, let isBare): node = .term(try word(text, isBare: isBare))
+        case .term(let key, let values): node = .term(try term(key, values))
+        case .and, .or: throw error("a term is missing before the operator", "quote the word to search for it")
+        case .close: throw error("a term is missing before the parenthesis")
+        case .end: throw error("a term is missing at the end")
+        case .not: throw error("a term is missing")
+        }
+        try advance()
+        return node
+    }
+
+    private func word(_ text: FilterText, isBare: Bool) throws(FilterError) -> FilterTerm {
+        if text.isEmpty { throw error("there is nothing to search for") }
+        if isBare, text.plain == "error" { return FilterTerm(key: "is", tests: [.property(.fact(.error))]) }
+        let reader = FilterValueReader(expression: expression, clock: clock, key: "")
+        return FilterTerm(key: "", tests: [.url(try reader.glob(text, ignoringCase: true).unanchored)])
+    }
+
+    private func term(_ name: String, _ values: [FilterText]) throws(FilterError) -> FilterTerm {
+        guard let key = Filter.key(name.lowercased()) else {
+            let nearest = Spelling.nearest(to: name, among: Filter.reference.map(\.name))
+            throw error(
+                "unknown key '\(name)'",
+                nearest.map { "did you mean '\($0)'?" } ?? "quote the text to search the URL for it"
+            )
+        }
+        let reader = FilterValueReader(expression: expression, clock: clock, key: key.name)
+        var tests: [FilterTest] = []
+        for value in values {
+            guard !value.isEmpty else {
+                throw reader.error(value, "there is no value for '\(key.name)'", "for example \(key.example)")
+            }
+            tests.append(try key.read(value, reader))
+        }
+        return FilterTerm(key: key.name, tests: tests)
+    }
+}
+
+extension Filter {
+    static func key(_ name: String) -> FilterKey? {
+        reference.first { $0.name == name }
+    }
+}

@@ -1,0 +1,134 @@
+extension FilterNode: CustomStringConvertible {
+    /// The expression in its canonical form.
+    var description: String {
+        switch self {
+        case .everything: ""
+        case .term(let term): term.description
+        case .not(let operand): "!" + operand.descriptionAsOperand
+        case .and(let operands): operands.map(\.descriptionAsOperand).joined(separator: " ")
+        case .or(let operands): operands.map(\.descriptionAsAlternative).joined(separator: " or ")
+        }
+    }
+
+    private var descriptionAsOperand: String {
+        switch self {
+        case .and, .or: "(\(description))"
+        default: description
+        }
+    }
+
+    private var descriptionAsAlternative: String {
+        if case .or = self { "(\(description))" } else { description }
+    }
+}
+
+extension FilterTerm: CustomStringConvertible {
+    /// The key and its alternatives.
+    var description: String {
+        (key.isEmpty ? "" : key + ":") + tests.map { $0.value(ofKey: key) }.joined(separator: ",")
+    }
+}
+
+extension FilterTest {
+    /// The value that reads back as this test.
+    fileprivate func value(ofKey key: String) -> String {
+        switch self {
+        case .text(.query, let glob): FilterTest.written(glob, isFoundAnywhere: true)
+        case .text(_, let glob), .address(_, let glob): FilterTest.written(glob)
+        case .url(let glob):
+            key.isEmpty ? FilterTest.writtenWord(glob) : FilterTest.written(glob, isFoundAnywhere: true)
+        case .mediaTypePart(let part): FilterTest.quoted(part)
+        case .number(let field, let range): FilterTest.written(range, field)
+        case .version(let range):
+            switch (range.lowerBound, range.upperBound) {
+            case (.http10, .http11): "h1"
+            case (.http10, _): "1.0"
+            case (.http11, _): "1.1"
+            default: "h2"
+            }
+        case .property(let property): property.name
+        case .field(_, let name, nil): FilterTest.written(name)
+        case .field(_, let name, .some(let value)):
+            FilterTest.written(name) + ":" + FilterTest.written(value, isFoundAnywhere: true)
+        case .body(_, let glob): FilterTest.quoted(glob.infix ?? "")
+        }
+    }
+
+    private static func written(_ range: ClosedRange<Int64>, _ field: NumberField) -> String {
+        let quantity: Quantity =
+            switch field {
+            case .size: .size
+            case .time: .time
+            case .id, .port, .status: .count
+            case .startedAt: .count
+            }
+        if field == .startedAt {
+            return FilterClock.write(range.lowerBound == .min ? range.upperBound + 1 : range.lowerBound)
+        }
+        let lower = quantity.write(range.lowerBound)
+        let upper = quantity.write(range.upperBound)
+        if range.upperBound == .max { return ">=" + lower }
+        if range.lowerBound == (field == .status ? 1 : 0), field == .time || range.count > 1 { return "<=" + upper }
+        return range.lowerBound == range.upperBound && field != .time ? lower : "\(lower)..\(upper)"
+    }
+
+    private static func written(_ glob: Glob, isFoundAnywhere: Bool = false) -> String {
+        if isFoundAnywhere {
+            // Without a star the text is found anywhere, so only what is anchored needs more than the text.
+            if let infix = glob.infix, !infix.isEmpty { return quoted(infix) }
+        } else if let literal = glob.literal {
+            return quoted(literal)
+        }
+        return escaped(glob.description)
+    }
+
+    private static func writtenWord(_ glob: Glob) -> String {
+        if let infix = glob.infix, !infix.isEmpty {
+            // A word that reads as an operator, a key or a sign is quoted too.
+            let isPlain = !infix.unicodeScalars.contains(":") && !isSign(infix.unicodeScalars.first)
+            let isReserved = ["and", "or", "not", "error"].contains(infix)
+            return isPlain && !isReserved ? quoted(infix) : forcedQuotes(infix)
+        }
+        let inner = escaped(glob.innerDescription)
+        let isPlain = !inner.unicodeScalars.contains(":") && !inner.isEmpty && !isSign(inner.unicodeScalars.first)
+        return isPlain ? inner : "*" + inner
+    }
+
+    /// The text in quotation marks where something in it would be read otherwise.
+    private static func quoted(_ text: String) -> String {
+        text.unicodeScalars.contains { isSyntax($0) || "*?[\\".unicodeScalars.contains($0) } ? forcedQuotes(text) : text
+    }
+
+    private static func forcedQuotes(_ text: String) -> String {
+        var written = "\""
+        for character in text.unicodeScalars {
+            switch character {
+            case "\"": written += "\\\""
+            case "\\": written += "\\\\"
+            case "\n": written += "\\n"
+            case "\r": written += "\\r"
+            case "\t": written += "\\t"
+            default: written.unicodeScalars.append(character)
+            }
+        }
+        return written + "\""
+    }
+
+    /// A wildcard pattern with everything that the lexer would take for its own behind a `\`.
+    private static func escaped(_ pattern: String) -> String {
+        var written = ""
+        for character in pattern.unicodeScalars {
+            if isSyntax(character) { written.unicodeScalars.append("\\") }
+            written.unicodeScalars.append(character)
+        }
+        return written
+    }
+
+    private static func isSign(_ character: Unicode.Scalar?) -> Bool {
+        character == "!" || character == "-"
+    }
+
+    private static func isSyntax(_ character: Unicode.Scalar) -> Bool {
+        character.properties.isWhitespace || "(),\"".unicodeScalars.contains(character)
+    }
+}

@@ -1,0 +1,114 @@
+/// What `is:` can ask.
+enum FilterProperty: Sendable, Hashable {
+    /// A fact about the exchange.
+    enum Fact: String, Sendable, Hashable, CaseIterable {
+        case blocked
+        case changed
+        case complete
+        case error
+        case held
+        case incomplete
+        case inflight
+        case interrupted
+        case local
+        case malformed
+        case requestChanged = "request-changed"
+        case responseChanged = "response-changed"
+        case retried
+        case reused
+        case tunnel
+        case upgraded
+    }
+
+    case fact(Fact)
+    /// The kind of failure.
+    case failure(ExchangeFailure.Code)
+
+    init?(name: String) {
+        if let fact = Fact(rawValue: name) {
+            self = .fact(fact)
+        } else if let code = ExchangeFailure.Code(rawValue: name) {
+            self = .failure(code)
+        } else {
+            return nil
+        }
+    }
+
+    var name: String {
+        switch self {
+        case .fact(let fact): fact.rawValue
+        case .failure(let code): code.rawValue
+        }
+    }
+
+    static var all: [FilterProperty] {
+        Fact.allCases.map(FilterProperty.fact) + ExchangeFailure.Code.allCases.map(FilterProperty.failure)
+    }
+
+    var summary: String {
+        switch self {
+        case .fact(let fact):
+            switch fact {
+            case .blocked: "a stage dropped it or answered in the server's place (block list, allow list)"
+            case .changed: "a stage changed the request or the response"
+            case .complete: "both messages were passed on whole"
+            case .error: "it failed, in whatever way; the same as the word error"
+            case .held: "it was held at a breakpoint"
+            case .incomplete: "bytes of a body may be missing"
+            case .inflight: "something is still to come"
+            case .interrupted: "the recording ended before the exchange did"
+            case .local: "the response was made by a stage or by Sluice itself"
+            case .malformed: "the client sent no request that can be read"
+            case .requestChanged: "a stage changed the request"
+            case .responseChanged: "a stage changed the response"
+            case .retried: "it was sent a second time on a fresh connection"
+            case .reused: "the connection to the server had carried an exchange before"
+            case .tunnel: "bytes were passed on unread, or were no HTTP"
+            case .upgraded: "it became a byte tunnel or a WebSocket by an upgrade"
+            }
+        case .failure(let code):
+            switch code {
+            case .dns: "the server's name could not be resolved"
+            case .connect: "the server could not be connected to"
+            case .timeout: "something took longer than its limit"
+            case .reset: "the server closed the connection too early"
+            case .tls: "the TLS handshake with the server failed"
+            case .clientTLS: "the TLS handshake with the client failed"
+            case .badRequest: "the client sent something that is no valid request"
+            case .badResponse: "the server sent something that is no valid response"
+            case .clientGone: "the client went away before the end"
+            case .aborted: "a stage or the user aborted it"
+            case .stopped: "Sluice was stopped"
+            case .loop: "the request would have come back to this proxy"
+            }
+        }
+    }
+
+    func holds(for record: ExchangeRecord) -> Bool {
+        switch self {
+        case .failure(let code): record.failure?.code == code
+        case .fact(let fact):
+            switch fact {
+            case .blocked: record.state == .blocked
+            case .changed: !record.flags.isDisjoint(with: [.requestChanged, .responseChanged])
+            case .complete: record.state == .complete
+            case .error: record.failure != nil || record.state == .failed
+            case .held: record.flags.contains(.held)
+            case .incomplete:
+                !record.flags.isDisjoint(
+                    with: [.requestBodyIncomplete, .responseBodyIncomplete, .endedWithoutCloseNotify]
+                )
+            case .inflight: record.state == .inFlight
+            case .interrupted: record.state == .interrupted
+            case .local: record.flags.contains(.answeredLocally)
+            case .malformed: record.kind == .malformed
+            case .requestChanged: record.flags.contains(.requestChanged)
+            case .responseChanged: record.flags.contains(.responseChanged)
+            case .retried: record.flags.contains(.retried)
+            case .reused: record.flags.contains(.upstreamReused)
+            case .tunnel: record.kind == .tunnel || record.kind == .decryptedTunnel
+            case .upgraded: record.kind == .upgraded
+            }
+        }
+    }
+}

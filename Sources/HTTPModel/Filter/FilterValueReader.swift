@@ -1,0 +1,160 @@
+/// Reads the values of terms, and says where one is wrong.
+struct FilterValueReader {
+    let expression: String
+    let clock: FilterClock
+    let key: String
+
+    func error(_ value: FilterText, at offset: Int = 0, _ message: String, _ suggestion: String? = nil) -> FilterError {
+        FilterError(
+            expression: expression,
+            column: value.columns.indices.contains(offset) ? value.columns[offset] : value.endColumn,
+            message: message,
+            suggestion: suggestion
+        )
+    }
+
+    func glob(
+        _ value: FilterText,
+        ignoringCase: Bool,
+        isFoundAnywhere: Bool = false
+    ) throws(FilterError) -> Glob {
+        do {
+            let glob = try Glob(value.pattern, ignoringCase: ignoringCase)
+            return isFoundAnywhere && !value.hasStar ? glob.unanchored : glob
+        } catch {
+            // Whatever could be malformed was escaped, so only the length is left.
+            throw self.error(value, error.message)
+        }
+    }
+
+    func mediaType(_ value: FilterText) throws(FilterError) -> FilterTest {
+        if value.hasWildcard || value.plain.contains("/") {
+            return .text(.mediaType, try glob(value, ignoringCase: true))
+        }
+        let part = value.plain.lowercased()
+        return .mediaTypePart(part == "js" ? "javascript" : part)
+    }
+
+    func version(_ value: FilterText) throws(FilterError) -> ClosedRange<HTTPVersion> {
+        switch value.plain.lowercased() {
+        case "h1", "1", "http/1": .http10 ... .http11
+        case "1.0", "http/1.0": .http10 ... .http10
+        case "1.1", "http/1.1": .http11 ... .http11
+        case "h2", "2", "http/2": .http2 ... .http2
+        default: throw error(value, "unknown version '\(value.plain)'", "write h1, h2, 1.0, 1.1 or 2")
+        }
+    }
+
+    func property(_ value: FilterText) throws(FilterError) -> FilterProperty {
+        if let property = FilterProperty(name: value.plain.lowercased()) { return property }
+        let names = FilterProperty.all.map(\.name)
+        let suggestion =
+            Spelling.nearest(to: value.plain, among: names).map { "did you mean '\($0)'?" }
+            ?? "it can be " + names.joined(separator: ", ")
+        throw error(value, "unknown property '\(value.plain)'", suggestion)
+    }
+
+    func time(_ value: FilterText) throws(FilterError) -> Int64 {
+        guard let time = clock.read(value.plain) else {
+            throw error(
+                value,
+                "'\(value.plain)' is no time",
+                "write 14:30, 2026-11-21, 2026-11-21T14:30:00Z, or 10m for ten minutes ago"
+            )
+        }
+        return time
+    }
+
+    func field(_ value: FilterText, _ side: FilterTest.Side) throws(FilterError) -> FilterTest {
+        // An HTTP/2 pseudo-header begins with a colon.
+        let characters = Array(value.plain.unicodeScalars)
+        let colon = characters.dropFirst().firstIndex(of: ":")
+        let name = value.part(0..<(colon ?? characters.count))
+        guard !name.isEmpty, !name.plain.contains(where: \.isWhitespace) else {
+            throw error(value, "there is no field name")
+        }
+        let nameGlob = try glob(name, ignoringCase: true)
+        guard let colon else { return .field(side, name: nameGlob, value: nil) }
+        var start = colon + 1
+        while start < characters.count, characters[start].properties.isWhitespace { start += 1 }
+        let text = value.part(start..<characters.count)
+        let valueGlob = text.isEmpty ? nil : try glob(text, ignoringCase: true, isFoundAnywhere: true)
+        return .field(side, name: nameGlob, value: valueGlob)
+    }
+
+    func status(_ value: FilterText) throws(FilterError) -> ClosedRange<Int64> {
+        let text = value.plain.lowercased()
+        if text.count == 3, text.hasSuffix("xx"), let digit = text.first?.wholeNumberValue, (1...9).contains(digit) {
+            return Int64(digit * 100)...Int64(digit * 100 + 99)
+        }
+        return try range(value, .count, minimum: 1)
+    }
+
+    /// Reads a number, a comparison (`>5`, `<=5`) or a range (`5..10`, `5..`, `..10`).
+    ///
+    /// - Parameters:
+    ///   - value: the text.
+    ///   - quantity: what units it may have.
+    ///   - minimum: the least number that `<`, `<=` and `..` without a first number take in.
+    /// - Returns: the numbers that pass.
+    /// - Throws: ``FilterError`` where the text is none of these.
+    func range(
+        _ value: FilterText,
+        _ quantity: Quantity,
+        minimum: Int64 = 0
+    ) throws(FilterError) -> ClosedRange<Int64> {
+        let text = value.plain
+        for (sign, lower, upper) in FilterValueReader.comparisons where text.hasPrefix(sign) {
+            let number = try read(text.dropFirst(sign.count), of: value, quantity)
+            guard let upper else {
+                let (first, overflows) = number.addingReportingOverflow(lower ?? 0)
+                if overflows { throw error(value, "the number is too large") }
+                return first...Int64.max
+            }
+            let last = number - upper
+            guard last >= minimum else { throw error(value, "no \(key) is below \(quantity.write(number))") }
+            return minimum...last
+        }
+        if let dots = text.firstRange(of: "..") {
+            let first = text[..<dots.lowerBound]
+            let last = text[dots.upperBound...]
+            if first.isEmpty, last.isEmpty { throw error(value, "the range has no ends") }
+            let upper = last.isEmpty ? Int64.max : try read(last, of: value, quantity)
+            let lower =
+                first.isEmpty ? minimum : try read(first, of: value, quantity, fallbackUnit: quantity.unit(of: last))
+            guard lower <= upper else { throw error(value, "the range runs backwards") }
+            return lower...upper
+        }
+        let number = try read(text[...], of: value, quantity)
+        if quantity == .time {
+            throw error(value, "no two exchanges take the same time", "write \(key):>\(text) or a range")
+        }
+        return number...number
+    }
+
+    /// The signs, and what each adds to the number to get the first that passes, or takes off for the last.
+    private static let comparisons: [(sign: String, lower: Int64?, upper: Int64?)] = [
+        (">=", 0, nil), ("<=", nil, 0), (">", 1, nil), ("<", nil, 1),
+    ]
+
+    private func read(
+        _ text: Substring,
+        of value: FilterText,
+        _ quantity: Quantity,
+        fallbackUnit: String? = nil
+    ) throws(FilterError) -> Int64 {
+        guard let number = quantity.read(text, fallbackUnit: fallbackUnit) else {
+            let offset = value.plain.unicodeScalars.distance(from: value.plain.startIndex, to: text.startIndex)
+            let suggestion =
+                switch quantity {
+                case .count: "write a number, a comparison such as >=400, or a range such as 200..299"
+                case .size: "write a number with b, kb, mb, gb, kib, mib or gib"
+                case .time: "write a number with us, ms, s, m, h or d"
+                }
+            let what = quantity == .size ? "size" : quantity == .time ? "length of time" : "number"
+            let message = text.isEmpty ? "a \(what) is missing" : "'\(text)' is no \(what)"
+            throw error(value, at: offset, message, suggestion)
+        }
+        return number
+    }
+}

@@ -1,0 +1,337 @@
+public import NIOCore
+
+/// The fields of a head or a trailer section: one byte buffer and offsets into it.
+///
+/// Names and values stay the bytes that were received: order, case, duplicates, white space. Edits append to the
+/// buffer and repoint an entry, so an untouched line can always be written out exactly as it came in.
+public struct FieldSection: Sendable {
+    /// A run of bytes within the section's buffer.
+    struct Run: Sendable, Hashable {
+        var start: UInt32
+        var count: UInt32
+
+        var range: Range<Int> { Int(start)..<(Int(start) + Int(count)) }
+    }
+
+    struct Entry: Sendable {
+        /// The whole line with its CRLF, when it can be written out as it stands; empty when it must be composed.
+        var line: Run
+        var name: Run
+        var value: Run
+        var hash: UInt32
+    }
+
+    /// The buffer that the runs point into; a head's start line lives in it too.
+    var buffer: ByteBuffer
+    var entries: [Entry] = []
+    /// How many of the buffer's bytes were received; what edits store comes after them.
+    let receivedLength: Int
+    /// Whether the received bytes have a form that must not be sent on as it is (a bare LF, an obs-fold).
+    public private(set) var needsRewriting = false
+    /// How many edits were made since the section was received.
+    public private(set) var revision: UInt32 = 0
+    /// Whether any field was added, changed or removed since the section was received.
+    public var isChanged: Bool { revision != 0 }
+
+    /// Creates an empty section.
+    public init() {
+        buffer = ByteBuffer()
+        receivedLength = 0
+    }
+
+    /// Creates an empty section over received bytes, to which a parser adds lines by their offsets.
+    public init(received: ByteBuffer, expectedCount: Int = 16) {
+        buffer = received.readerIndex == 0 ? received : received.slice()
+        receivedLength = received.readableBytes
+        entries.reserveCapacity(expectedCount)
+    }
+
+    /// Adds a received line by its offsets into the received buffer.
+    ///
+    /// - Parameters:
+    ///   - name: where the name stands.
+    ///   - value: where the value stands, without surrounding white space.
+    ///   - line: where the whole line with its CRLF stands; `nil` when the line has a form that must not be sent on
+    ///     (a bare LF, an obs-fold) and is to be composed anew.
+    public mutating func appendReceived(name: Range<Int>, value: Range<Int>, line: Range<Int>?) {
+        let hash = buffer.withUnsafeReadableBytes { FieldName.hash($0[name]) }
+        entries.append(
+            Entry(line: line.map(Run.init) ?? Run(start: 0, count: 0), name: Run(name), value: Run(value), hash: hash)
+        )
+        if line == nil { needsRewriting = true }
+    }
+
+    /// Adds a received line whose value is folded over several (obs-fold); each byte of a line break reads as a space.
+    ///
+    /// RFC 9112 §5.2 lets a proxy replace the folding of a response so, or refuse the message.
+    public mutating func appendReceived(name: Range<Int>, unfolding value: Range<Int>) {
+        let unfolded = buffer.readableBytesView[value].map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 }
+        let start = buffer.writerIndex
+        buffer.writeBytes(unfolded)
+        appendReceived(name: name, value: start..<buffer.writerIndex, line: nil)
+    }
+
+    /// Notes that the received bytes outside the field lines have a form that must not be sent on as it is.
+    public mutating func requireRewriting() {
+        needsRewriting = true
+    }
+
+    /// The number of field lines.
+    public var count: Int { entries.count }
+
+    /// Whether there is no field line.
+    public var isEmpty: Bool { entries.isEmpty }
+}
+
+extension FieldSection.Run {
+    init(_ range: Range<Int>) {
+        self.init(start: UInt32(truncatingIfNeeded: range.lowerBound), count: UInt32(truncatingIfNeeded: range.count))
+    }
+}
+
+// MARK: - Reading
+
+/// One field line.
+public struct Field: Sendable, Hashable {
+    /// The name's bytes as received.
+    public let nameBytes: ByteBufferView
+    /// The value's bytes as received, without surrounding white space.
+    public let valueBytes: ByteBufferView
+
+    /// The name as text.
+    public var name: String { String(fieldBytes: nameBytes) }
+    /// The value as text: UTF-8 where it is valid, else Latin-1 (RFC 9110 §5.5).
+    public var value: String { String(fieldBytes: valueBytes) }
+}
+
+extension String {
+    /// Reads field bytes as UTF-8 where they are valid, else as Latin-1 (RFC 9110 §5.5).
+    public init(fieldBytes bytes: some Collection<UInt8>) {
+        if let text = String(validating: bytes, as: UTF8.self) {
+            self = text
+        } else {
+            var scalars = String.UnicodeScalarView()
+            for byte in bytes { scalars.append(Unicode.Scalar(byte)) }
+            self = String(scalars)
+        }
+    }
+}
+
+extension FieldSection: RandomAccessCollection {
+    /// The first field's position.
+    public var startIndex: Int { 0 }
+    /// The position after the last field.
+    public var endIndex: Int { entries.count }
+
+    /// The field line at a position.
+    public subscript(position: Int) -> Field {
+        let entry = entries[position]
+        return Field(nameBytes: view(entry.name), valueBytes: view(entry.value))
+    }
+
+    func view(_ run: Run) -> ByteBufferView {
+        buffer.viewBytes(at: Int(run.start), length: Int(run.count)) ?? ByteBufferView()
+    }
+
+    /// The position of the first field of a name at or after `start`.
+    public func firstIndex(of name: FieldName, from start: Int = 0) -> Int? {
+        var index = start
+        while index < entries.count {
+            if entries[index].hash == name.hash, entries[index].name.count == UInt32(name.lowercased.utf8.count),
+                buffer.withUnsafeReadableBytes({
+                    name.matches(UnsafeRawBufferPointer(rebasing: $0[entries[index].name.range]))
+                })
+            {
+                return index
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    /// Whether a field of this name is there.
+    public func contains(_ name: FieldName) -> Bool {
+        firstIndex(of: name) != nil
+    }
+
+    /// The first value of a field, as text.
+    public func value(of name: FieldName) -> String? {
+        firstIndex(of: name).map { self[$0].value }
+    }
+
+    /// All values of a field in order, as text.
+    public func values(of name: FieldName) -> [String] {
+        var values: [String] = []
+        var start = 0
+        while let index = firstIndex(of: name, from: start) {
+            values.append(self[index].value)
+            start = index + 1
+        }
+        return values
+    }
+
+    /// Calls `body` with the bytes of the first value of a field; `nil` where the field is absent.
+    public func withValue<Result>(
+        of name: FieldName,
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result? {
+        guard let index = firstIndex(of: name) else { return nil }
+        return try buffer.withUnsafeReadableBytes {
+            try body(UnsafeRawBufferPointer(rebasing: $0[entries[index].value.range]))
+        }
+    }
+
+    /// Calls `body` with the bytes of the value at a position.
+    public func withValue<Result>(
+        at position: Int,
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try buffer.withUnsafeReadableBytes {
+            try body(UnsafeRawBufferPointer(rebasing: $0[entries[position].value.range]))
+        }
+    }
+
+    /// Where the value at a position stands in the section's bytes.
+    public func valueRange(at position: Int) -> Range<Int> {
+        entries[position].value.range
+    }
+
+    /// Whether a list-based field (RFC 9110 §5.6.1) has `token` as a member, in any case, over all its lines.
+    public func contains(_ name: FieldName, token: FieldName) -> Bool {
+        var start = 0
+        while let index = firstIndex(of: name, from: start) {
+            if withValue(at: index, { $0.hasListMember(token) }) { return true }
+            start = index + 1
+        }
+        return false
+    }
+
+    /// Whether a list-based field (RFC 9110 §5.6.1) has `token` as a member, in any case, over all its lines.
+    public func contains(_ name: FieldName, token: String) -> Bool {
+        contains(name, token: FieldName(token))
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether one of the comma-separated members is `token`, in any case, without the white space around it.
+    fileprivate func hasListMember(_ token: FieldName) -> Bool {
+        var start = 0
+        while start <= count {
+            let end = self[start...].firstIndex(of: UInt8(ascii: ",")) ?? count
+            var member = self[start..<end]
+            while let first = member.first, first == 0x20 || first == 0x09 { member.removeFirst() }
+            while let last = member.last, last == 0x20 || last == 0x09 { member.removeLast() }
+            if token.matches(UnsafeRawBufferPointer(rebasing: member)) { return true }
+            start = end + 1
+        }
+        return false
+    }
+}
+
+// MARK: - Editing
+
+extension FieldSection {
+    /// Appends a field line after all others.
+    public mutating func append(_ name: String, _ value: String) {
+        let nameRun = store(name.utf8)
+        let valueRun = store(value.utf8)
+        entries.append(
+            Entry(line: Run(start: 0, count: 0), name: nameRun, value: valueRun, hash: FieldName.hash(name.utf8))
+        )
+        revision &+= 1
+    }
+
+    /// Gives the first field of a name this value and removes further ones; appends one where there is none.
+    public mutating func set(_ name: String, _ value: String) {
+        let prepared = FieldName(name)
+        guard let index = firstIndex(of: prepared) else {
+            append(name, value)
+            return
+        }
+        setValue(value, at: index)
+        var start = index + 1
+        while let further = firstIndex(of: prepared, from: start) {
+            entries.remove(at: further)
+            start = further
+        }
+    }
+
+    /// Replaces the value of the line at a position.
+    public mutating func setValue(_ value: String, at position: Int) {
+        entries[position].value = store(value.utf8)
+        entries[position].line.count = 0
+        revision &+= 1
+    }
+
+    /// Replaces the name of the line at a position.
+    public mutating func setName(_ name: String, at position: Int) {
+        entries[position].name = store(name.utf8)
+        entries[position].hash = FieldName.hash(name.utf8)
+        entries[position].line.count = 0
+        revision &+= 1
+    }
+
+    /// Removes the line at a position.
+    public mutating func remove(at position: Int) {
+        entries.remove(at: position)
+        revision &+= 1
+    }
+
+    /// Removes every line of a name; returns how many there were.
+    @discardableResult
+    public mutating func removeAll(_ name: FieldName) -> Int {
+        var removed = 0
+        var start = 0
+        while let index = firstIndex(of: name, from: start) {
+            remove(at: index)
+            removed += 1
+            start = index
+        }
+        return removed
+    }
+
+    mutating func store(_ bytes: some Collection<UInt8>) -> Run {
+        let start = buffer.writerIndex
+        buffer.writeBytes(bytes)
+        return Run(start..<buffer.writerIndex)
+    }
+
+    /// Writes the field lines, each ended by CRLF, without the empty line that ends a section.
+    ///
+    /// Lines nobody touched are copied as received, neighbours in one go.
+    public func write(into output: inout ByteBuffer) {
+        var pending = 0..<0
+        func flush() {
+            guard !pending.isEmpty else { return }
+            buffer.withUnsafeReadableBytes { _ = output.writeBytes(UnsafeRawBufferPointer(rebasing: $0[pending])) }
+            pending = 0..<0
+        }
+        for entry in entries {
+            if entry.line.count > 0 {
+                let line = entry.line.range
+                if pending.upperBound == line.lowerBound, !pending.isEmpty {
+                    pending = pending.lowerBound..<line.upperBound
+                } else {
+                    flush()
+                    pending = line
+                }
+            } else {
+                flush()
+                buffer.withUnsafeReadableBytes { bytes in
+                    _ = output.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[entry.name.range]))
+                    output.writeStaticString(": ")
+                    _ = output.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[entry.value.range]))
+                    output.writeStaticString("\r\n")
+                }
+            }
+        }
+        flush()
+    }
+}
+
+extension FieldSection: CustomStringConvertible {
+    /// The lines as text, for logs and tests.
+    public var description: String {
+        map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,23 @@
+/// A version of HTTP as it stands in a message or was agreed for a connection.
+public enum HTTPVersion: UInt8, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
+    /// HTTP/1.0 (RFC 1945).
+    case http10 = 10
+    /// HTTP/1.1 (RFC 9112).
+    case http11 = 11
+    /// HTTP/2 (RFC 9113).
+    case http2 = 20
+
+    /// The name as HAR and the status line write it, for example `HTTP/1.1`.
+    public var description: String {
+        switch self {
+        case .http10: "HTTP/1.0"
+        case .http11: "HTTP/1.1"
+        case .http2: "HTTP/2"
+        }
+    }
+
+    /// Orders older versions first.
+    public static func < (left: HTTPVersion, right: HTTPVersion) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}

@@ -1,0 +1,105 @@
+public import NIOCore
+
+/// A request's head: method, target and fields as received, and whatever was changed since.
+public struct RequestHead: Sendable {
+    private var methodRun: FieldSection.Run
+    private var targetRun: FieldSection.Run
+    private let receivedLength: Int
+    private var startLineRevision: UInt32 = 0
+    /// The version in the request line, or of the connection for HTTP/2.
+    public var version: HTTPVersion {
+        didSet { startLineRevision &+= 1 }
+    }
+    /// The header fields.
+    public var fields: FieldSection
+
+    /// Creates a head from received bytes.
+    ///
+    /// - Parameters:
+    ///   - received: a section over the whole head as received, start line and final empty line included, to which
+    ///     the parser has added the field lines.
+    ///   - method: where the method stands in those bytes.
+    ///   - target: where the request target stands in those bytes.
+    ///   - version: the version in the request line.
+    public init(received: FieldSection, method: Range<Int>, target: Range<Int>, version: HTTPVersion) {
+        fields = received
+        methodRun = .init(method)
+        targetRun = .init(target)
+        self.version = version
+        receivedLength = received.receivedLength
+    }
+
+    /// Composes a head.
+    public init(method: String, target: String, version: HTTPVersion = .http11, fields: [(String, String)] = []) {
+        var section = FieldSection()
+        methodRun = section.store(method.utf8)
+        targetRun = section.store(target.utf8)
+        for (name, value) in fields { section.append(name, value) }
+        self.fields = section
+        self.version = version
+        receivedLength = 0
+        startLineRevision &+= 1
+    }
+
+    /// The method, for example `GET`; any token (RFC 9110 §9.1).
+    public var method: String {
+        get { String(fieldBytes: fields.view(methodRun)) }
+        set {
+            methodRun = fields.store(newValue.utf8)
+            startLineRevision &+= 1
+        }
+    }
+
+    /// The request target as it stands in the request line (RFC 9112 §3.2), as text.
+    public var target: String {
+        get { String(fieldBytes: fields.view(targetRun)) }
+        set { setTarget(newValue.utf8) }
+    }
+
+    /// The request target's bytes.
+    public var targetBytes: ByteBufferView { fields.view(targetRun) }
+
+    /// Replaces the request target.
+    public mutating func setTarget(_ bytes: some Collection<UInt8>) {
+        targetRun = fields.store(Array(bytes))
+        startLineRevision &+= 1
+    }
+
+    /// Narrows the target to a part of itself: absolute form to origin form (RFC 9112 §3.2.1) without a copy.
+    public mutating func dropTargetPrefix(_ count: Int) {
+        let count = min(UInt32(count), targetRun.count)
+        targetRun.start += count
+        targetRun.count -= count
+        startLineRevision &+= 1
+    }
+
+    /// Whether anything was changed since the head was received.
+    public var isChanged: Bool { revision != 0 }
+
+    /// How many edits were made since the head was received.
+    public var revision: UInt32 { startLineRevision &+ fields.revision }
+
+    /// The head's bytes as received; `nil` for one that was composed.
+    public var received: ByteBuffer? {
+        receivedLength > 0 ? fields.buffer.getSlice(at: 0, length: receivedLength) : nil
+    }
+
+    /// Writes the head in HTTP/1.1 form, final empty line included.
+    public func write(into output: inout ByteBuffer) {
+        output.writeBytes(fields.view(methodRun))
+        output.writeInteger(UInt8(ascii: " "))
+        output.writeBytes(fields.view(targetRun))
+        output.writeStaticString(version == .http10 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n")
+        fields.write(into: &output)
+        output.writeStaticString("\r\n")
+    }
+
+    /// The head in HTTP/1.1 form: the received bytes where nothing was changed and they may be sent on as they are.
+    public func serialized() -> ByteBuffer {
+        if !isChanged, !fields.needsRewriting, let received { return received }
+        var output = ByteBuffer()
+        output.reserveCapacity(fields.buffer.readableBytes + 64)
+        write(into: &output)
+        return output
+    }
+}

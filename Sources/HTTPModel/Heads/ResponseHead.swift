@@ -1,0 +1,107 @@
+public import NIOCore
+
+/// A response's head: status line and fields as received, and whatever was changed since.
+public struct ResponseHead: Sendable {
+    private var reasonRun: FieldSection.Run
+    private let receivedLength: Int
+    private var startLineRevision: UInt32 = 0
+    /// The version in the status line, or of the connection for HTTP/2.
+    public var version: HTTPVersion {
+        didSet { startLineRevision &+= 1 }
+    }
+    /// The status code, 100 to 999 (RFC 9110 §15).
+    public var status: Int {
+        didSet { startLineRevision &+= 1 }
+    }
+    /// The header fields.
+    public var fields: FieldSection
+
+    /// Creates a head from received bytes.
+    ///
+    /// - Parameters:
+    ///   - received: a section over the whole head as received, status line and final empty line included, to which
+    ///     the parser has added the field lines.
+    ///   - status: the status code.
+    ///   - reason: where the reason phrase stands in those bytes; may be empty.
+    ///   - version: the version in the status line.
+    public init(received: FieldSection, status: Int, reason: Range<Int>, version: HTTPVersion) {
+        fields = received
+        reasonRun = .init(reason)
+        self.status = status
+        self.version = version
+        receivedLength = received.receivedLength
+    }
+
+    /// Composes a head.
+    public init(status: Int, reason: String? = nil, version: HTTPVersion = .http11, fields: [(String, String)] = []) {
+        var section = FieldSection()
+        reasonRun = section.store((reason ?? ResponseHead.standardReason(status)).utf8)
+        for (name, value) in fields { section.append(name, value) }
+        self.fields = section
+        self.status = status
+        self.version = version
+        receivedLength = 0
+        startLineRevision &+= 1
+    }
+
+    /// The reason phrase as text (RFC 9112 §4).
+    public var reason: String {
+        get { String(fieldBytes: fields.view(reasonRun)) }
+        set {
+            reasonRun = fields.store(newValue.utf8)
+            startLineRevision &+= 1
+        }
+    }
+
+    /// Whether anything was changed since the head was received.
+    public var isChanged: Bool { revision != 0 }
+
+    /// How many edits were made since the head was received.
+    public var revision: UInt32 { startLineRevision &+ fields.revision }
+
+    /// Whether this is an interim response (RFC 9110 §15.2).
+    public var isInformational: Bool { (100..<200).contains(status) }
+
+    /// The head's bytes as received; `nil` for one that was composed.
+    public var received: ByteBuffer? {
+        receivedLength > 0 ? fields.buffer.getSlice(at: 0, length: receivedLength) : nil
+    }
+
+    /// Writes the head in HTTP/1.1 form, final empty line included.
+    public func write(into output: inout ByteBuffer) {
+        output.writeStaticString(version == .http10 ? "HTTP/1.0 " : "HTTP/1.1 ")
+        output.writeString(String(status))
+        output.writeInteger(UInt8(ascii: " "))
+        output.writeBytes(fields.view(reasonRun))
+        output.writeStaticString("\r\n")
+        fields.write(into: &output)
+        output.writeStaticString("\r\n")
+    }
+
+    /// The head in HTTP/1.1 form: the received bytes where nothing was changed and they may be sent on as they are.
+    public func serialized() -> ByteBuffer {
+        if !isChanged, !fields.needsRewriting, let received { return received }
+        var output = ByteBuffer()
+        output.reserveCapacity(fields.buffer.readableBytes + 64)
+        write(into: &output)
+        return output
+    }
+
+    /// The reason phrase that RFC 9110 §15 gives a status code; empty for one it does not name.
+    public static func standardReason(_ status: Int) -> String {
+        reasons[status] ?? ""
+    }
+
+    private static let reasons: [Int: String] = [
+        100: "Continue", 101: "Switching Protocols", 103: "Early Hints",
+        200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 206: "Partial Content",
+        301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified", 307: "Temporary Redirect",
+        308: "Permanent Redirect",
+        400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+        407: "Proxy Authentication Required", 408: "Request Timeout", 413: "Content Too Large", 414: "URI Too Long",
+        415: "Unsupported Media Type", 417: "Expectation Failed", 421: "Misdirected Request", 429: "Too Many Requests",
+        431: "Request Header Fields Too Large",
+        500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+        504: "Gateway Timeout", 505: "HTTP Version Not Supported",
+    ]
+}

@@ -1,0 +1,236 @@
+/// A wildcard pattern over UTF-8 text, anchored at both ends: `*`, `?`, `[a-z]`, and `\` before a character meant as such.
+///
+/// `*` stands for any number of characters, `/` included; `?` for exactly one; a set for one of its members, or with
+/// `!` or `^` at its front for one that is no member. Matching takes at most pattern length × text length steps,
+/// whatever the pattern, and allocates nothing.
+public struct Glob: Sendable, Hashable {
+    /// The longest pattern that is taken, in UTF-8 bytes; it bounds what one match can cost.
+    public static let maximumLength = 2_000
+
+    enum Element: Sendable, Hashable {
+        case byte(UInt8)
+        case one
+        case many
+        case set(CharacterSet)
+    }
+
+    /// Forms that are matched without walking the elements.
+    enum Shape: Sendable, Hashable {
+        case everything
+        case literal
+        case prefix
+        case suffix
+        case infix
+        case general
+    }
+
+    let elements: [Element]
+    let shape: Shape
+    /// The only run of literal bytes; empty for the shapes `everything` and `general`.
+    let literalBytes: [UInt8]
+    /// Whether ASCII case does not count.
+    public let ignoresCase: Bool
+
+    /// Compiles a pattern.
+    ///
+    /// - Throws: ``GlobError`` where a set is not closed or empty, a `\` ends the pattern, or it is too long.
+    public init(_ pattern: some StringProtocol, ignoringCase: Bool = false) throws(GlobError) {
+        guard pattern.utf8.count <= Glob.maximumLength else {
+            throw GlobError(offset: 0, message: "the pattern is longer than \(Glob.maximumLength) bytes")
+        }
+        let scalars = Array(pattern.unicodeScalars)
+        var parser = GlobParser(scalars, ignoresCase: ignoringCase)
+        do {
+            self.init(elements: try parser.parse(), ignoringCase: ignoringCase)
+        } catch {
+            var before = String.UnicodeScalarView()
+            before.append(contentsOf: scalars[..<error.offset])
+            throw GlobError(offset: String(before).count, message: error.message, hint: error.hint)
+        }
+    }
+
+    /// A pattern that only `text` itself matches.
+    public init(literal text: some StringProtocol, ignoringCase: Bool = false) {
+        self.init(elements: Glob.literalElements(text, ignoringCase), ignoringCase: ignoringCase)
+    }
+
+    /// A pattern that matches wherever `text` occurs.
+    public init(containing text: some StringProtocol, ignoringCase: Bool = false) {
+        self.init(
+            elements: [.many] + Glob.literalElements(text, ignoringCase) + [.many],
+            ignoringCase: ignoringCase
+        )
+    }
+
+    /// The same pattern anywhere in a text: not anchored.
+    public var unanchored: Glob {
+        Glob(elements: [.many] + elements + [.many], ignoringCase: ignoresCase)
+    }
+
+    private init(elements: [Element], ignoringCase: Bool) {
+        // Neighbouring stars mean what one does.
+        var merged: [Element] = []
+        merged.reserveCapacity(elements.count)
+        for element in elements where !(element == .many && merged.last == .many) { merged.append(element) }
+        self.elements = merged
+        self.ignoresCase = ignoringCase
+        (shape, literalBytes) = Glob.shape(of: merged)
+    }
+
+    private static func literalElements(_ text: some StringProtocol, _ ignoringCase: Bool) -> [Element] {
+        text.utf8.map { .byte(ignoringCase ? FieldName.lower($0) : $0) }
+    }
+
+    private static func shape(of elements: [Element]) -> (Shape, [UInt8]) {
+        let opens = elements.first == .many
+        let closes = elements.last == .many
+        if opens, elements.count == 1 { return (.everything, []) }
+        var bytes: [UInt8] = []
+        for element in elements.dropFirst(opens ? 1 : 0).dropLast(closes ? 1 : 0) {
+            guard case .byte(let byte) = element else { return (.general, []) }
+            bytes.append(byte)
+        }
+        return switch (opens, closes) {
+        case (false, false): (.literal, bytes)
+        case (false, true): (.prefix, bytes)
+        case (true, false): (.suffix, bytes)
+        case (true, true): (.infix, bytes)
+        }
+    }
+}
+
+/// Why a wildcard pattern is none.
+public struct GlobError: Error, Sendable, Hashable {
+    /// Where in the pattern, in characters from 0.
+    public var offset: Int
+    /// What is wrong.
+    public var message: String
+    /// What to write instead; empty where there is nothing to say.
+    public var hint: String
+
+    /// Creates an error.
+    public init(offset: Int, message: String, hint: String = "") {
+        self.offset = offset
+        self.message = message
+        self.hint = hint
+    }
+}
+
+// MARK: - What a pattern says
+
+extension Glob {
+    /// Whether every text matches.
+    public var matchesEverything: Bool { shape == .everything }
+
+    /// The only text that matches, in lower case where case does not count; `nil` where there is a wildcard.
+    public var literal: String? {
+        shape == .literal ? String(decoding: literalBytes, as: UTF8.self) : nil
+    }
+
+    /// The text that must be found anywhere, for a pattern of the form `*text*`.
+    var infix: String? {
+        shape == .infix ? String(decoding: literalBytes, as: UTF8.self) : nil
+    }
+
+    /// The literal text that every match ends with; empty where the pattern ends with a wildcard.
+    public var literalSuffix: String {
+        let bytes = elements.reversed().prefix { if case .byte = $0 { true } else { false } }
+        let tail = bytes.reversed().compactMap { element -> UInt8? in
+            if case .byte(let byte) = element { byte } else { nil }
+        }
+        return String(decoding: tail, as: UTF8.self)
+    }
+}
+
+extension Glob: CustomStringConvertible {
+    /// The pattern as text, in a form that compiles to an equal pattern.
+    public var description: String { text(of: elements[...]) }
+
+    /// The pattern between its outer stars, as text.
+    var innerDescription: String {
+        let opens = elements.first == .many
+        let inner = elements.dropFirst(opens ? 1 : 0).dropLast(elements.last == .many && elements.count > 1 ? 1 : 0)
+        return text(of: inner)
+    }
+
+    private func text(of elements: ArraySlice<Element>) -> String {
+        var bytes: [UInt8] = []
+        for element in elements {
+            switch element {
+            case .byte(let byte):
+                if Glob.isSpecial(byte) { bytes.append(UInt8(ascii: "\\")) }
+                bytes.append(byte)
+            case .one: bytes.append(UInt8(ascii: "?"))
+            case .many: bytes.append(UInt8(ascii: "*"))
+            case .set(let set): bytes.append(contentsOf: set.description.utf8)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func isSpecial(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[")
+            || byte == UInt8(ascii: "\\")
+    }
+
+    /// Writes a text so that no character of it is a wildcard.
+    public static func escaping(_ text: some StringProtocol) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar.isASCII, isSpecial(UInt8(truncatingIfNeeded: scalar.value)) { escaped.append("\\") }
+            escaped.append(scalar)
+        }
+        return String(escaped)
+    }
+}
+
+extension Glob {
+    /// The members of a set: ASCII characters, or all characters but those.
+    struct CharacterSet: Sendable, Hashable {
+        private var low: UInt64 = 0
+        private var high: UInt64 = 0
+        var isNegated = false
+
+        var isEmpty: Bool { low == 0 && high == 0 }
+
+        mutating func insert(_ byte: UInt8) {
+            if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte & 63) }
+        }
+
+        /// Whether the character beginning with this byte is in the set.
+        func contains(_ byte: UInt8) -> Bool {
+            guard byte < 0x80 else { return isNegated }
+            let bits = byte < 64 ? low : high
+            return (bits >> UInt64(byte & 63) & 1 == 1) != isNegated
+        }
+
+        /// The only member, where there is but one.
+        var single: UInt8? {
+            guard !isNegated, low.nonzeroBitCount + high.nonzeroBitCount == 1 else { return nil }
+            return UInt8(low != 0 ? low.trailingZeroBitCount : 64 + high.trailingZeroBitCount)
+        }
+
+        var description: String {
+            var text = isNegated ? "[!" : "["
+            var byte: UInt8 = 0
+            while byte < 0x80 {
+                var last = byte
+                while last < 0x7F, contains(last + 1) != isNegated { last += 1 }
+                if contains(byte) == isNegated {
+                    byte += 1
+                } else {
+                    text += CharacterSet.escaped(byte)
+                    if last > byte + 1 { text += "-" }
+                    if last > byte { text += CharacterSet.escaped(last) }
+                    byte = last + 1
+                }
+            }
+            return text + "]"
+        }
+
+        private static func escaped(_ byte: UInt8) -> String {
+            let character = String(Unicode.Scalar(byte))
+            return "]-\\!^".contains(character) ? "\\" + character : character
+        }
+    }
+}

@@ -1,0 +1,159 @@
+/// Checks and compiles the fields of one location, gathering lints on the way.
+struct LocationCompiler {
+    private(set) var pattern: LocationPattern
+    private(set) var lints: [LocationLint] = []
+    /// How many characters were dropped from the front of each field, for the columns of errors.
+    private var dropped: [LocationPattern.Field: Int] = [:]
+
+    init(_ written: LocationPattern) {
+        pattern = written
+        for field in LocationPattern.Field.allCases {
+            let text = Substring(pattern[field])
+            let start = text.prefix { $0.isWhitespace }.count
+            var trimmed = text.dropFirst(start)
+            while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
+            guard trimmed.count < text.count else { continue }
+            pattern[field] = String(trimmed)
+            dropped[field] = start
+            if !trimmed.isEmpty { lintBlanks(field) }
+        }
+    }
+
+    mutating func lintBlanks(_ field: LocationPattern.Field) {
+        lint(field, "blanks at the ends were dropped")
+    }
+
+    private mutating func lint(_ field: LocationPattern.Field, _ message: String) {
+        lints.append(LocationLint(field: field, message: message))
+    }
+
+    mutating func scheme() throws(LocationError) -> Glob? {
+        guard let glob = try compile(.protocol, ignoringCase: true) else { return nil }
+        try check(.protocol, glob, what: "a protocol") {
+            $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0))
+        }
+        if let literal = glob.literal, RequestURL.defaultPort(of: literal) == nil, literal != "tunnel" {
+            lint(.protocol, "no request has the protocol \(literal); there are http, https, ws and wss")
+        }
+        return glob
+    }
+
+    mutating func host() throws(LocationError) -> Glob? {
+        if pattern.host.hasPrefix("["), pattern.host.hasSuffix("]"), pattern.host.contains(":") {
+            pattern.host = String(pattern.host.dropFirst().dropLast())
+            dropped[.host, default: 0] += 1
+        }
+        if pattern.host.contains(":"), let wrong = pattern.host.firstIndex(where: { "[]\\".contains($0) }) {
+            throw LocationError(
+                field: .host,
+                column: 1 + pattern.host.distance(from: pattern.host.startIndex, to: wrong)
+                    + dropped[.host, default: 0],
+                message: "a host with a colon is an IPv6 address, which cannot have sets or escapes"
+            )
+        }
+        guard let glob = try compile(.host, ignoringCase: true) else { return nil }
+        try check(.host, glob, what: "a host") {
+            !$0.isASCII || $0.isLetter || $0.isNumber || "-._~%:".contains($0)
+        }
+        if pattern.host.contains("?"), !pattern.host.contains("\\") {
+            lint(.host, "'?' stands for one character of the host; to name a query, write /*? before it")
+        }
+        return glob
+    }
+
+    mutating func port() throws(LocationError) -> Glob? {
+        guard let glob = try compile(.port, ignoringCase: false) else { return nil }
+        try check(.port, glob, what: "a port") { $0.isASCII && $0.isNumber }
+        if let literal = glob.literal {
+            guard let number = Int(literal), (1...65_535).contains(number) else {
+                throw LocationError(
+                    field: .port,
+                    column: 1 + dropped[.port, default: 0],
+                    message: "\(literal) is no port",
+                    hint: "ports are 1 to 65535"
+                )
+            }
+        }
+        return glob
+    }
+
+    mutating func path() throws(LocationError) -> Glob? {
+        // Checked as written, so that the columns of errors stand.
+        guard let written = try compile(.path, ignoringCase: false) else { return nil }
+        lintUnsendable(.path)
+        if pattern.path.first == "/" || pattern.path.first == "*" { return written }
+        lint(.path, "a path begins with '/' or '*': matched as /\(pattern.path)")
+        pattern.path = "/" + pattern.path
+        dropped[.path, default: 0] -= 1
+        return try compile(.path, ignoringCase: false)
+    }
+
+    mutating func query() throws(LocationError) -> Glob? {
+        guard let glob = try compile(.query, ignoringCase: false) else { return nil }
+        lintUnsendable(.query)
+        if glob.elements.first == .one {
+            lint(.query, "the query has no '?' in front; here it stands for one more character")
+        } else if glob.elements.contains(.one) {
+            lint(.query, "'?' stands for one character; write \\? for a question mark")
+        }
+        return glob
+    }
+
+    /// What no client sends in a request target (RFC 9112 §3.2, RFC 3986 §3.5).
+    private mutating func lintUnsendable(_ field: LocationPattern.Field) {
+        if pattern[field].contains("#") {
+            lint(field, "a fragment ('#') is never sent, so this matches nothing; write %23 for the character")
+        }
+        if pattern[field].contains(where: \.isWhitespace) {
+            lint(field, "a blank is never sent as such; write %20")
+        }
+    }
+
+    private func compile(
+        _ field: LocationPattern.Field,
+        ignoringCase: Bool
+    ) throws(LocationError) -> Glob? {
+        let text = pattern[field]
+        guard !text.isEmpty else { return nil }
+        do {
+            let glob = try Glob(text, ignoringCase: ignoringCase)
+            // A star matches whatever a blank does.
+            return glob.matchesEverything ? nil : glob
+        } catch {
+            throw LocationError(
+                field: field,
+                column: error.offset + 1 + dropped[field, default: 0],
+                message: error.message,
+                hint: error.hint
+            )
+        }
+    }
+
+    /// Refuses a literal character that can never be in such a field.
+    private func check(
+        _ field: LocationPattern.Field,
+        _ glob: Glob,
+        what: String,
+        isAllowed: (Character) -> Bool
+    ) throws(LocationError) {
+        let characters = Array(pattern[field])
+        var isInSet = false
+        for (offset, character) in characters.enumerated() {
+            if character == "[" { isInSet = true }
+            if character == "]" { isInSet = false }
+            if isInSet || "*?]\\".contains(character) || isAllowed(character) { continue }
+            let hint =
+                switch character {
+                case "@": "user names are no part of a location"
+                case "/", "?", "=": "path and query have fields of their own"
+                default: ""
+                }
+            throw LocationError(
+                field: field,
+                column: offset + 1 + dropped[field, default: 0],
+                message: "\(what) cannot have '\(character)'",
+                hint: hint
+            )
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/// The first field of a location that a URL did not match: what `why` tells.
+public struct LocationMismatch: Sendable, Hashable, CustomStringConvertible {
+    /// The field.
+    public var field: LocationPattern.Field
+    /// Its pattern.
+    public var pattern: String
+    /// What the URL has there.
+    public var value: String
+    /// What may have been meant; empty where there is nothing to say.
+    public var hint: String
+
+    /// One line, for example `path: pattern /v1/users does not match /v1/users/ (add /*?)`.
+    public var description: String {
+        "\(field.rawValue): pattern \(pattern) does not match \(value.isEmpty ? "an empty one" : value)"
+            + (hint.isEmpty ? "" : " (\(hint))")
+    }
+}
+
+extension Location {
+    /// The first field that does not match, with pattern, value and a hint; `nil` where the URL is meant.
+    public func mismatch(_ url: RequestURL) -> LocationMismatch? {
+        guard let field = firstMismatch(url) else { return nil }
+        let value =
+            switch field {
+            case .protocol: url.scheme
+            case .host: url.host
+            case .port: String(url.port)
+            case .path: url.path
+            case .query: url.query ?? ""
+            }
+        let own = pattern[field]
+        return LocationMismatch(field: field, pattern: own, value: value, hint: hint(field, own, value, url))
+    }
+
+    private func hint(_ field: Field, _ pattern: String, _ value: String, _ url: RequestURL) -> String {
+        switch field {
+        case .protocol: return ""
+        case .host: return hostHint(pattern.lowercased(), value)
+        case .port:
+            return Int(pattern) == 80 && value == "443" ? "443 is the port of https" : ""
+        case .path:
+            if url.scheme == "tunnel" { return "not decrypted, so the path is not known" }
+            return pathHint(pattern, value)
+        case .query:
+            if url.scheme == "tunnel" { return "not decrypted, so the query is not known" }
+            if url.query == nil { return "there is no query" }
+            if pattern.lowercased() == value.lowercased() { return "case counts" }
+            if pattern.hasPrefix("?") { return "drop the leading ?" }
+            return value.contains(pattern) ? "write *\(pattern)*?" : ""
+        }
+    }
+
+    private func hostHint(_ pattern: String, _ value: String) -> String {
+        if pattern == "*." + value { return "*. needs a subdomain; add \(value) as well?" }
+        return value.hasSuffix("." + pattern) ? "write *.\(pattern)?" : ""
+    }
+
+    private func pathHint(_ pattern: String, _ value: String) -> String {
+        if pattern.lowercased() == value.lowercased() { return "case counts" }
+        if pattern.hasSuffix("/*"), pattern.dropLast(2) == value { return "write \(value)*?" }
+        if pattern.hasSuffix("/"), value.hasPrefix(pattern) { return "add *?" }
+        if value.hasPrefix(pattern + "/") { return "add /*?" }
+        if pattern == value + "/" { return "drop the last /?" }
+        return ""
+    }
+}

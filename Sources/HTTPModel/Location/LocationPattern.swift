@@ -1,0 +1,145 @@
+/// The fields of a location as a user wrote them; a blank field means any.
+///
+/// Each field is a wildcard pattern (``Glob``) over that part of the URL, anchored at both ends.
+public struct LocationPattern: Sendable, Hashable {
+    /// A part of a URL that a location says something about.
+    public enum Field: String, Sendable, Hashable, CaseIterable {
+        /// `http`, `https`, `ws` or `wss`.
+        case `protocol`
+        /// The host, an IPv6 address without brackets.
+        case host
+        /// The effective port in decimal.
+        case port
+        /// The path, without the query.
+        case path
+        /// The query, without its `?`.
+        case query
+    }
+
+    /// The pattern of the scheme.
+    public var `protocol`: String
+    /// The pattern of the host.
+    public var host: String
+    /// The pattern of the effective port.
+    public var port: String
+    /// The pattern of the path.
+    public var path: String
+    /// The pattern of the query.
+    public var query: String
+
+    /// Puts a pattern together from its fields.
+    public init(protocol: String = "", host: String = "", port: String = "", path: String = "", query: String = "") {
+        self.protocol = `protocol`
+        self.host = host
+        self.port = port
+        self.path = path
+        self.query = query
+    }
+
+    /// Splits the string form `[protocol://]host[:port][/path][?query]` over the fields.
+    ///
+    /// A text that begins with `/` or `?` leaves the host blank. An IPv6 address stands in brackets; brackets without a
+    /// colon in them are a set. In the path the first `?` begins the query; the wildcard for one character is written
+    /// `\?` there. Before the path `?` is the wildcard as long as only characters of a host follow it, up to the path.
+    ///
+    /// - Throws: ``LocationError`` with the column of what is wrong.
+    public init(_ text: some StringProtocol) throws(LocationError) {
+        self = try LocationSyntax.parse(text).pattern
+    }
+
+    /// The text of a field.
+    public subscript(field: Field) -> String {
+        get {
+            switch field {
+            case .protocol: `protocol`
+            case .host: host
+            case .port: port
+            case .path: path
+            case .query: query
+            }
+        }
+        set {
+            switch field {
+            case .protocol: `protocol` = newValue
+            case .host: host = newValue
+            case .port: port = newValue
+            case .path: path = newValue
+            case .query: query = newValue
+            }
+        }
+    }
+}
+
+extension LocationPattern: CustomStringConvertible {
+    /// The string form, which reads back as a location that matches the same; `*` where every field is blank.
+    public var description: String {
+        var text = `protocol`.isEmpty ? "" : "\(`protocol`)://"
+        let isAddress = host.contains(":") && !host.hasPrefix("[")
+        let needsHost = host.isEmpty && (!text.isEmpty || !port.isEmpty || path.isEmpty || path == "*")
+        text += isAddress ? "[\(host)]" : needsHost ? "*" : host
+        if !port.isEmpty { text += ":\(port)" }
+        if !path.isEmpty, path != "*" {
+            text += (path.first == "/" ? "" : "/") + LocationPattern.escapingPath(path)
+        } else if !query.isEmpty, !text.isEmpty {
+            text += "/*"
+        }
+        if !query.isEmpty { text += "?\(query)" }
+        return text
+    }
+
+    /// Writes a path for the string form: the wildcard `?` as `\?`, a literal question mark as the set `[?]`.
+    private static func escapingPath(_ path: String) -> String {
+        var text = ""
+        var isEscaped = false
+        var isInSet = false
+        for character in path {
+            if isEscaped {
+                text += character == "?" && !isInSet ? "[?]" : "\\\(character)"
+                isEscaped = false
+            } else if character == "\\" {
+                isEscaped = true
+            } else {
+                if character == "[" { isInSet = true }
+                if character == "]" { isInSet = false }
+                text += character == "?" && !isInSet ? "\\?" : String(character)
+            }
+        }
+        return isEscaped ? text + "\\" : text
+    }
+}
+
+/// Why a location is none.
+public struct LocationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The field that is wrong; `nil` where the text as a whole is.
+    public var field: LocationPattern.Field?
+    /// Where, in characters from 1: in the string form, or in the field where a location was given by fields.
+    public var column: Int
+    /// What is wrong, in one sentence without a full stop.
+    public var message: String
+    /// What to write instead; empty where there is nothing to say.
+    public var hint: String
+
+    /// Creates an error.
+    public init(field: LocationPattern.Field? = nil, column: Int, message: String, hint: String = "") {
+        self.field = field
+        self.column = column
+        self.message = message
+        self.hint = hint
+    }
+
+    /// The message, with the field before it and the hint after it.
+    public var description: String {
+        (field.map { "\($0.rawValue): " } ?? "") + message + (hint.isEmpty ? "" : " (\(hint))")
+    }
+}
+
+/// Something in a location that is allowed but hardly meant.
+public struct LocationLint: Sendable, Hashable, CustomStringConvertible {
+    /// The field it is about.
+    public var field: LocationPattern.Field
+    /// What was noticed, in one sentence without a full stop.
+    public var message: String
+
+    /// The message with the field before it.
+    public var description: String { "\(field.rawValue): \(message)" }
+}

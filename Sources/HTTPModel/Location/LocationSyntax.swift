@@ -1,0 +1,174 @@
+/// Splits the string form of a location, remembering where each field's characters stood.
+struct LocationSyntax {
+    /// The fields, and for each the columns (from 1) that its characters had in the text.
+    private(set) var pattern = LocationPattern()
+    private(set) var columns: [LocationPattern.Field: [Int]] = [:]
+    /// Whether blanks around the text were dropped.
+    private(set) var hadBlanks = false
+
+    private let characters: [Character]
+    private var position: Int
+    private var end: Int
+
+    static func parse(_ text: some StringProtocol) throws(LocationError) -> LocationSyntax {
+        // Each of the five fields has the glob's limit; a text far beyond is not even split.
+        guard text.utf8.count <= 5 * Glob.maximumLength else {
+            throw LocationError(column: 1, message: "the location is longer than \(5 * Glob.maximumLength) bytes")
+        }
+        var syntax = LocationSyntax(Array(text))
+        try syntax.split()
+        return syntax
+    }
+
+    private init(_ characters: [Character]) {
+        self.characters = characters
+        position = characters.firstIndex { !$0.isWhitespace } ?? characters.count
+        end = (characters.lastIndex { !$0.isWhitespace } ?? -1) + 1
+        hadBlanks = end > position && (position > 0 || end < characters.count)
+    }
+
+    private mutating func split() throws(LocationError) {
+        guard position < end else {
+            throw LocationError(column: 1, message: "the location is empty", hint: "write * for every request")
+        }
+        splitProtocol()
+        try splitHost()
+        try splitPort()
+        splitPath()
+        if position < end {
+            // What stands here can only be the question mark.
+            position += 1
+            take(.query, upTo: end)
+        }
+    }
+
+    /// A protocol is what stands before `://`, unless that belongs to a path or query further on.
+    private mutating func splitProtocol() {
+        var index = position
+        while index + 2 < end {
+            let character = characters[index]
+            if character == ":", characters[index + 1] == "/", characters[index + 2] == "/" {
+                take(.protocol, upTo: index)
+                position = index + 3
+                return
+            }
+            guard character.isASCII, character.isLetter || character.isNumber || "*?[]!^+-\\".contains(character) else {
+                return
+            }
+            index += 1
+        }
+    }
+
+    private mutating func splitHost() throws(LocationError) {
+        if position < end, characters[position] == "[", let close = closingBracket(from: position),
+            characters[position..<close].contains(":")
+        {
+            // An address in brackets (RFC 3986 §3.2.2); a set of characters has no colon in it.
+            let open = position
+            position += 1
+            take(.host, upTo: close)
+            position = close + 1
+            guard position == end || ":/?".contains(characters[position]) else {
+                throw LocationError(
+                    field: .host,
+                    column: position + 1,
+                    message: "only a port or a path can follow an address in brackets",
+                    hint: "brackets without a colon in them, at column \(open + 1), would be a set of characters"
+                )
+            }
+            return
+        }
+        if position < end, characters[position] != "?" { take(.host, upTo: authorityPartEnd()) }
+    }
+
+    private mutating func splitPort() throws(LocationError) {
+        guard position < end, characters[position] == ":" else { return }
+        position += 1
+        let start = position
+        take(.port, upTo: authorityPartEnd())
+        if position < end, characters[position] == ":" {
+            throw LocationError(
+                field: .host,
+                column: position + 1,
+                message: "there is a second colon",
+                hint: "an IPv6 address stands in brackets, as in [::1]:8080"
+            )
+        }
+        guard characters[start..<position].contains(where: { !$0.isWhitespace }) else {
+            throw LocationError(
+                field: .port,
+                column: start + 1,
+                message: "there is no port after the colon",
+                hint: "write * for any port, or leave the colon out"
+            )
+        }
+    }
+
+    /// Where the host or the port ends: at a colon, at the path, or at a question mark that begins a query.
+    private func authorityPartEnd() -> Int {
+        var index = position
+        while index < end {
+            switch characters[index] {
+            case "/", ":": return index
+            case "?" where beginsQuery(index): return index
+            case "\\": index += 2
+            case "[": index = (closingBracket(from: index) ?? index) + 1
+            default: index += 1
+            }
+        }
+        return end
+    }
+
+    /// Whether a question mark before the path begins the query: where something follows, up to the path, that no host
+    /// has.
+    private func beginsQuery(_ mark: Int) -> Bool {
+        for character in characters[(mark + 1)..<end] {
+            if character == "/" { return false }
+            if character.isASCII, !character.isLetter, !character.isNumber, !"*?[]!^\\.-_~%:".contains(character) {
+                return true
+            }
+        }
+        return false
+    }
+
+    private mutating func splitPath() {
+        guard position < end, characters[position] == "/" else { return }
+        var path = ""
+        var columns: [Int] = []
+        while position < end, characters[position] != "?" {
+            var next = position + 1
+            if characters[position] == "\\", next < end {
+                // A path has no question mark of its own, so an escaped one is the wildcard.
+                if characters[next] == "?" { position = next }
+                next += 1
+            } else if characters[position] == "[", let close = closingBracket(from: position) {
+                next = close + 1
+            }
+            path += String(characters[position..<next])
+            columns += (position..<next).map { $0 + 1 }
+            position = next
+        }
+        pattern.path = path
+        self.columns[.path] = columns
+    }
+
+    /// The position of the `]` that closes the set at `open`, with the same escapes as ``Glob``.
+    private func closingBracket(from open: Int) -> Int? {
+        var index = open + 1
+        while index < end {
+            switch characters[index] {
+            case "]": return index
+            case "\\": index += 2
+            default: index += 1
+            }
+        }
+        return nil
+    }
+
+    private mutating func take(_ field: LocationPattern.Field, upTo limit: Int) {
+        let limit = min(limit, end)
+        pattern[field] = String(characters[position..<limit])
+        columns[field] = (position..<limit).map { $0 + 1 }
+        position = limit
+    }
+}

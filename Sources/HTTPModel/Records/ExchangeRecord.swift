@@ -1,0 +1,281 @@
+public import NIOCore
+
+/// What passed between a client and a server in one exchange, as far as a list shows it: the session's narrow row.
+///
+/// Produced by the exchange machine (or, for tunnels and failed handshakes, by the proxy server) on the exchange's
+/// event loop, consumed by the recorder on its own thread and by every reader of a session.
+public struct ExchangeRecord: Sendable, Hashable {
+    /// What kind of traffic the exchange was.
+    public enum Kind: UInt8, Sendable, Hashable, CaseIterable, Codable {
+        /// An HTTP request and its response.
+        case http = 0
+        /// Bytes passed through unread: a CONNECT to a host that is not decrypted, or a protocol that is not HTTP.
+        case tunnel = 1
+        /// Bytes of a protocol that is not HTTP, inside TLS that was decrypted on both legs.
+        case decryptedTunnel = 2
+        /// A TLS handshake with the client that failed before any request.
+        case failedHandshake = 3
+        /// An HTTP exchange that became a byte tunnel by an upgrade (RFC 9110 §7.8).
+        case upgraded = 4
+        /// Bytes from a client that were no request we can read.
+        case malformed = 5
+    }
+
+    /// How far the exchange has come.
+    public enum State: UInt8, Sendable, Hashable, CaseIterable, Codable {
+        /// Something is still to come.
+        case inFlight = 0
+        /// Both messages were passed on whole.
+        case complete = 1
+        /// It ended with an error; `failure` says which.
+        case failed = 2
+        /// A stage answered or dropped it (block list, allow list).
+        case blocked = 3
+        /// It was in flight when the recording process ended without a word; set when a session is reopened.
+        case interrupted = 4
+    }
+
+    /// The exchange's number in the session.
+    public var id: ExchangeID
+    /// What kind of traffic it was.
+    public var kind: Kind
+    /// How far it has come.
+    public var state: State = .inFlight
+    /// When the first byte of the request was seen: microseconds since 1970.
+    public var startedAt: Int64
+    /// The request method; `CONNECT` for tunnels, empty where no request was read.
+    public var method: String
+    /// The URL as the client sent it.
+    public var url: RequestURL
+    /// The URL that was asked upstream, where a stage changed it.
+    public var sentURL: RequestURL?
+    /// The status code that the client was given; 0 while there is none.
+    public var status: Int = 0
+    /// The version of the client leg.
+    public var clientVersion: HTTPVersion = .http11
+    /// The version of the upstream leg; `nil` where nothing was asked upstream.
+    public var upstreamVersion: HTTPVersion?
+    /// The response's media type without parameters, in lower case; empty where unknown.
+    public var mediaType: String = ""
+    /// How often and where time went.
+    public var timings = Timings()
+    /// How many bytes there were.
+    public var sizes = Sizes()
+    /// What went wrong, if anything did.
+    public var failure: ExchangeFailure?
+    /// Facts about the exchange that lists and filters use.
+    public var flags: Flags = []
+    /// The connection to the client.
+    public var clientConnection: ConnectionID
+    /// The connection to the server; `nil` where none was used.
+    public var upstreamConnection: ConnectionID?
+
+    /// Creates the record of an exchange that has just begun.
+    public init(
+        id: ExchangeID,
+        kind: Kind,
+        startedAt: Int64,
+        method: String,
+        url: RequestURL,
+        clientConnection: ConnectionID
+    ) {
+        self.id = id
+        self.kind = kind
+        self.startedAt = startedAt
+        self.method = method
+        self.url = url
+        self.clientConnection = clientConnection
+    }
+
+    /// Facts about an exchange that lists and filters use.
+    public struct Flags: OptionSet, Sendable, Hashable {
+        /// The bits.
+        public let rawValue: UInt32
+
+        /// Creates flags from their bits.
+        public init(rawValue: UInt32) {
+            self.rawValue = rawValue
+        }
+
+        /// A stage changed the request.
+        public static let requestChanged = Flags(rawValue: 1 << 0)
+        /// A stage changed the response.
+        public static let responseChanged = Flags(rawValue: 1 << 1)
+        /// The response was made by a stage or by Sluice itself, not by a server.
+        public static let answeredLocally = Flags(rawValue: 1 << 2)
+        /// The upstream connection had carried an exchange before.
+        public static let upstreamReused = Flags(rawValue: 1 << 3)
+        /// The request was sent a second time on a fresh connection (RFC 9110 §9.2.2).
+        public static let retried = Flags(rawValue: 1 << 4)
+        /// A close-delimited response ended without TLS close_notify, so it may be incomplete.
+        public static let endedWithoutCloseNotify = Flags(rawValue: 1 << 5)
+        /// The recorder dropped bytes of a request body (`--recorder lossy`).
+        public static let requestBodyIncomplete = Flags(rawValue: 1 << 6)
+        /// The recorder dropped bytes of a response body (`--recorder lossy`).
+        public static let responseBodyIncomplete = Flags(rawValue: 1 << 7)
+        /// The exchange was held at a breakpoint.
+        public static let held = Flags(rawValue: 1 << 8)
+        /// The tunnelled bytes were TLS.
+        public static let tunnelledTLS = Flags(rawValue: 1 << 9)
+        /// A stage changed the request's body, so the session holds it twice.
+        public static let requestBodyChanged = Flags(rawValue: 1 << 10)
+        /// A stage changed the response's body, so the session holds it twice.
+        public static let responseBodyChanged = Flags(rawValue: 1 << 11)
+    }
+}
+
+/// Where the time of an exchange went; all in microseconds, `nil` where a phase did not happen (HAR 1.2 `timings`).
+public struct Timings: Sendable, Hashable {
+    /// Waiting before anything was asked upstream: for stages, for a free connection.
+    public var blocked: Int64?
+    /// Resolving the server's name.
+    public var dns: Int64?
+    /// Making the TCP connection.
+    public var connect: Int64?
+    /// The TLS handshake with the server.
+    public var tls: Int64?
+    /// From the first to the last byte of the request sent to the server.
+    public var send: Int64?
+    /// From the last byte of the request to the first byte of the response.
+    public var wait: Int64?
+    /// From the first to the last byte of the response.
+    public var receive: Int64?
+    /// From the first byte of the request to the last byte of the response to the client; `nil` while in flight.
+    public var total: Int64?
+
+    /// Creates timings of which nothing is known yet.
+    public init() {}
+}
+
+/// How many bytes an exchange had.
+///
+/// Body sizes are after transfer coding was removed, before content coding is.
+public struct Sizes: Sendable, Hashable {
+    /// The request's head as received.
+    public var requestHead: Int64 = 0
+    /// The request's body as received.
+    public var requestBody: Int64 = 0
+    /// The request as it stood on the client's connection, framing included.
+    public var requestWire: Int64 = 0
+    /// The response's head as received from the server (or as made by a stage).
+    public var responseHead: Int64 = 0
+    /// The response's body as received.
+    public var responseBody: Int64 = 0
+    /// The response as it stood on the server's connection, framing included.
+    public var responseWire: Int64 = 0
+
+    /// Creates sizes of nothing.
+    public init() {}
+}
+
+/// The parts of an exchange that only a closer look needs: heads, trailers, trace.
+///
+/// Bodies are apart.
+public struct ExchangeMessages: Sendable, Hashable {
+    /// The request head as received from the client.
+    public var requestHead: ByteBuffer?
+    /// The request head as sent to the server, where it differs.
+    public var requestHeadSent: ByteBuffer?
+    /// The request's trailer section as received.
+    public var requestTrailers: ByteBuffer?
+    /// Interim responses (1xx) as received, one after the other.
+    public var interimHeads: ByteBuffer?
+    /// The response head as received from the server, or as made by a stage.
+    public var responseHead: ByteBuffer?
+    /// The response head as sent to the client, where it differs.
+    public var responseHeadSent: ByteBuffer?
+    /// The response's trailer section as received.
+    public var responseTrailers: ByteBuffer?
+    /// What each stage decided, in order.
+    public var trace: [TraceEntry] = []
+
+    /// Creates messages of which nothing is known yet.
+    public init() {}
+}
+
+/// Which body bytes are meant.
+public enum BodySide: UInt8, Sendable, Hashable, CaseIterable, Codable {
+    /// The request body as received from the client.
+    case requestReceived = 0
+    /// The request body as sent to the server, kept only where a stage changed it.
+    case requestSent = 1
+    /// The response body as received from the server.
+    case responseReceived = 2
+    /// The response body as sent to the client, kept only where a stage changed it.
+    case responseSent = 3
+}
+
+/// One line of the trace of an exchange: what a stage (or Sluice itself) did to it and why.
+public struct TraceEntry: Sendable, Hashable, Codable {
+    /// What the entry reports.
+    public enum Outcome: String, Sendable, Hashable, Codable {
+        /// A rule fired.
+        case fired
+        /// A rule was asked and did not match; the text names the first field that did not.
+        case notMatched
+        /// Sluice itself did or noticed something that was no rule.
+        case note
+    }
+
+    /// The stage's name, for example `rewrite`; `sluice` for the proxy itself.
+    public var stage: String
+    /// The rule's name or position within its stage; `nil` where no single rule is meant.
+    public var rule: String?
+    /// What the entry reports.
+    public var outcome: Outcome
+    /// One sentence: what was changed, or which field did not match.
+    public var text: String
+
+    /// Creates an entry.
+    public init(stage: String, rule: String? = nil, outcome: Outcome, text: String) {
+        self.stage = stage
+        self.rule = rule
+        self.outcome = outcome
+        self.text = text
+    }
+}
+
+/// Why an exchange failed.
+public struct ExchangeFailure: Sendable, Hashable, Codable, Error {
+    /// The kind of failure; the raw value is what `is:` takes in a filter and what the session file holds.
+    public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
+        /// The server's name could not be resolved.
+        case dns
+        /// The server refused the connection, or no route led to it.
+        case connect
+        /// Something took longer than its limit.
+        case timeout
+        /// The server closed or reset the connection too early.
+        case reset
+        /// The TLS handshake with the server failed.
+        case tls
+        /// The TLS handshake with the client failed.
+        case clientTLS = "client-tls"
+        /// The client sent something that is no valid request.
+        case badRequest = "bad-request"
+        /// The server sent something that is no valid response.
+        case badResponse = "bad-response"
+        /// The client went away before the end.
+        case clientGone = "client-gone"
+        /// A stage or the user aborted the exchange.
+        case aborted
+        /// Sluice was stopped.
+        case stopped
+        /// The request would have come back to this proxy.
+        case loop
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// What happened, to which host, in one sentence.
+    public var message: String
+    /// What to try, in one sentence; empty where there is nothing to say.
+    public var hint: String
+
+    /// Creates a failure.
+    public init(_ code: Code, _ message: String, hint: String = "") {
+        self.code = code
+        self.message = message
+        self.hint = hint
+    }
+}

@@ -1,0 +1,49 @@
+public import NIOCore
+
+/// What the taps tell the recorder.
+///
+/// Produced on an event loop in the order in which things happened there, handed over once per loop tick, consumed
+/// by the recorder's thread. For one exchange the order is: one `opened`, then any mixture of `updated` and `body`,
+/// then one `finished`, after which nothing names that exchange any more.
+public enum RecordEvent: Sendable {
+    /// A connection was made, or more is now known about it (its TLS handshake, its end).
+    case connection(ConnectionRecord)
+    /// An exchange has begun: its request head is known.
+    case opened(ExchangeRecord, ExchangeMessages)
+    /// More of an exchange that is still in flight is known, for example its response head.
+    case updated(ExchangeRecord, ExchangeMessages)
+    /// The next bytes of one of an exchange's bodies, in order.
+    case body(ExchangeID, BodySide, ByteBuffer)
+    /// The exchange has ended; the record and messages are whole and replace what was told before.
+    case finished(ExchangeRecord, ExchangeMessages)
+
+    /// What the event costs of the recorder's credit, in bytes.
+    public var cost: Int {
+        switch self {
+        case .connection: 512
+        case .opened(_, let messages), .updated(_, let messages), .finished(_, let messages): 512 + messages.cost
+        case .body(_, _, let bytes): 64 + bytes.readableBytes
+        }
+    }
+}
+
+extension ExchangeMessages {
+    var cost: Int {
+        var cost = 64 * trace.count
+        for part in [
+            requestHead, requestHeadSent, requestTrailers, interimHeads, responseHead, responseHeadSent,
+            responseTrailers,
+        ] {
+            cost += part?.readableBytes ?? 0
+        }
+        return cost
+    }
+}
+
+/// Where the taps of one event loop put what they saw.
+///
+/// Called on that loop only.
+public protocol RecordSink: AnyObject {
+    /// Takes the next event.
+    func record(_ event: RecordEvent)
+}

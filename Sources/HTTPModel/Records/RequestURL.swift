@@ -1,0 +1,126 @@
+/// A URL that was asked for, in the parts that a proxy knows.
+///
+/// Path and query stay as sent, percent-encoding included.
+public struct RequestURL: Sendable, Hashable {
+    /// `http`, `https`, `ws` or `wss`; `tunnel` for bytes of which only host and port are known.
+    public var scheme: String
+    /// The host in lower case; an IPv6 address without brackets.
+    public var host: String
+    /// The effective port.
+    public var port: Int
+    /// The path as sent, beginning with `/`; `*` for the asterisk form; empty for a tunnel.
+    public var path: String
+    /// The query as sent, without its `?`; `nil` where there is no `?`.
+    public var query: String?
+
+    /// Creates a URL from its parts.
+    public init(scheme: String, host: String, port: Int, path: String, query: String? = nil) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+        self.path = path
+        self.query = query
+    }
+
+    /// The port that a scheme means when none is given (RFC 9110 §4.2).
+    public static func defaultPort(of scheme: String) -> Int? {
+        switch scheme {
+        case "http", "ws": 80
+        case "https", "wss": 443
+        default: nil
+        }
+    }
+
+    /// The host and, where it is not the scheme's default, the port, as a `Host` field has them.
+    public var authority: String {
+        let host = host.contains(":") ? "[\(host)]" : host
+        return port == RequestURL.defaultPort(of: scheme) ? host : "\(host):\(port)"
+    }
+
+    /// The path and query, as the origin form of a request target has them.
+    public var pathAndQuery: String {
+        query.map { "\(path)?\($0)" } ?? path
+    }
+
+    /// Splits a path and query at the first `?`.
+    public mutating func setPathAndQuery(_ text: String) {
+        if let mark = text.firstIndex(of: "?") {
+            path = String(text[..<mark])
+            query = String(text[text.index(after: mark)...])
+        } else {
+            path = text
+            query = nil
+        }
+    }
+
+    /// Reads `host`, `host:port`, `[v6]` or `[v6]:port`; `nil` for anything else.
+    ///
+    /// The host is lowered and stripped of its brackets; characters that cannot stand in a host are refused
+    /// (RFC 3986 §3.2.2).
+    public static func splitAuthority(_ text: some StringProtocol) -> (host: String, port: Int?)? {
+        var host = Substring(text)
+        var port: Int?
+        if host.first == "[" {
+            guard let close = host.firstIndex(of: "]") else { return nil }
+            let rest = host[host.index(after: close)...]
+            if !rest.isEmpty {
+                guard rest.first == ":", let number = parsePort(rest.dropFirst()) else { return nil }
+                port = number
+            }
+            host = host[host.index(after: host.startIndex)..<close]
+            guard !host.isEmpty, host.utf8.allSatisfy(isIPv6Byte) else { return nil }
+        } else if let colon = host.lastIndex(of: ":") {
+            guard let number = parsePort(host[host.index(after: colon)...]) else { return nil }
+            port = number
+            host = host[..<colon]
+            guard !host.isEmpty, host.utf8.allSatisfy(isHostByte) else { return nil }
+        } else {
+            guard !host.isEmpty, host.utf8.allSatisfy(isHostByte) else { return nil }
+        }
+        return (host.utf8.contains { $0 &- 0x41 < 26 } ? host.lowercased() : String(host), port)
+    }
+
+    private static func parsePort(_ text: Substring) -> Int? {
+        guard !text.isEmpty, text.utf8.count <= 5, text.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let port = Int(text),
+            (1...65_535).contains(port)
+        else { return nil }
+        return port
+    }
+
+    private static func isIPv6Byte(_ byte: UInt8) -> Bool {
+        byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte == 0x3A || byte == 0x2E || byte == 0x25
+    }
+
+    /// reg-name without sub-delims that no real host name has; bytes from 0x80 on are left to the resolver.
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte == 0x2D || byte == 0x2E || byte == 0x5F
+            || byte == 0x7E || byte == 0x25 || byte >= 0x80
+    }
+}
+
+extension RequestURL: CustomStringConvertible {
+    /// The URL as text, without the port where it is the scheme's default.
+    public var description: String {
+        scheme == "tunnel" ? authority : "\(scheme)://\(authority)\(path == "*" ? "" : pathAndQuery)"
+    }
+
+    /// Reads an absolute `http` or `https` (or `ws`, `wss`) URL; `nil` for anything else.
+    ///
+    /// A fragment is dropped.
+    public init?(_ text: some StringProtocol) {
+        let text = Substring(text)
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let scheme = text[..<colon].lowercased()
+        guard let defaultPort = RequestURL.defaultPort(of: scheme), text[colon...].hasPrefix("://") else { return nil }
+        let afterSlashes = text.index(colon, offsetBy: 3)
+        let rest = text[afterSlashes...].prefix { $0 != "#" }
+        let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        var authority = rest[..<authorityEnd]
+        // User information is no part of what is asked for (RFC 9110 §4.2.4).
+        if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }
+        guard let (host, port) = RequestURL.splitAuthority(authority) else { return nil }
+        self.init(scheme: scheme, host: host, port: port ?? defaultPort, path: "/")
+        let tail = rest[authorityEnd...]
+        setPathAndQuery(tail.first == "/" ? String(tail) : "/" + tail)
+    }
+}

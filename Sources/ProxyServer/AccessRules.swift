@@ -1,0 +1,88 @@
+public import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Which clients may use the proxy: this machine, and the networks that were named.
+public struct AccessRules: Sendable, Hashable {
+    /// The networks allowed beside this machine.
+    public var networks: [Network]
+
+    /// Allows this machine and the given networks.
+    public init(networks: [Network] = []) {
+        self.networks = networks
+    }
+
+    /// Whether a client at this address may use the proxy.
+    public func allows(_ address: SocketAddress?) -> Bool {
+        guard let address, let bytes = Network.bytes(of: address) else { return true }
+        return Network.loopback.contains { $0.contains(bytes) } || networks.contains { $0.contains(bytes) }
+    }
+
+    /// A network in CIDR notation (RFC 4632, RFC 4291 §2.3).
+    public struct Network: Sendable, Hashable, CustomStringConvertible {
+        private let prefix: [UInt8]
+        private let length: Int
+
+        /// Reads `address` or `address/length`; `nil` for anything else.
+        public init?(_ text: String) {
+            let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+            guard let first = parts.first, parts.count <= 2,
+                let address = try? SocketAddress(ipAddress: String(first), port: 0),
+                let bytes = Network.bytes(of: address)
+            else { return nil }
+            guard parts.count == 2 else {
+                self.init(prefix: bytes, length: bytes.count * 8)
+                return
+            }
+            guard let length = Int(parts[1]), (0...(bytes.count * 8)).contains(length) else { return nil }
+            self.init(prefix: bytes, length: length)
+        }
+
+        private init(prefix: [UInt8], length: Int) {
+            self.prefix = prefix
+            self.length = length
+        }
+
+        static let loopback = [
+            Network(prefix: [127, 0, 0, 0], length: 8),
+            Network(prefix: [UInt8](repeating: 0, count: 15) + [1], length: 128),
+        ]
+
+        /// The address's bytes; an IPv4 address mapped into IPv6 as its four (RFC 4291 §2.5.5.2).
+        static func bytes(of address: SocketAddress) -> [UInt8]? {
+            guard let text = address.ipAddress else { return nil }
+            if address.protocol == .inet { return packed(text, AF_INET, 4) }
+            guard let bytes = packed(String(text.prefix { $0 != "%" }), AF_INET6, 16) else { return nil }
+            let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+            return isMapped ? Array(bytes[12...]) : bytes
+        }
+
+        private static func packed(_ text: String, _ family: CInt, _ count: Int) -> [UInt8]? {
+            var bytes = [UInt8](repeating: 0, count: count)
+            return inet_pton(family, text, &bytes) == 1 ? bytes : nil
+        }
+
+        func contains(_ bytes: [UInt8]) -> Bool {
+            guard bytes.count == prefix.count else { return false }
+            let whole = length / 8
+            guard bytes[..<whole] == prefix[..<whole] else { return false }
+            let rest = length % 8
+            guard rest > 0 else { return true }
+            let mask = UInt8(truncatingIfNeeded: 0xFF00 >> rest)
+            return bytes[whole] & mask == prefix[whole] & mask
+        }
+
+        /// The network in CIDR notation, the address as bytes.
+        public var description: String {
+            let separator = prefix.count == 4 ? "." : ":"
+            let text = prefix.map { prefix.count == 4 ? String($0) : String($0, radix: 16) }
+            return text.joined(separator: separator) + "/\(length)"
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import HTTPModel
+import NIOCore
+import Wire
+
+/// One connection from a client: the end of its channel's pipeline, and the place of the layer that it speaks.
+final class ClientConnection: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    let loop: LoopContext
+    private(set) var record: ConnectionRecord
+    private var layer: (any ClientLayer)?
+    private var context: ChannelHandlerContext?
+    private var lastActivity: NIODeadline
+    private var isReadPending = false
+    private var isClosed = false
+    /// Keeps a layer that was replaced from being told about bytes that were meant for the next.
+    private var hasInputEnded = false
+
+    init(loop: LoopContext, channel: any Channel) {
+        self.loop = loop
+        lastActivity = loop.eventLoop.now
+        record = ConnectionRecord(
+            id: loop.shared.makeConnectionID(),
+            leg: .client,
+            openedAt: WallClock.now(),
+            localAddress: channel.localAddress.map(describe) ?? "",
+            peerAddress: channel.remoteAddress.map(describe) ?? ""
+        )
+    }
+
+    var isWritable: Bool { context?.channel.isWritable ?? false }
+    var localAddress: SocketAddress? { context?.channel.localAddress }
+    var allocator: ByteBufferAllocator { context?.channel.allocator ?? ByteBufferAllocator() }
+
+    // MARK: - Layers
+
+    /// Speaks another protocol from here on, beginning with bytes that were already received.
+    func become(_ layer: any ClientLayer, with bytes: ByteBuffer? = nil) {
+        self.layer = layer
+        if let bytes, bytes.readableBytes > 0 { layer.received(bytes) }
+        if hasInputEnded { layer.inputClosed() }
+        readIfWanted()
+    }
+
+    /// Puts TLS between the socket and the layer; `early` is what the client has sent of it so far.
+    func beginTLS(_ session: TLSSession, early: ByteBuffer) {
+        guard let context else { return }
+        do {
+            try context.pipeline.syncOperations.addHandler(
+                TLSChannelHandler(session: session, early: early),
+                position: .before(self)
+            )
+        } catch {
+            close()
+        }
+        readIfWanted()
+    }
+
+    // MARK: - Channel events
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        loop.add(self)
+        loop.recorder.record(.connection(record))
+        layer = SniffLayer(connection: self, scope: .proxy)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        lastActivity = loop.eventLoop.now
+        layer?.received(unwrapInboundIn(data))
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        layer?.readCompleted()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if layer?.wantsRead ?? true {
+            context.read()
+        } else {
+            isReadPending = true
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let completed as TLSHandshakeCompleted:
+            record.tls = completed.details
+            record.handshake = (WallClock.now() - record.openedAt)
+            loop.recorder.record(.connection(record))
+            layer?.handshakeCompleted(completed.details)
+        case ChannelEvent.inputClosed as ChannelEvent, is TLSInputClosed:
+            guard !hasInputEnded else { return }
+            hasInputEnded = true
+            layer?.inputClosed()
+        default: break
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        layer?.writabilityChanged(context.channel.isWritable)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        finish()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        layer?.failed(error)
+        close()
+    }
+
+    private func finish() {
+        guard !isClosed else { return }
+        isClosed = true
+        let layer = layer
+        self.layer = nil
+        layer?.closed()
+        record.closedAt = WallClock.now()
+        loop.recorder.record(.connection(record))
+        loop.remove(self)
+        context = nil
+    }
+
+    // MARK: - For the layers
+
+    /// Reads where the layer wants to and a read was asked for in vain before.
+    func readIfWanted() {
+        guard isReadPending, layer?.wantsRead ?? false, let context else { return }
+        isReadPending = false
+        context.read()
+    }
+
+    func write(_ bytes: ByteBuffer) {
+        guard let context else { return }
+        lastActivity = loop.eventLoop.now
+        context.write(wrapOutboundOut(bytes), promise: nil)
+    }
+
+    func flush() {
+        context?.flush()
+    }
+
+    func close() {
+        guard let context else { return }
+        context.close(mode: .all, promise: nil)
+        // The pipeline may outlive this call; the layer must not.
+        finish()
+    }
+
+    /// Closes after what was written has left.
+    func closeAfterFlush() {
+        guard let context else { return }
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.assumeIsolated().whenComplete { [weak self] _ in self?.close() }
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: promise)
+    }
+
+    /// Tells the client that no more will come.
+    func closeOutput() {
+        context?.flush()
+        context?.close(mode: .output, promise: nil)
+    }
+
+    func closeIfIdle() {
+        if layer?.isIdle ?? true { close() }
+    }
+
+    func enforceTimeout(now: NIODeadline) {
+        layer?.enforceTimeout(lastActivity: lastActivity, now: now)
+    }
+
+    func noteActivity() {
+        lastActivity = loop.eventLoop.now
+    }
+}
+
+@available(*, unavailable)
+extension ClientConnection: Sendable {}
+
+/// An address as `host:port`, an IPv6 host in brackets.
+func describe(_ address: SocketAddress) -> String {
+    guard let host = address.ipAddress, let port = address.port else { return "" }
+    return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+}

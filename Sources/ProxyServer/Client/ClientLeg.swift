@@ -1,0 +1,56 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+
+/// The client's side of an exchange, whatever version of HTTP it speaks: what an exchange tells its adapter.
+protocol ClientLeg: AnyObject {
+    /// Sends an interim response.
+    func sendInterim(_ head: ResponseHead)
+    /// Sends the response's head; returns the bytes that were written.
+    func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer
+    /// Sends bytes of the response's body.
+    func sendResponsePart(_ part: ByteBuffer)
+    /// Ends the response.
+    func sendResponseEnd(_ trailers: FieldSection?)
+    /// Raw bytes are exchanged from here on.
+    func becomeTunnel()
+    /// Reads, or stops reading.
+    func setReading(_ isReading: Bool)
+    /// Puts what was sent on the wire.
+    func flush()
+    /// Cuts the client off.
+    func abort()
+    /// The exchange is over.
+    func exchangeFinished()
+    /// Whether the client takes bytes at present.
+    var isWritable: Bool { get }
+}
+
+/// What a client's connection speaks at present; replaced as it changes protocol.
+protocol ClientLayer: AnyObject {
+    /// Bytes arrived.
+    func received(_ bytes: ByteBuffer)
+    /// A read cycle is over.
+    func readCompleted()
+    /// The client sends no more.
+    func inputClosed()
+    /// The connection is gone.
+    func closed()
+    /// The client takes bytes again, or takes no more for now.
+    func writabilityChanged(_ isWritable: Bool)
+    /// A TLS handshake with the client is done, or failed.
+    func handshakeCompleted(_ details: TLSDetails)
+    /// The TLS session failed.
+    func failed(_ error: any Error)
+    /// Whether it is read from at present.
+    var wantsRead: Bool { get }
+    /// Whether nothing is going on, so that the connection may be closed without harm.
+    var isIdle: Bool { get }
+    /// What to do about a connection on which nothing happened since `lastActivity`.
+    func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline)
+}
+
+extension ClientLayer {
+    func readCompleted() {}
+    func handshakeCompleted(_ details: TLSDetails) {}
+}

@@ -1,0 +1,430 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Wire
+
+/// A client's connection that speaks HTTP/1: reads requests, one exchange at a time, and writes their responses.
+///
+/// Pipelined requests wait in the parser until the exchange before them is over, so that they are answered in order
+/// (RFC 9112 §9.3.2).
+final class HTTP1ClientLayer: ClientLayer, ClientLeg {
+    private let connection: ClientConnection
+    private let scope: RequestScope
+    private var parser = HTTP1RequestParser()
+    private var exchange: Exchange?
+    private var isMachineReading = true
+    private var isProcessing = false
+    private var isClosing = false
+    private var hasInputEnded = false
+    private var isParserDone = false
+
+    // Of the exchange that is going on:
+    private var keepsAlive = true
+    private var clientVersion = HTTPVersion.http11
+    private var requestMethod = ""
+    private var responseFraming = BodyFraming.none
+    private var connectTarget: (host: String, port: Int)?
+    private var served = 0
+
+    init(connection: ClientConnection, scope: RequestScope) {
+        self.connection = connection
+        self.scope = scope
+    }
+
+    private var loop: LoopContext { connection.loop }
+
+    // MARK: - ClientLayer
+
+    var wantsRead: Bool {
+        guard !hasInputEnded else { return false }
+        guard let exchange else { return true }
+        // Behind a whole request only one read's worth of further ones is taken in.
+        return exchange.isRequestComplete ? !parser.hasUnparsedBytes : isMachineReading
+    }
+
+    var isIdle: Bool { exchange == nil }
+
+    func received(_ bytes: ByteBuffer) {
+        guard !isClosing else { return }
+        parser.receive(bytes)
+        process()
+    }
+
+    func inputClosed() {
+        hasInputEnded = true
+        if let exchange {
+            // An HTTP/1 client that closes its side has most likely gone away; the server is spared the work.
+            exchange.clientGone()
+        } else {
+            if !isClosing, !isParserDone, parser.hasUnparsedBytes || !parser.isIdle {
+                recordMalformed("The client closed the connection in the middle of a request head.")
+            }
+            if !isClosing { connection.close() }
+        }
+    }
+
+    func closed() {
+        exchange?.clientGone()
+    }
+
+    func failed(_ error: any Error) {
+        exchange?.clientGone()
+    }
+
+    func writabilityChanged(_ isWritable: Bool) {
+        exchange?.clientBecameWritable(isWritable)
+    }
+
+    func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
+        guard exchange == nil, !isClosing else { return }
+        let timeouts = loop.configuration.timeouts
+        if !isParserDone, !parser.isIdle {
+            guard now - lastActivity > timeouts.requestHead else { return }
+            let text =
+                "Half a request head arrived, then nothing for \(timeouts.requestHead.nanoseconds / 1_000_000_000) s."
+            refuse(status: 408, text, hint: "")
+        } else if now - lastActivity > timeouts.keepAlive {
+            connection.close()
+        }
+    }
+
+    // MARK: - Requests
+
+    /// Reads as many events as can be dealt with now.
+    private func process() {
+        guard !isProcessing else { return }
+        isProcessing = true
+        defer {
+            isProcessing = false
+            connection.readIfWanted()
+        }
+        do throws(HTTP1ParseError) {
+            while !isClosing, !isParserDone, exchange.map({ !$0.isRequestComplete }) ?? true {
+                guard let event = try parser.next() else { return }
+                switch event {
+                case .head(let head, let framing): begin(head, framing)
+                case .part(let part): exchange?.requestPart(part)
+                case .end(let trailers): end(trailers)
+                }
+            }
+        } catch {
+            requestFailed(error)
+        }
+    }
+
+    private func end(_ trailers: FieldSection?) {
+        let size = parser.wireSize
+        if let exchange {
+            exchange.requestEnd(trailers: trailers, wireBytes: Int64(size.head) + size.body)
+        } else if let target = connectTarget {
+            connectTarget = nil
+            openTunnel(to: target)
+        }
+    }
+
+    private func begin(_ received: RequestHead, _ framing: BodyFraming) {
+        var head = received
+        served += 1
+        requestMethod = head.method
+        clientVersion = head.version
+        keepsAlive = Persistence.keepsAlive(head) && !loop.isStopping
+        responseFraming = .none
+        var notes = parser.tolerances.explanations
+        do throws(HTTP1ParseError) {
+            try HostCheck.check(head)
+        } catch {
+            refuse(status: error.status, error.explanation, hint: "", head: head)
+            return
+        }
+        let isConnect = requestMethod == "CONNECT"
+        if !isConnect { strip(&head, &notes) }
+        let router = RequestRouter(scope: scope, ownPort: connection.localAddress?.port) { [loop] host in
+            OwnPages.isOwnHost(host, loop.shared)
+        }
+        switch router.route(&head, isConnect: isConnect) {
+        case .forward(let url, let destination):
+            // What goes upstream is our own message (RFC 9110 §2.5), so it has our version.
+            if head.version == .http10 { head.version = .http11 }
+            if !head.fields.contains(.host) { head.fields.append("Host", url.authority) }
+            start(head, framing, url, destination, notes, chain: loop.rules.chain, sink: loop.recorder)
+        case .own(let url):
+            start(
+                head,
+                framing,
+                url,
+                Destination(scheme: "http", host: url.host, port: url.port),
+                notes,
+                chain: StageChain([OwnPages(shared: loop.shared)]),
+                sink: DiscardingSink()
+            )
+        case .connect(let host, let port): connectTarget = (host, port)
+        case .invalid(let text): refuse(status: 400, text, hint: "", head: head)
+        }
+    }
+
+    private func strip(_ head: inout RequestHead, _ notes: inout [String]) {
+        let upgrade = head.fields.contains(.upgrade) ? head.fields.value(of: .upgrade) : nil
+        // HTTP/2 by Upgrade is answered in HTTP/1.1, which RFC 9110 §7.8 allows any server.
+        let keepsUpgrade = upgrade.map { $0.lowercased() != "h2c" } ?? false
+        let removed = HopByHop.strip(from: &head.fields, keeping: keepsUpgrade ? [.keepAlive, .upgrade] : .keepAlive)
+        // These two are on almost every request and say nothing worth a line.
+        let worthNoting = removed.filter { $0.lowercased() != "connection" && $0.lowercased() != "proxy-connection" }
+        if !worthNoting.isEmpty {
+            notes.append("removed what is meant for one connection only: \(worthNoting.joined(separator: ", "))")
+        }
+    }
+
+    private func start(
+        _ head: RequestHead,
+        _ framing: BodyFraming,
+        _ url: RequestURL,
+        _ destination: Destination,
+        _ notes: [String],
+        chain: StageChain,
+        sink: any RecordSink,
+        kind: ExchangeRecord.Kind = .http
+    ) {
+        isMachineReading = true
+        var record = ExchangeRecord(
+            id: loop.shared.makeExchangeID(),
+            kind: kind,
+            startedAt: WallClock.now(),
+            method: requestMethod,
+            url: url,
+            clientConnection: connection.record.id
+        )
+        record.clientVersion = clientVersion
+        let machine = ExchangeMachine(
+            record: record,
+            destination: destination,
+            clientAddress: connection.record.peerAddress,
+            chain: chain,
+            sink: sink,
+            now: loop.eventLoop.now
+        )
+        let exchange = Exchange(
+            machine: machine,
+            client: self,
+            loop: loop,
+            connector: UpstreamConnector(loop: loop, purpose: kind == .http ? .http : .tunnel)
+        )
+        self.exchange = exchange
+        if !connection.isWritable { exchange.clientBecameWritable(false) }
+        exchange.requestHead(head, framing: framing, notes: notes)
+    }
+
+    // MARK: - CONNECT
+
+    private func openTunnel(to target: (host: String, port: Int)) {
+        isParserDone = true
+        let rest = parser.takeRemaining()
+        let isOwn = target.host == OwnPages.host
+        if isOwn || loop.rules.decrypts(target.host, target.port) && !loop.shared.refusals.isRefused(target.host) {
+            connection.write(ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n"))
+            connection.flush()
+            let tunnel = RequestScope.Tunnel(scheme: "http", host: target.host, port: target.port)
+            connection.become(SniffLayer(connection: connection, scope: .tunnel(tunnel)), with: rest)
+            return
+        }
+        let url = RequestURL(scheme: "tunnel", host: target.host, port: target.port, path: "")
+        let head = RequestHead(
+            method: "CONNECT",
+            target: url.authority,
+            version: clientVersion,
+            fields: [("Host", url.authority)]
+        )
+        pendingTunnelBytes = rest
+        start(
+            head,
+            .none,
+            url,
+            Destination(scheme: "tunnel", host: target.host, port: target.port),
+            [],
+            chain: loop.rules.chain,
+            sink: loop.recorder,
+            kind: .tunnel
+        )
+    }
+
+    private var pendingTunnelBytes: ByteBuffer?
+
+    func becomeTunnel() {
+        guard let exchange else { return }
+        let rest = isParserDone ? pendingTunnelBytes : parser.takeRemaining()
+        pendingTunnelBytes = nil
+        isParserDone = true
+        self.exchange = nil
+        connection.flush()
+        let layer = TunnelClientLayer(connection: connection, sniffsTLS: requestMethod == "CONNECT")
+        layer.exchange = exchange
+        exchange.hand(over: layer)
+        connection.become(layer, with: rest)
+    }
+
+    // MARK: - Faults
+
+    private func requestFailed(_ error: HTTP1ParseError) {
+        if let exchange {
+            isClosing = true
+            keepsAlive = false
+            exchange.requestFailed(
+                ExchangeFailure(.badRequest, "The request's body is malformed: \(error.explanation)")
+            )
+        } else {
+            refuse(status: error.status, error.explanation, hint: "")
+        }
+    }
+
+    /// Answers something that is no acceptable request, records it, and closes.
+    private func refuse(status: Int, _ text: String, hint: String, head: RequestHead? = nil) {
+        recordMalformed(text, status: status, head: head)
+        isClosing = true
+        let title = status == 408 ? "The request took too long" : "The request was not understood"
+        var answer = LocalAnswer.explanation(status: status, title: title, text: text + hint, html: false)
+        answer.head.fields.append("Connection", "close")
+        var bytes = ByteBuffer()
+        HTTP1Encoder.writeHead(answer.head, into: &bytes)
+        bytes.writeImmutableBuffer(answer.body)
+        connection.write(bytes)
+        lingeringClose()
+    }
+
+    /// Closes our side and reads on for a moment: a client that is still sending would otherwise be told of a reset
+    /// before it has read the answer (RFC 9112 §9.6).
+    private func lingeringClose() {
+        connection.flush()
+        connection.become(LingeringLayer(connection: connection))
+    }
+
+    private func recordMalformed(_ text: String, status: Int = 0, head: RequestHead? = nil) {
+        var record = ExchangeRecord(
+            id: loop.shared.makeExchangeID(),
+            kind: .malformed,
+            startedAt: WallClock.now(),
+            method: head?.method ?? "",
+            url: RequestURL(scheme: "tunnel", host: connection.record.peerAddress, port: 0, path: ""),
+            clientConnection: connection.record.id
+        )
+        if case .tunnel(let tunnel) = scope {
+            record.url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "")
+        } else if let (host, port) = head?.fields.value(of: .host).flatMap({ RequestURL.splitAuthority($0) }) {
+            record.url = RequestURL(scheme: "http", host: host, port: port ?? 80, path: "")
+        }
+        record.state = .failed
+        record.status = status
+        record.failure = ExchangeFailure(.badRequest, text)
+        var messages = ExchangeMessages()
+        messages.requestHead = head?.received
+        loop.recorder.record(.opened(record, messages))
+        loop.recorder.record(.finished(record, messages))
+    }
+
+    // MARK: - ClientLeg
+
+    var isWritable: Bool { connection.isWritable }
+
+    func setReading(_ isReading: Bool) {
+        isMachineReading = isReading
+        if isReading { connection.readIfWanted() }
+    }
+
+    func sendInterim(_ head: ResponseHead) {
+        // RFC 9110 §15.2: never to an HTTP/1.0 client.
+        guard clientVersion != .http10 else { return }
+        var bytes = ByteBuffer()
+        HTTP1Encoder.writeHead(head, into: &bytes)
+        connection.write(bytes)
+    }
+
+    func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer {
+        var head = head
+        var framing = framing
+        if head.version == .http10 { head.version = .http11 }
+        if framing == .chunked, clientVersion == .http10 { framing = .untilClose }
+        framing = SentFraming.settle(&head, as: framing, requestMethod: requestMethod)
+        responseFraming = framing
+        // A client that waits for 100 may or may not send its body after this answer (RFC 9110 §10.1.1).
+        if framing == .untilClose || exchange?.awaitsContinue == true || isClosing { keepsAlive = false }
+        if head.status == 101 {
+            // The upgrade's own Connection field stands.
+        } else if !keepsAlive {
+            head.fields.set("Connection", "close")
+        } else if clientVersion == .http10 {
+            head.fields.set("Connection", "keep-alive")
+        }
+        var bytes = connection.allocator.buffer(capacity: 512)
+        HTTP1Encoder.writeHead(head, into: &bytes)
+        connection.write(bytes)
+        return bytes
+    }
+
+    func sendResponsePart(_ part: ByteBuffer) {
+        if responseFraming == .none { return }
+        if let prefix = HTTP1Encoder.partPrefix(count: part.readableBytes, framing: responseFraming) {
+            connection.write(prefix)
+        }
+        connection.write(part)
+        if let suffix = HTTP1Encoder.partSuffix(framing: responseFraming) { connection.write(suffix) }
+    }
+
+    func sendResponseEnd(_ trailers: FieldSection?) {
+        if let end = HTTP1Encoder.end(framing: responseFraming, trailers: trailers) { connection.write(end) }
+    }
+
+    func flush() {
+        connection.flush()
+    }
+
+    func abort() {
+        isClosing = true
+        exchange = nil
+        connection.close()
+    }
+
+    func exchangeFinished() {
+        guard exchange != nil else { return }
+        exchange = nil
+        if isClosing || !keepsAlive || hasInputEnded {
+            isClosing = true
+            if isParserDone || parser.isIdle { connection.closeAfterFlush() } else { lingeringClose() }
+        } else {
+            process()
+        }
+    }
+}
+
+/// A connection that is about to be closed: whatever still arrives is dropped, for a moment.
+final class LingeringLayer: ClientLayer {
+    private let connection: ClientConnection
+    private var dropped = 0
+
+    /// Bytes that are dropped at the most before the connection is cut.
+    private static let limit = 4 << 20
+
+    init(connection: ClientConnection) {
+        self.connection = connection
+        connection.closeOutput()
+    }
+
+    let wantsRead = true
+    let isIdle = true
+
+    func received(_ bytes: ByteBuffer) {
+        dropped += bytes.readableBytes
+        if dropped > LingeringLayer.limit { connection.close() }
+    }
+
+    func inputClosed() { connection.close() }
+    func closed() {}
+    func failed(_ error: any Error) {}
+    func writabilityChanged(_ isWritable: Bool) {}
+
+    func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
+        if now - lastActivity > .seconds(2) { connection.close() }
+    }
+}
+
+/// Takes records that nobody wants: of requests for the proxy itself.
+final class DiscardingSink: RecordSink {
+    func record(_ event: RecordEvent) {}
+}

@@ -1,0 +1,106 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Wire
+
+/// A client's connection whose bytes are passed through: after CONNECT, after an upgrade, or of an unknown protocol.
+final class TunnelClientLayer: ClientLayer, ClientLeg {
+    private let connection: ClientConnection
+    var exchange: Exchange?
+    /// Called when the server is there, before any byte passes; for TLS that is to be ended on both legs.
+    var onEstablished: (() -> Void)?
+    /// The first bytes, until it is known whether they are TLS; `nil` once it is.
+    private var sniffed: ByteBuffer?
+    private var isMachineReading = true
+    private var hasInputEnded = false
+    private var hasOutputEnded = false
+
+    init(connection: ClientConnection, sniffsTLS: Bool) {
+        self.connection = connection
+        sniffed = sniffsTLS ? ByteBuffer() : nil
+    }
+
+    // MARK: - ClientLayer
+
+    var wantsRead: Bool { isMachineReading && !hasInputEnded }
+    var isIdle: Bool { exchange == nil }
+    var isWritable: Bool { connection.isWritable }
+
+    func received(_ bytes: ByteBuffer) {
+        guard var first = sniffed else {
+            exchange?.requestPart(bytes)
+            return
+        }
+        first.writeImmutableBuffer(bytes)
+        sniffed = first
+        switch ClientHello.parse(first) {
+        case .needMoreData: return
+        case .notTLS: break
+        case .hello(let hello):
+            let name = hello.serverName.map { "server name \($0)" } ?? "no server name"
+            let protocols = hello.alpnProtocols.map { ", ALPN \($0.joined(separator: ", "))" } ?? ""
+            exchange?.tunnelIsTLS("the tunnel carries TLS that is not decrypted: \(name)\(protocols)")
+        }
+        passSniffed()
+    }
+
+    private func passSniffed() {
+        guard let first = sniffed else { return }
+        sniffed = nil
+        if first.readableBytes > 0 { exchange?.requestPart(first) }
+    }
+
+    func inputClosed() {
+        guard !hasInputEnded else { return }
+        hasInputEnded = true
+        passSniffed()
+        exchange?.requestEnd(trailers: nil, wireBytes: 0)
+    }
+
+    func closed() { exchange?.clientGone() }
+    func failed(_ error: any Error) { exchange?.clientGone() }
+    func writabilityChanged(_ isWritable: Bool) { exchange?.clientBecameWritable(isWritable) }
+    func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {}
+
+    // MARK: - ClientLeg
+
+    func sendInterim(_ head: ResponseHead) {}
+
+    /// A tunnel that has no CONNECT to answer any more can only be cut when it fails.
+    func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer {
+        hasOutputEnded = true
+        return ByteBuffer()
+    }
+
+    func sendResponsePart(_ part: ByteBuffer) {
+        guard !hasOutputEnded else { return }
+        connection.write(part)
+    }
+
+    func sendResponseEnd(_ trailers: FieldSection?) {
+        if hasOutputEnded { connection.close() } else { connection.closeOutput() }
+        hasOutputEnded = true
+    }
+
+    func becomeTunnel() {
+        onEstablished?()
+        onEstablished = nil
+    }
+
+    func setReading(_ isReading: Bool) {
+        isMachineReading = isReading
+        if isReading { connection.readIfWanted() }
+    }
+
+    func flush() { connection.flush() }
+
+    func abort() {
+        exchange = nil
+        connection.close()
+    }
+
+    func exchangeFinished() {
+        exchange = nil
+        connection.closeAfterFlush()
+    }
+}

@@ -1,0 +1,272 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+
+/// Carries out what an exchange's machine says: the place where the machine, the client's leg and the server's meet.
+///
+/// It decides nothing. Each event is passed to the machine, then its effects are taken one by one and done. An effect
+/// may at once bring about another event (a pooled connection is ready immediately), so draining is guarded against
+/// running inside itself.
+final class Exchange {
+    private var machine: ExchangeMachine
+    private let loop: LoopContext
+    private var client: (any ClientLeg)?
+    private var upstream: (any UpstreamLeg)?
+    private let connector: any UpstreamConnecting
+    private var isRunning = false
+    private var clientHasUnflushed = false
+    private var upstreamHasUnflushed = false
+    private var lastActivity: NIODeadline
+
+    init(
+        machine: consuming ExchangeMachine,
+        client: any ClientLeg,
+        loop: LoopContext,
+        connector: any UpstreamConnecting
+    ) {
+        self.machine = machine
+        self.client = client
+        self.loop = loop
+        self.connector = connector
+        lastActivity = loop.eventLoop.now
+        loop.add(self)
+    }
+
+    var id: ExchangeID { machine.record.id }
+    var isOver: Bool { machine.isOver }
+    var isRequestComplete: Bool { machine.isRequestComplete }
+    /// Whether the client waits for 100 (Continue), so that its body may never come.
+    var awaitsContinue: Bool { machine.awaitsContinue }
+
+    /// Another adapter takes the client's side: the connection carries raw bytes from here on.
+    func hand(over client: any ClientLeg) {
+        self.client = client
+    }
+
+    // MARK: - Events from the client
+
+    func requestHead(_ head: RequestHead, framing: BodyFraming, notes: [String]) {
+        machine.requestHeadReceived(head, framing: framing, notes: notes, now: now)
+        run()
+    }
+
+    func requestPart(_ part: ByteBuffer) {
+        machine.requestPartReceived(part, now: now)
+        run()
+    }
+
+    func requestEnd(trailers: FieldSection?, wireBytes: Int64) {
+        machine.requestEndReceived(trailers: trailers, wireBytes: wireBytes, now: now)
+        run()
+    }
+
+    func requestFailed(_ failure: ExchangeFailure) {
+        machine.requestFailed(failure, now: now)
+        run()
+    }
+
+    func clientGone() {
+        machine.clientGone(now: now)
+        run()
+    }
+
+    func clientBecameWritable(_ isWritable: Bool) {
+        machine.clientBecameWritable(isWritable)
+        run()
+    }
+
+    func tunnelIsTLS(_ note: String) {
+        machine.tunnelIsTLS(note)
+    }
+
+    // MARK: - Events from the server
+
+    func upstreamReady(_ leg: any UpstreamLeg, _ facts: UpstreamFacts) {
+        guard !machine.isOver else {
+            leg.release(reusable: true)
+            return
+        }
+        upstream = leg
+        leg.exchange = self
+        machine.upstreamReady(facts, now: now)
+        run()
+    }
+
+    func upstreamFailed(_ failure: ExchangeFailure) {
+        machine.upstreamFailed(failure, now: now)
+        run()
+    }
+
+    func interim(_ head: ResponseHead) {
+        machine.interimReceived(head, now: now)
+        run()
+    }
+
+    func responseHead(_ head: ResponseHead, framing: BodyFraming, notes: [String]) {
+        machine.responseHeadReceived(head, framing: framing, notes: notes, now: now)
+        run()
+    }
+
+    func responsePart(_ part: ByteBuffer) {
+        machine.responsePartReceived(part, now: now)
+        run()
+    }
+
+    func responseEnd(trailers: FieldSection?, wireBytes: Int64, isClean: Bool) {
+        machine.responseEndReceived(trailers: trailers, wireBytes: wireBytes, isClean: isClean, now: now)
+        run()
+    }
+
+    func upstreamClosed(_ failure: ExchangeFailure) {
+        upstream?.exchange = nil
+        upstream = nil
+        machine.upstreamClosed(failure, now: now)
+        run()
+    }
+
+    /// The server has closed its connection after a whole response; what the client still sends goes nowhere.
+    func upstreamInputEnded() {
+        upstream?.exchange = nil
+        upstream = nil
+        machine.upstreamBecameWritable(true)
+        run()
+    }
+
+    func upstreamBecameWritable(_ isWritable: Bool) {
+        machine.upstreamBecameWritable(isWritable)
+        run()
+    }
+
+    // MARK: - Other events
+
+    func recorderBecameFull(_ isFull: Bool) {
+        machine.recorderBecameFull(isFull)
+        run()
+    }
+
+    func interrupt(_ failure: ExchangeFailure) {
+        machine.interrupted(failure, now: now)
+        run()
+    }
+
+    func enforceTimeout(now: NIODeadline) {
+        let limit = loop.configuration.timeouts.idle
+        // A message that somebody holds, or that is paced, is no sign of a silent peer; nor is a quiet tunnel.
+        let reasons = machine.requestPauseReasons.union(machine.responsePauseReasons)
+        guard reasons.isDisjoint(with: [.held, .paced, .recorderFull]), machine.record.kind == .http,
+            now - lastActivity > limit
+        else { return }
+        interrupt(
+            ExchangeFailure(
+                .timeout,
+                "Nothing happened for \(limit.nanoseconds / 1_000_000_000) seconds while waiting for "
+                    + "\(machine.isRequestComplete ? "the server \(machine.record.url.authority)" : "the client").",
+                hint: "A longer limit can be given with --idle-timeout."
+            )
+        )
+    }
+
+    private var now: NIODeadline {
+        lastActivity = loop.eventLoop.now
+        return lastActivity
+    }
+
+    // MARK: - Effects
+
+    private func run() {
+        guard !isRunning else { return }
+        isRunning = true
+        while let effect = machine.nextEffect() { perform(effect) }
+        isRunning = false
+        if upstreamHasUnflushed {
+            upstreamHasUnflushed = false
+            upstream?.flush()
+        }
+        if clientHasUnflushed {
+            clientHasUnflushed = false
+            client?.flush()
+        }
+        if machine.isOver { finish() }
+    }
+
+    private func perform(_ effect: ExchangeEffect) {
+        switch effect {
+        case .connect(let destination, let fresh):
+            connector.connect(to: destination, for: self, fresh: fresh)
+        case .sendRequestHead(let head, let framing):
+            guard let upstream else { return }
+            machine.requestHeadWritten(upstream.sendRequestHead(head, framing))
+            upstreamHasUnflushed = true
+        case .sendRequestPart(let part):
+            upstream?.sendRequestPart(part)
+            upstreamHasUnflushed = true
+        case .sendRequestEnd(let trailers):
+            upstream?.sendRequestEnd(trailers)
+            upstreamHasUnflushed = true
+        case .sendInterim(let head):
+            client?.sendInterim(head)
+            clientHasUnflushed = true
+        case .sendResponseHead(let head, let framing):
+            guard let client else { return }
+            let written = client.sendResponseHead(head, framing, requestIsOpen: !machine.isRequestComplete)
+            machine.responseHeadWritten(written)
+            clientHasUnflushed = true
+        case .sendResponsePart(let part):
+            client?.sendResponsePart(part)
+            clientHasUnflushed = true
+        case .sendResponseEnd(let trailers):
+            client?.sendResponseEnd(trailers)
+            clientHasUnflushed = true
+        case .becomeTunnel:
+            upstream?.becomeTunnel()
+            client?.becomeTunnel()
+        case .readClient(let isReading): client?.setReading(isReading)
+        case .readUpstream(let isReading): upstream?.setReading(isReading)
+        case .wake(let moment, let direction, let generation): wake(at: moment, direction, generation)
+        case .hold(let id, let message): hold(id, message)
+        case .releaseHold(let id): loop.shared.holds.remove(id)
+        case .abandonUpstream:
+            connector.cancel()
+            upstream?.exchange = nil
+            upstream?.release(reusable: false)
+            upstream = nil
+        case .abortClient: client?.abort()
+        case .finished: break
+        }
+    }
+
+    private func wake(at moment: NIODeadline, _ direction: FlowDirection, _ generation: Int) {
+        loop.eventLoop.assumeIsolated().scheduleTask(deadline: moment) { [self] in
+            machine.pauseElapsed(direction, generation: generation, now: now)
+            run()
+        }
+    }
+
+    private func hold(_ id: HoldID, _ message: HeldMessage) {
+        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        let eventLoop = loop.eventLoop
+        loop.shared.holds.add(
+            HoldBoard.Held(id: id, message: message, since: now) { resolution in
+                eventLoop.execute { bound.value.decided(id, resolution) }
+            }
+        )
+    }
+
+    private func decided(_ id: HoldID, _ resolution: HoldResolution) {
+        machine.decided(id, resolution, now: now)
+        run()
+    }
+
+    private func finish() {
+        guard let client else { return }
+        self.client = nil
+        loop.remove(self)
+        upstream?.exchange = nil
+        upstream?.release(reusable: true)
+        upstream = nil
+        client.exchangeFinished()
+    }
+}
+
+@available(*, unavailable)
+extension Exchange: Sendable {}

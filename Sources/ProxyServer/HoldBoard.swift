@@ -1,0 +1,42 @@
+public import ExchangeCore
+public import NIOCore
+import Synchronization
+
+/// The messages that wait for a decision, over all event loops.
+public final class HoldBoard: Sendable {
+    /// A message that waits.
+    public struct Held: Sendable {
+        /// Names it.
+        public let id: HoldID
+        /// The message.
+        public let message: HeldMessage
+        /// When it began to wait, on the event loops' clock.
+        public let since: NIODeadline
+        let deliver: @Sendable (HoldResolution) -> Void
+    }
+
+    private let held = Mutex<[HoldID: Held]>([:])
+
+    /// All that waits, oldest first.
+    public var all: [Held] {
+        held.withLock { Array($0.values) }.sorted { $0.since < $1.since }
+    }
+
+    /// Decides about a message, from any thread.
+    ///
+    /// - Returns: whether it was still waiting; a late or repeated decision does nothing.
+    @discardableResult
+    public func resolve(_ id: HoldID, _ resolution: HoldResolution) -> Bool {
+        guard let entry = held.withLock({ $0.removeValue(forKey: id) }) else { return false }
+        entry.deliver(resolution)
+        return true
+    }
+
+    func add(_ entry: Held) {
+        held.withLock { $0[entry.id] = entry }
+    }
+
+    func remove(_ id: HoldID) {
+        held.withLock { $0[id] = nil }
+    }
+}

@@ -1,0 +1,94 @@
+import ExchangeCore
+import HTTPModel
+import Logging
+import NIOCore
+import Wire
+
+/// What the connections of one event loop share: TLS contexts, the pool, the recorder's batch, the rules.
+///
+/// Everything in it belongs to that loop; nothing is locked.
+final class LoopContext {
+    let eventLoop: any EventLoop
+    let shared: SharedState
+    let recorder: LoopRecorder
+    let logger: Logger
+    let serverTLS: TLSServerContext
+    let clientTLS: TLSClientContext
+    let mint: CertificateMint
+    let pool: UpstreamPool
+    var rules: ProxyRules
+    /// The sweep that enforces time limits.
+    var sweep: RepeatedTask?
+
+    private var connections: [ObjectIdentifier: ClientConnection] = [:]
+    private var exchanges: [ObjectIdentifier: Exchange] = [:]
+    private(set) var isRecorderFull = false
+    private(set) var isStopping = false
+
+    init(eventLoop: any EventLoop, shared: SharedState, rules: ProxyRules, outlet: any RecordOutlet) throws {
+        self.eventLoop = eventLoop
+        self.shared = shared
+        self.rules = rules
+        logger = shared.logger
+        recorder = LoopRecorder(outlet: outlet, eventLoop: eventLoop)
+        serverTLS = try TLSServerContext(shared.serverTLS)
+        clientTLS = try TLSClientContext(shared.clientTLS)
+        mint = try CertificateMint(authority: shared.configuration.authority, leafKey: shared.leafKey)
+        pool = UpstreamPool()
+        recorder.onFull = { [weak self] isFull in self?.recorderBecameFull(isFull) }
+    }
+
+    var configuration: ProxyConfiguration { shared.configuration }
+
+    // MARK: - Who is there
+
+    func add(_ connection: ClientConnection) { connections[ObjectIdentifier(connection)] = connection }
+    func remove(_ connection: ClientConnection) { connections[ObjectIdentifier(connection)] = nil }
+
+    func add(_ exchange: Exchange) {
+        exchanges[ObjectIdentifier(exchange)] = exchange
+        if isRecorderFull { exchange.recorderBecameFull(true) }
+    }
+
+    func remove(_ exchange: Exchange) { exchanges[ObjectIdentifier(exchange)] = nil }
+
+    var exchangeCount: Int { exchanges.count }
+
+    private func recorderBecameFull(_ isFull: Bool) {
+        guard isFull != isRecorderFull else { return }
+        isRecorderFull = isFull
+        for exchange in Array(exchanges.values) { exchange.recorderBecameFull(isFull) }
+    }
+
+    // MARK: - Time limits and the end
+
+    /// Closes what has been idle for too long.
+    ///
+    /// Runs once a second.
+    func enforceTimeouts() {
+        let now = eventLoop.now
+        for connection in Array(connections.values) { connection.enforceTimeout(now: now) }
+        for exchange in Array(exchanges.values) { exchange.enforceTimeout(now: now) }
+        pool.closeIdle(before: now - configuration.timeouts.pooled)
+    }
+
+    /// Takes no further requests: idle connections are closed, busy ones after their exchange.
+    func beginStopping() {
+        isStopping = true
+        for connection in Array(connections.values) { connection.closeIfIdle() }
+    }
+
+    /// Ends what is still going on.
+    func cut() {
+        sweep?.cancel()
+        for exchange in Array(exchanges.values) {
+            exchange.interrupt(ExchangeFailure(.stopped, "Sluice was stopped before the exchange was over."))
+        }
+        for connection in Array(connections.values) { connection.close() }
+        pool.closeAll()
+        recorder.flush()
+    }
+}
+
+@available(*, unavailable)
+extension LoopContext: Sendable {}

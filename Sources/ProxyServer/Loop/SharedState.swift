@@ -1,0 +1,61 @@
+import HTTPModel
+import Logging
+import NIOCore
+import Synchronization
+import Wire
+
+/// What all event loops of a server share: values, counters, and what must be known to all at once.
+final class SharedState: Sendable {
+    let configuration: ProxyConfiguration
+    let logger: Logger
+    let leafKey: LeafKey
+    let serverTLS: TLSServerConfiguration
+    let clientTLS: TLSClientConfiguration
+    let resolver = Resolver()
+    let refusals = CertificateRefusals()
+    let holds = HoldBoard()
+    let ownAddresses = Mutex<[SocketAddress]>([])
+    private let nextExchange: Atomic<Int64>
+    private let nextConnection: Atomic<Int64>
+
+    init(_ configuration: ProxyConfiguration, logger: Logger) throws {
+        self.configuration = configuration
+        self.logger = logger
+        leafKey = try LeafKey()
+        serverTLS = TLSServerConfiguration(keyLog: configuration.keyLog)
+        clientTLS = TLSClientConfiguration(trust: configuration.trust, keyLog: configuration.keyLog)
+        nextExchange = Atomic(configuration.firstExchange)
+        nextConnection = Atomic(configuration.firstConnection)
+    }
+
+    func makeExchangeID() -> ExchangeID {
+        ExchangeID(nextExchange.wrappingAdd(1, ordering: .relaxed).oldValue)
+    }
+
+    func makeConnectionID() -> ConnectionID {
+        ConnectionID(nextConnection.wrappingAdd(1, ordering: .relaxed).oldValue)
+    }
+
+    func isOwnAddress(_ address: SocketAddress) -> Bool {
+        ownAddresses.withLock { $0.contains(address) }
+    }
+}
+
+/// Hosts whose clients refused our certificate in this run.
+final class CertificateRefusals: Sendable {
+    private let counts = Mutex<[String: Int]>([:])
+    /// After this many refusals a host is passed through unread.
+    static let limit = 2
+
+    /// Counts a refusal; returns whether the host is passed through from now on for the first time.
+    func count(_ host: String) -> Bool {
+        counts.withLock { counts in
+            counts[host, default: 0] += 1
+            return counts[host] == CertificateRefusals.limit
+        }
+    }
+
+    func isRefused(_ host: String) -> Bool {
+        counts.withLock { $0[host, default: 0] >= CertificateRefusals.limit }
+    }
+}

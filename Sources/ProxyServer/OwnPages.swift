@@ -1,0 +1,129 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Synchronization
+import Wire
+
+/// The proxy's own pages: what it is, and its certificate authority to take along.
+///
+/// They answer requests for the proxy's own address, and for `http://sluice.proxy/` through the proxy.
+struct OwnPages: Stage {
+    /// The host name under which the proxy answers its clients.
+    static let host = "sluice.proxy"
+
+    let slot = StageSlot.mapLocal
+    let shared: SharedState
+
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        Handler(answer: answer(to: opening.url.path, method: opening.head.method))
+    }
+
+    private final class Handler: StageHandler {
+        private let answer: LocalAnswer
+
+        init(answer: LocalAnswer) {
+            self.answer = answer
+        }
+
+        func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+            .respond(answer)
+        }
+    }
+
+    /// Whether a host is a name or address of this proxy.
+    static func isOwnHost(_ host: String, _ shared: SharedState) -> Bool {
+        if host == "localhost" || host == OwnPages.host { return true }
+        return shared.ownAddresses.withLock { addresses in
+            addresses.contains { address in
+                guard let own = address.ipAddress else { return false }
+                // Listening everywhere means that any address of this machine may be meant; these two are sure.
+                return own == host || (own == "0.0.0.0" || own == "::") && (host == "127.0.0.1" || host == "::1")
+            }
+        }
+    }
+
+    private func answer(to path: String, method: String) -> LocalAnswer {
+        let authority = shared.configuration.authority
+        guard method == "GET" || method == "HEAD" else {
+            return .explanation(
+                status: 405,
+                title: "Only GET here",
+                text: "This is the Sluice proxy itself; it has pages to read and nothing else.",
+                html: false,
+                fields: [("Allow", "GET, HEAD")]
+            )
+        }
+        switch path {
+        case "/", "": return page(authority)
+        case "/ca.pem": return file(authority, .pem, "application/x-pem-file", "sluice-ca.pem")
+        case "/ca.der", "/ca.cer", "/ca.crt":
+            return file(authority, .der, "application/x-x509-ca-cert", "sluice-ca.cer")
+        case "/ca.mobileconfig":
+            return file(authority, .mobileconfig, "application/x-apple-aspen-config", "sluice-ca.mobileconfig")
+        default:
+            return .explanation(
+                status: 404,
+                title: "No such page",
+                text: "This is the Sluice proxy itself. Its pages are /, /ca.pem, /ca.der and /ca.mobileconfig.",
+                html: false
+            )
+        }
+    }
+
+    private func file(
+        _ authority: CertificateAuthority,
+        _ format: CertificateAuthority.ExportFormat,
+        _ type: String,
+        _ name: String
+    ) -> LocalAnswer {
+        do {
+            let body = ByteBuffer(bytes: try authority.export(format))
+            let head = ResponseHead(
+                status: 200,
+                fields: [
+                    ("Content-Type", type),
+                    ("Content-Disposition", "attachment; filename=\"\(name)\""),
+                    ("Content-Length", String(body.readableBytes)),
+                    ("Cache-Control", "no-store"),
+                ]
+            )
+            return LocalAnswer(head: head, body: body)
+        } catch {
+            return .explanation(
+                status: 500,
+                title: "The certificate could not be exported",
+                text: "\(error)",
+                html: false
+            )
+        }
+    }
+
+    private func page(_ authority: CertificateAuthority) -> LocalAnswer {
+        let html = """
+            <!doctype html>
+            <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+            <title>Sluice</title>
+            <style>body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}
+            code{background:#8882;padding:.1em .3em;border-radius:3px;word-break:break-all}li{margin:.4rem 0}</style></head>
+            <body><h1>Sluice</h1>
+            <p>This is a Sluice HTTP debugging proxy, and you reached it. Whoever runs it can read the traffic that
+            you send through it.</p>
+            <p>To let it read HTTPS, trust its certificate authority on this device:</p>
+            <ul>
+            <li><a href="/ca.mobileconfig">Profile for iPhone, iPad and Mac</a> (<code>.mobileconfig</code>): install it,
+            then turn on full trust in Settings, General, About, Certificate Trust Settings</li>
+            <li><a href="/ca.der">Certificate for Android and Windows</a> (DER)</li>
+            <li><a href="/ca.pem">Certificate for Linux, curl, Python, Node</a> (PEM)</li>
+            </ul>
+            <p>SHA-256 fingerprint, to compare with <code>sluice ca show</code>:<br><code>\(authority.fingerprint)</code></p>
+            </body></html>
+
+            """
+        return LocalAnswer(
+            status: 200,
+            contentType: "text/html; charset=utf-8",
+            text: html,
+            fields: [("Cache-Control", "no-store")]
+        )
+    }
+}

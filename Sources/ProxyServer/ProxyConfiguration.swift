@@ -1,0 +1,78 @@
+public import ExchangeCore
+public import NIOCore
+public import Wire
+
+/// How a proxy server is to behave; fixed for its lifetime, except for the rules.
+public struct ProxyConfiguration: Sendable {
+    /// The host to listen on: an address or a name.
+    public var host = "127.0.0.1"
+    /// The port to listen on; 0 for a free one.
+    public var port = 8080
+    /// Which clients may use the proxy.
+    public var access = AccessRules()
+    /// The number of event loops.
+    public var loopCount = 2
+    /// The authority that signs the certificates shown to clients.
+    public var authority: CertificateAuthority
+    /// What is trusted when servers are verified.
+    public var trust = TLSTrust()
+    /// Whether no server is verified (`--insecure-upstream`).
+    public var skipsVerification = false
+    /// Hosts whose certificate is not verified (`--insecure-host`), in lower case.
+    public var insecureHosts: Set<String> = []
+    /// Hosts with which old and weak TLS is spoken (`--tls-legacy`), in lower case.
+    public var legacyHosts: Set<String> = []
+    /// Receives TLS secrets in the NSS key log form (`SSLKEYLOGFILE`).
+    public var keyLog: (@Sendable (String) -> Void)?
+    /// Whether a host whose client refused our certificate twice is passed through unread from then on.
+    public var tunnelsRefusingHosts = true
+    /// Time limits.
+    public var timeouts = Timeouts()
+    /// The number of the first exchange.
+    public var firstExchange: Int64 = 1
+    /// The number of the first connection.
+    public var firstConnection: Int64 = 1
+
+    /// Creates a configuration with the given authority and defaults for the rest.
+    public init(authority: CertificateAuthority) {
+        self.authority = authority
+    }
+
+    /// How long to wait for what.
+    public struct Timeouts: Sendable {
+        /// For resolving, connecting and the TLS handshake with a server, each.
+        public var connect = TimeAmount.seconds(15)
+        /// For the next byte of an exchange that waits for its server or its client.
+        public var idle = TimeAmount.seconds(600)
+        /// For the rest of a request head that has begun.
+        public var requestHead = TimeAmount.seconds(60)
+        /// For the next request on a client's connection.
+        public var keepAlive = TimeAmount.seconds(300)
+        /// For the next use of a server's connection.
+        public var pooled = TimeAmount.seconds(60)
+        /// For the first byte in a fresh tunnel before the server is taken to speak first.
+        public var serverFirst = TimeAmount.milliseconds(200)
+
+        /// Creates the default limits.
+        public init() {}
+    }
+}
+
+/// The rules in force, replaced as a whole when a profile is loaded anew.
+///
+/// Exchanges keep those they began with.
+public struct ProxyRules: Sendable {
+    /// The stages.
+    public var chain: StageChain
+    /// Whether TLS to a host (in lower case) and port is decrypted.
+    public var decrypts: @Sendable (_ host: String, _ port: Int) -> Bool
+
+    /// Creates rules; by default there are no stages and every host is decrypted.
+    public init(
+        chain: StageChain = StageChain(),
+        decrypts: @escaping @Sendable (_ host: String, _ port: Int) -> Bool = { _, _ in true }
+    ) {
+        self.chain = chain
+        self.decrypts = decrypts
+    }
+}

@@ -1,0 +1,154 @@
+import ExchangeCore
+import HTTPModel
+public import Logging
+public import NIOCore
+import NIOPosix
+import Synchronization
+import Wire
+
+/// A running proxy: its listener, its event loops, and the rules they follow.
+public final class ProxyServer: Sendable {
+    /// The address it listens on.
+    public let address: SocketAddress
+    /// The messages that wait for a decision.
+    public var holds: HoldBoard { shared.holds }
+
+    private let shared: SharedState
+    private let group: MultiThreadedEventLoopGroup
+    private let loops: [NIOLoopBound<LoopContext>]
+    private let listener: any Channel
+
+    /// Starts a proxy.
+    ///
+    /// - Parameters:
+    ///   - configuration: how it is to behave.
+    ///   - rules: the rules to begin with.
+    ///   - makeOutlet: makes the place where one event loop's taps put what they see.
+    ///   - logger: told what goes wrong outside any exchange.
+    /// - Returns: the running server.
+    /// - Throws: `IOError` where the address cannot be listened on; what OpenSSL says where TLS cannot be set up.
+    public static func start(
+        _ configuration: ProxyConfiguration,
+        rules: ProxyRules = ProxyRules(),
+        makeOutlet: @escaping RecordOutletFactory,
+        logger: Logger
+    ) async throws -> ProxyServer {
+        let shared = try SharedState(configuration, logger: logger)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.loopCount)
+        do {
+            var loops: [NIOLoopBound<LoopContext>] = []
+            for eventLoop in group.makeIterator() {
+                loops.append(try await makeLoop(eventLoop, shared, rules, makeOutlet))
+            }
+            let byLoop = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.eventLoop), $0) })
+            let listener = try await listen(configuration, group, byLoop)
+            return try ProxyServer(shared: shared, group: group, loops: loops, listener: listener)
+        } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+    }
+
+    private static func makeLoop(
+        _ eventLoop: any EventLoop,
+        _ shared: SharedState,
+        _ rules: ProxyRules,
+        _ makeOutlet: @escaping RecordOutletFactory
+    ) async throws -> NIOLoopBound<LoopContext> {
+        try await eventLoop.submit {
+            let box = NIOLoopBoundBox<LoopContext?>(nil, eventLoop: eventLoop)
+            let outlet = makeOutlet {
+                eventLoop.execute { box.value?.recorder.onFull?(false) }
+            }
+            let context = try LoopContext(eventLoop: eventLoop, shared: shared, rules: rules, outlet: outlet)
+            box.value = context
+            let bound = NIOLoopBound(context, eventLoop: eventLoop)
+            context.sweep = eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in
+                bound.value.enforceTimeouts()
+            }
+            return bound
+        }.get()
+    }
+
+    private static func listen(
+        _ configuration: ProxyConfiguration,
+        _ group: MultiThreadedEventLoopGroup,
+        _ loops: [ObjectIdentifier: NIOLoopBound<LoopContext>]
+    ) async throws -> any Channel {
+        try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1_024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard let loop = loops[ObjectIdentifier(channel.eventLoop)]?.value,
+                        configuration.access.allows(channel.remoteAddress)
+                    else {
+                        // Not even an answer: whoever may not use the proxy need not learn that it is one.
+                        channel.close(promise: nil)
+                        return
+                    }
+                    try channel.pipeline.syncOperations.addHandler(ClientConnection(loop: loop, channel: channel))
+                }
+            }
+            .bind(host: configuration.host, port: configuration.port)
+            .get()
+    }
+
+    private init(
+        shared: SharedState,
+        group: MultiThreadedEventLoopGroup,
+        loops: [NIOLoopBound<LoopContext>],
+        listener: any Channel
+    ) throws {
+        guard let address = listener.localAddress else { throw ChannelError.unknownLocalAddress }
+        self.shared = shared
+        self.group = group
+        self.loops = loops
+        self.listener = listener
+        self.address = address
+        shared.ownAddresses.withLock { $0 = ProxyServer.ownAddresses(address) }
+    }
+
+    /// The listener's address; for one that listens everywhere, those of every interface with its port.
+    private static func ownAddresses(_ address: SocketAddress) -> [SocketAddress] {
+        guard let host = address.ipAddress, host == "0.0.0.0" || host == "::", let port = address.port else {
+            return [address]
+        }
+        let devices = (try? System.enumerateDevices()) ?? []
+        let hosts = devices.compactMap { $0.address?.ipAddress } + [host, "127.0.0.1", "::1"]
+        return hosts.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
+    }
+
+    /// Puts other rules in force for exchanges that begin from now on.
+    public func replaceRules(_ rules: ProxyRules) {
+        for loop in loops { loop.eventLoop.execute { loop.value.rules = rules } }
+    }
+
+    /// Stops: takes no more clients, lets exchanges finish, and cuts what is left after the grace period.
+    ///
+    /// Everything that the taps saw has been handed over when this returns.
+    ///
+    /// - Parameter grace: how long exchanges may take to finish.
+    public func stop(grace: Duration = .seconds(3)) async {
+        try? await listener.close().get()
+        for loop in loops { loop.eventLoop.execute { loop.value.beginStopping() } }
+        let deadline = ContinuousClock.now + grace
+        while ContinuousClock.now < deadline, await exchangeCount() > 0 {
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        for loop in loops {
+            try? await loop.eventLoop.submit { loop.value.cut() }.get()
+        }
+        try? await group.shutdownGracefully()
+    }
+
+    private func exchangeCount() async -> Int {
+        var count = 0
+        for loop in loops {
+            count += (try? await loop.eventLoop.submit { loop.value.exchangeCount }.get()) ?? 0
+        }
+        return count
+    }
+}

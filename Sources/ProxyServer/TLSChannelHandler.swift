@@ -1,0 +1,178 @@
+public import HTTPModel
+public import NIOCore
+public import Wire
+
+/// Told to the handlers above when a TLS handshake is done.
+public struct TLSHandshakeCompleted: Sendable {
+    /// What the handshake came to.
+    public let details: TLSDetails
+}
+
+/// Runs a TLS session in a channel: ciphertext on the socket's side, plaintext on the other.
+///
+/// Small writes are gathered until the flush, so that one flush makes as few records as possible.
+public final class TLSChannelHandler: ChannelDuplexHandler {
+    /// Bytes.
+    public typealias InboundIn = ByteBuffer
+    /// Bytes.
+    public typealias InboundOut = ByteBuffer
+    /// Bytes.
+    public typealias OutboundIn = ByteBuffer
+    /// Bytes.
+    public typealias OutboundOut = ByteBuffer
+
+    private let session: TLSSession
+    private var isOpen = false
+    private var isEnded = false
+    private var gathered = ByteBuffer()
+    /// What arrived before the handler was there.
+    private var early: ByteBuffer?
+
+    /// Writes of at least this many bytes are encrypted by themselves.
+    private static let large = 4 << 10
+
+    /// Creates a handler for one connection; `early` is ciphertext that arrived before the handler was there.
+    public init(session: TLSSession, early: ByteBuffer? = nil) {
+        self.session = session
+        self.early = early
+    }
+
+    /// Begins the handshake where the channel is there already.
+    public func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { start(context) }
+    }
+
+    /// Begins the handshake.
+    public func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        start(context)
+    }
+
+    private func start(_ context: ChannelHandlerContext) {
+        if let early {
+            session.receive(early)
+            self.early = nil
+        }
+        advance(context)
+    }
+
+    // MARK: - Reading
+
+    /// Decrypts.
+    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        session.receive(unwrapInboundIn(data))
+        advance(context)
+    }
+
+    private func advance(_ context: ChannelHandlerContext) {
+        guard !isEnded else { return }
+        while true {
+            var plaintext = context.channel.allocator.buffer(capacity: 0)
+            let progress = session.advance(into: &plaintext)
+            noteHandshake(context)
+            if plaintext.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(plaintext)) }
+            switch progress {
+            case .limitReached: continue
+            case .needsInput:
+                send(context)
+                return
+            case .ended:
+                send(context)
+                end(context)
+                return
+            }
+        }
+    }
+
+    private func noteHandshake(_ context: ChannelHandlerContext) {
+        guard !isOpen else { return }
+        switch session.state {
+        case .open, .peerClosed:
+            isOpen = true
+            send(context)
+            context.fireUserInboundEventTriggered(TLSHandshakeCompleted(details: session.details))
+        case .handshaking, .failed: break
+        }
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        guard !isEnded else { return }
+        isEnded = true
+        switch session.state {
+        case .failed(let failure): context.fireErrorCaught(failure)
+        case .peerClosed(let cleanly): context.fireUserInboundEventTriggered(TLSInputClosed(cleanly: cleanly))
+        case .handshaking, .open: break
+        }
+    }
+
+    /// Takes note of the peer's end.
+    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed? = event as? ChannelEvent {
+            session.receiveEOF()
+            advance(context)
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    /// Ends the session.
+    public func channelInactive(context: ChannelHandlerContext) {
+        session.receiveEOF()
+        advance(context)
+        context.fireChannelInactive()
+    }
+
+    // MARK: - Writing
+
+    /// Encrypts, or gathers small writes.
+    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let bytes = unwrapOutboundIn(data)
+        do {
+            if bytes.readableBytes >= TLSChannelHandler.large {
+                try encryptGathered()
+                try session.write(bytes)
+            } else {
+                gathered.writeImmutableBuffer(bytes)
+            }
+            promise?.succeed()
+        } catch {
+            promise?.fail(error)
+        }
+    }
+
+    /// Sends what was written.
+    public func flush(context: ChannelHandlerContext) {
+        // A session that has failed says so when it is read from; there is nobody else to tell here.
+        try? encryptGathered()
+        send(context)
+        context.flush()
+    }
+
+    private func encryptGathered() throws {
+        guard gathered.readableBytes > 0 else { return }
+        let bytes = gathered
+        gathered = ByteBuffer()
+        try session.write(bytes)
+    }
+
+    private func send(_ context: ChannelHandlerContext) {
+        guard let ciphertext = session.takeOutput() else { return }
+        context.writeAndFlush(wrapOutboundOut(ciphertext), promise: nil)
+    }
+
+    /// Says close_notify first.
+    public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        if mode != .input {
+            try? encryptGathered()
+            session.shutdown()
+            send(context)
+        }
+        context.close(mode: mode, promise: promise)
+    }
+}
+
+/// Told to the handlers above when the peer sends no more.
+public struct TLSInputClosed: Sendable {
+    /// Whether the peer said so with close_notify, and did not just go away.
+    public let cleanly: Bool
+}

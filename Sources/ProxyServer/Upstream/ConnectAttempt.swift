@@ -1,0 +1,183 @@
+import HTTPModel
+import NIOCore
+import NIOPosix
+import Wire
+
+/// A channel handler that makes a connection usable: told when TCP, and TLS where there is any, is ready.
+protocol UpstreamHandler: ChannelHandler, UpstreamLeg {
+    /// What is known of its connection.
+    var connection: UpstreamSocket { get }
+}
+
+/// Connects to one of several addresses, TLS handshake included (RFC 8305, simplified: the next address is tried when
+/// one fails or has not answered for a quarter of a second; the first that has a TCP connection is taken).
+final class ConnectAttempt {
+    typealias Outcome = Result<any UpstreamHandler, ExchangeFailure>
+
+    private let loop: LoopContext
+    private var addresses: ArraySlice<SocketAddress>
+    private let authority: String
+    private let addHandlers: (any Channel) throws -> any UpstreamHandler
+    private var completion: ((Outcome) -> Void)?
+    private var running: [ObjectIdentifier: any Channel] = [:]
+    private var winner: (any Channel)?
+    private var next: Scheduled<Void>?
+    private var limit: Scheduled<Void>?
+    private var lastFailure: ExchangeFailure?
+
+    init(
+        loop: LoopContext,
+        addresses: [SocketAddress],
+        authority: String,
+        addHandlers: @escaping (any Channel) throws -> any UpstreamHandler
+    ) {
+        self.loop = loop
+        self.addresses = addresses[...]
+        self.authority = authority
+        self.addHandlers = addHandlers
+    }
+
+    func start(_ completion: @escaping (Outcome) -> Void) {
+        self.completion = completion
+        let seconds = loop.configuration.timeouts.connect
+        limit = loop.eventLoop.assumeIsolated().scheduleTask(in: seconds) { [self] in
+            let what = winner == nil ? "No connection to \(authority)" : "The TLS handshake with \(authority)"
+            let verb = winner == nil ? "came about" : "did not finish"
+            finish(
+                .failure(
+                    ExchangeFailure(
+                        .timeout,
+                        "\(what) \(verb) within \(seconds.nanoseconds / 1_000_000_000) seconds.",
+                        hint:
+                            "The server may be down, or a firewall drops the packets; --connect-timeout sets the limit."
+                    )
+                )
+            )
+        }
+        tryNext()
+    }
+
+    func cancel() {
+        completion = nil
+        stop()
+    }
+
+    private func tryNext() {
+        next?.cancel()
+        guard completion != nil, winner == nil, let address = addresses.popFirst() else { return }
+        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        let box = NIOLoopBoundBox<(any UpstreamHandler)?>(nil, eventLoop: loop.eventLoop)
+        ClientBootstrap(group: loop.eventLoop)
+            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .connectTimeout(loop.configuration.timeouts.connect)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    box.value = try bound.value.addHandlers(channel)
+                    if let socket = box.value?.connection { bound.value.watch(socket, channel) }
+                    bound.value.running[ObjectIdentifier(channel)] = channel
+                }
+            }
+            .connect(to: address)
+            .assumeIsolated()
+            .whenFailure { [self] error in failed(error, address) }
+        if !addresses.isEmpty {
+            next = loop.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(250)) { [self] in tryNext() }
+        }
+    }
+
+    /// Is told by the socket when TCP is there, when it is ready for use, and when it failed before.
+    private func watch(_ socket: UpstreamSocket, _ channel: any Channel) {
+        socket.onConnected = { [weak self] in self?.connected(channel) }
+        socket.onReady = { [weak self] result in
+            guard let self, winner === channel else { return }
+            switch result {
+            case .success(let handler):
+                running[ObjectIdentifier(channel)] = nil
+                finish(.success(handler))
+            case .failure(let error): finish(.failure(failure(error)))
+            }
+        }
+    }
+
+    private func connected(_ channel: any Channel) {
+        guard winner == nil, completion != nil else {
+            channel.close(promise: nil)
+            return
+        }
+        winner = channel
+        next?.cancel()
+        for (id, other) in running where id != ObjectIdentifier(channel) { other.close(promise: nil) }
+    }
+
+    private func failed(_ error: any Error, _ address: SocketAddress) {
+        guard winner == nil else { return }
+        let described = failure(error)
+        lastFailure = described
+        if addresses.isEmpty {
+            // Others may still be on their way; the last one to fail ends the attempt.
+            running = running.filter { $0.value.isActive || $0.value.isWritable }
+            finish(.failure(described))
+        } else {
+            tryNext()
+        }
+    }
+
+    private func failure(_ error: any Error) -> ExchangeFailure {
+        switch error {
+        case let failure as ExchangeFailure: failure
+        case let failure as TLSFailure:
+            ExchangeFailure(.tls, "TLS with \(authority) failed: \(failure.explanation)")
+        case let error as IOError: describe(error)
+        case let error as ChannelError where error.isConnectTimeout:
+            ExchangeFailure(.timeout, "\(authority) did not answer in time.")
+        default: ExchangeFailure(.connect, "No connection to \(authority) came about: \(error).")
+        }
+    }
+
+    private func describe(_ error: IOError) -> ExchangeFailure {
+        let (reason, hint): (String, String) =
+            switch error.errnoCode {
+            case ECONNREFUSED:
+                ("refused the connection", "Is the server running, and is the port right?")
+            case EHOSTUNREACH, ENETUNREACH:
+                ("cannot be reached from here", "Check the network connection and routes.")
+            case ETIMEDOUT: ("did not answer in time", "The server may be down, or a firewall drops the packets.")
+            case ECONNRESET: ("reset the connection", "")
+            default: ("could not be connected to (\(error))", "")
+            }
+        return ExchangeFailure(.connect, "\(authority) \(reason).", hint: hint)
+    }
+
+    private func finish(_ outcome: Outcome) {
+        guard let completion else { return }
+        self.completion = nil
+        if case .success = outcome { winner = nil }
+        stop()
+        completion(outcome)
+    }
+
+    private func stop() {
+        next?.cancel()
+        limit?.cancel()
+        for channel in running.values { channel.close(promise: nil) }
+        running = [:]
+        winner?.close(promise: nil)
+        winner = nil
+    }
+}
+
+extension ChannelError {
+    fileprivate var isConnectTimeout: Bool {
+        if case .connectTimeout = self { return true }
+        return false
+    }
+}
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif

@@ -1,0 +1,245 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Wire
+
+/// A server's connection that speaks HTTP/1: writes one request at a time and reads its response.
+final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    let connection: UpstreamSocket
+    let key: UpstreamPool.Key
+    weak var exchange: Exchange?
+    private(set) var idleSince: NIODeadline
+
+    private let loop: LoopContext
+    private var parser = HTTP1ResponseParser()
+    private var isTunnel = false
+    private var isPooled = false
+    private var keepsAlive = true
+    private var requestFraming = BodyFraming.none
+    private var isRequestSent = true
+    private var isResponseRead = true
+    private var closedCleanly = true
+    private var isParsing = false
+
+    init(loop: LoopContext, key: UpstreamPool.Key, isSecure: Bool) {
+        self.loop = loop
+        self.key = key
+        connection = UpstreamSocket(loop: loop, isSecure: isSecure)
+        idleSince = loop.eventLoop.now
+    }
+
+    /// Whether the connection may carry another request.
+    var isUsable: Bool { connection.context?.channel.isActive ?? false }
+
+    func facts(isReused: Bool) -> UpstreamFacts {
+        isPooled = false
+        return connection.facts(isReused: isReused)
+    }
+
+    // MARK: - UpstreamLeg
+
+    func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer {
+        var head = head
+        requestFraming = SentFraming.settle(&head, as: framing)
+        parser.expect(method: head.method)
+        isRequestSent = false
+        isResponseRead = false
+        keepsAlive = true
+        var bytes = ByteBuffer()
+        bytes.reserveCapacity(512)
+        HTTP1Encoder.writeHead(head, into: &bytes)
+        write(bytes)
+        return bytes
+    }
+
+    func sendRequestPart(_ part: ByteBuffer) {
+        if isTunnel {
+            write(part)
+            return
+        }
+        if let prefix = HTTP1Encoder.partPrefix(count: part.readableBytes, framing: requestFraming) { write(prefix) }
+        write(part)
+        if let suffix = HTTP1Encoder.partSuffix(framing: requestFraming) { write(suffix) }
+    }
+
+    func sendRequestEnd(_ trailers: FieldSection?) {
+        if isTunnel {
+            connection.context?.flush()
+            connection.context?.close(mode: .output, promise: nil)
+            return
+        }
+        isRequestSent = true
+        if let end = HTTP1Encoder.end(framing: requestFraming, trailers: trailers) { write(end) }
+    }
+
+    func becomeTunnel() {
+        isTunnel = true
+        if let rest = parser.takeRemaining(), rest.readableBytes > 0 { exchange?.responsePart(rest) }
+    }
+
+    func setReading(_ isReading: Bool) {
+        connection.isReading = isReading
+    }
+
+    func flush() {
+        connection.context?.flush()
+    }
+
+    func release(reusable: Bool) {
+        exchange = nil
+        connection.isReading = true
+        if reusable, keepsAlive, isRequestSent, isResponseRead, !isTunnel, parser.isIdle, isUsable, !loop.isStopping {
+            idleSince = loop.eventLoop.now
+            isPooled = true
+            loop.pool.put(self)
+        } else {
+            close()
+        }
+    }
+
+    func close() {
+        connection.context?.close(promise: nil)
+    }
+
+    private func write(_ bytes: ByteBuffer) {
+        connection.context?.write(wrapOutboundOut(bytes), promise: nil)
+    }
+
+    // MARK: - Channel events
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        connection.added(context)
+        if context.channel.isActive { connection.activated(context, self) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        connection.activated(context, self)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = unwrapInboundIn(data)
+        if isTunnel {
+            exchange?.responsePart(bytes)
+            return
+        }
+        parser.receive(bytes)
+        parse()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        connection.read(context)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let completed as TLSHandshakeCompleted: connection.handshakeCompleted(completed.details, self)
+        case let closed as TLSInputClosed: inputClosed(cleanly: closed.cleanly)
+        case ChannelEvent.inputClosed as ChannelEvent: inputClosed(cleanly: true)
+        default: break
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        exchange?.upstreamBecameWritable(context.channel.isWritable)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        inputClosed(cleanly: closedCleanly)
+        connection.closed()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        closedCleanly = false
+        connection.ready(.failure(error))
+        if let failure = error as? TLSFailure {
+            fail(ExchangeFailure(.tls, "TLS with \(key.host) failed: \(failure.explanation)"))
+        }
+        context.close(promise: nil)
+    }
+
+    // MARK: - Responses
+
+    private func parse() {
+        guard !isParsing else { return }
+        isParsing = true
+        defer { isParsing = false }
+        do throws(HTTP1ParseError) {
+            while !isTunnel, let event = try parser.next() { handle(event) }
+        } catch {
+            keepsAlive = false
+            fail(
+                ExchangeFailure(
+                    error.code == .truncated ? .reset : .badResponse,
+                    error.code == .truncated
+                        ? "\(key.host) closed the connection in the middle of its response. \(error.explanation)"
+                        : "The answer of \(key.host) is no valid HTTP response: \(error.explanation)"
+                )
+            )
+            close()
+        }
+    }
+
+    private func handle(_ event: HTTP1ResponseParser.Event) {
+        switch event {
+        case .informational(var head):
+            HopByHop.strip(from: &head.fields)
+            exchange?.interim(head)
+        case .head(let received, let framing):
+            var head = received
+            keepsAlive = Persistence.keepsAlive(head, framing: framing)
+            let isUpgrade = head.status == 101
+            let removed = HopByHop.strip(from: &head.fields, keeping: isUpgrade ? [.keepAlive, .upgrade] : .keepAlive)
+            var notes = parser.tolerances.explanations
+            let worthNoting = removed.filter { $0.lowercased() != "connection" && $0.lowercased() != "keep-alive" }
+            if !worthNoting.isEmpty {
+                notes.append("removed what is meant for one connection only: \(worthNoting.joined(separator: ", "))")
+            }
+            exchange?.responseHead(head, framing: framing, notes: notes)
+        case .part(let part): exchange?.responsePart(part)
+        case .end(let trailers):
+            isResponseRead = true
+            let size = parser.wireSize
+            exchange?.responseEnd(
+                trailers: trailers,
+                wireBytes: Int64(size.head) + size.body,
+                isClean: closedCleanly
+            )
+        }
+    }
+
+    private func inputClosed(cleanly: Bool) {
+        closedCleanly = cleanly
+        if isPooled {
+            isPooled = false
+            loop.pool.remove(self)
+            close()
+            return
+        }
+        keepsAlive = false
+        if isTunnel {
+            exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: true)
+            return
+        }
+        parser.receiveEOF()
+        parse()
+        if !isResponseRead {
+            fail(ExchangeFailure(.reset, "\(key.host) closed the connection without an answer."))
+        } else {
+            exchange?.upstreamInputEnded()
+        }
+        close()
+    }
+
+    private func fail(_ failure: ExchangeFailure) {
+        let exchange = exchange
+        self.exchange = nil
+        exchange?.upstreamClosed(failure)
+    }
+}
+
+@available(*, unavailable)
+extension HTTP1UpstreamConnection: Sendable {}

@@ -1,0 +1,99 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Wire
+
+/// What every connection to a server has, whatever is spoken on it: its record, how it came about, its reading.
+final class UpstreamSocket {
+    let loop: LoopContext
+    private let isSecure: Bool
+    private let createdAt: NIODeadline
+    private var connectedAt: NIODeadline?
+    private(set) var record: ConnectionRecord?
+    var dnsTime: Int64?
+    private(set) var context: ChannelHandlerContext?
+    private var isReadPending = false
+    /// Called once TCP is there.
+    var onConnected: (() -> Void)?
+    /// Called once it is ready for use, or failed before.
+    var onReady: ((Result<any UpstreamHandler, any Error>) -> Void)?
+
+    init(loop: LoopContext, isSecure: Bool) {
+        self.loop = loop
+        self.isSecure = isSecure
+        createdAt = loop.eventLoop.now
+    }
+
+    var isReading = true {
+        didSet {
+            guard isReading, isReadPending, let context else { return }
+            isReadPending = false
+            context.read()
+        }
+    }
+
+    func facts(isReused: Bool) -> UpstreamFacts {
+        UpstreamFacts(
+            connection: record?.id ?? ConnectionID(0),
+            version: .http11,
+            isReused: isReused,
+            dns: isReused ? nil : dnsTime,
+            connect: isReused ? nil : record?.connect,
+            tls: isReused ? nil : record?.handshake,
+            verificationFailure: record?.tls?.verificationFailure
+        )
+    }
+
+    // MARK: - From the handler
+
+    func added(_ context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    /// TCP is there.
+    func activated(_ context: ChannelHandlerContext, _ handler: any UpstreamHandler) {
+        let now = loop.eventLoop.now
+        connectedAt = now
+        var record = ConnectionRecord(
+            id: loop.shared.makeConnectionID(),
+            leg: .upstream,
+            openedAt: WallClock.now(),
+            localAddress: context.localAddress.map(describe) ?? "",
+            peerAddress: context.remoteAddress.map(describe) ?? ""
+        )
+        record.connect = (now - createdAt).nanoseconds / 1_000
+        record.dns = dnsTime
+        self.record = record
+        onConnected?()
+        onConnected = nil
+        if !isSecure { ready(.success(handler)) }
+    }
+
+    func handshakeCompleted(_ details: TLSDetails, _ handler: any UpstreamHandler) {
+        record?.tls = details
+        if let connectedAt { record?.handshake = (loop.eventLoop.now - connectedAt).nanoseconds / 1_000 }
+        ready(.success(handler))
+    }
+
+    func ready(_ result: Result<any UpstreamHandler, any Error>) {
+        guard let onReady else { return }
+        self.onReady = nil
+        if case .success = result, let record { loop.recorder.record(.connection(record)) }
+        onReady(result)
+    }
+
+    func read(_ context: ChannelHandlerContext) {
+        if isReading { context.read() } else { isReadPending = true }
+    }
+
+    func closed() {
+        context = nil
+        ready(
+            .failure(ExchangeFailure(.reset, "The server closed the connection before it could be used."))
+        )
+        guard var record, record.closedAt == nil else { return }
+        record.closedAt = WallClock.now()
+        self.record = record
+        loop.recorder.record(.connection(record))
+    }
+}

@@ -1,0 +1,52 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// What the file system says about a file.
+struct FileFacts {
+    /// Which file it is, whatever it is called.
+    struct Identity: Hashable, Sendable {
+        var device: UInt64
+        var number: UInt64
+    }
+
+    var identity: Identity
+    var size: Int64
+    var isDirectory: Bool
+    var isRegular: Bool
+
+    /// Asks about a path; `nil` where there is nothing, or nothing may be known.
+    init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Asks about an open file.
+    init?(descriptor: CInt) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        identity = Identity(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            number: UInt64(truncatingIfNeeded: status.st_ino)
+        )
+        size = Int64(status.st_size)
+        isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        isRegular = status.st_mode & S_IFMT == S_IFREG
+    }
+}
+
+/// Microseconds since 1970.
+func wallClock() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+}

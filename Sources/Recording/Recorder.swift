@@ -1,0 +1,133 @@
+import Dispatch
+public import HTTPModel
+import Synchronization
+
+/// Writes what the taps saw into a session file, on a thread of its own.
+///
+/// Event loops hand over their events through a ``RecorderProducer`` and never wait. The recorder's thread gathers
+/// what comes within some milliseconds and writes it in one transaction. If writing fails, the traffic goes on
+/// unrecorded: the failure is told once, and again in the summary.
+public final class Recorder: Sendable {
+    /// The number for the next exchange: one more than the session's highest.
+    public let nextExchangeID: Int64
+    /// The number for the next connection: one more than the session's highest.
+    public let nextConnectionID: Int64
+    /// What an earlier run left in flight; `nil` where it ended well.
+    public let recovered: RecoveryReport?
+
+    private let queue: RecorderQueue
+    private let outcome = Outcome()
+
+    /// Opens or creates the session and starts the thread.
+    ///
+    /// - Parameters:
+    ///   - configuration: how to record, and where.
+    ///   - onFinished: called on the recorder's thread with the exchanges that ended, whether recorded or not.
+    ///   - onFailure: called once on the recorder's thread when writing fails for the first time.
+    /// - Throws: ``SessionError`` where the session cannot be opened.
+    public init(
+        _ configuration: RecorderConfiguration,
+        onFinished: (@Sendable ([ExchangeRecord]) -> Void)? = nil,
+        onFailure: (@Sendable (SessionError) -> Void)? = nil
+    ) throws {
+        let session = try configuration.path.map { try WritableSession(path: $0, configuration: configuration) }
+        nextExchangeID = session?.nextExchangeID ?? 1
+        nextConnectionID = session?.nextConnectionID ?? 1
+        recovered = session?.recovered
+        queue = RecorderQueue(configuration)
+
+        let tail = UInt64(max(0, configuration.tailMilliseconds)) * 1_000_000
+        DispatchQueue(label: "sluice.recorder", qos: .userInitiated).async { [queue, outcome] in
+            let loop = RecorderLoop(
+                queue: queue,
+                outcome: outcome,
+                tailNanoseconds: tail,
+                onFinished: onFinished,
+                onFailure: onFailure
+            )
+            loop.run(session)
+        }
+    }
+
+    deinit {
+        queue.close()
+    }
+
+    /// A number that grows whenever readers of the session may see something new.
+    public var revision: Int {
+        outcome.revision.load(ordering: .acquiring)
+    }
+
+    /// Makes the way in for one event loop.
+    ///
+    /// - Parameter onCredit: called on the recorder's thread when credit is back after
+    ///   ``RecorderProducer/submit(_:cost:)`` had returned `false`. It must not wait.
+    /// - Returns: the way in; to be used on that loop only, since the order of events is the order of calls.
+    public func makeProducer(onCredit: @escaping @Sendable () -> Void) -> RecorderProducer {
+        RecorderProducer(queue: queue, onCredit: onCredit)
+    }
+
+    /// Waits until all that was submitted so far is in the file.
+    public func flush() {
+        let done = DispatchSemaphore(value: 0)
+        if queue.request(flush: done) { done.wait() }
+    }
+
+    /// Writes what is left, ends the run, and makes the session one file again.
+    ///
+    /// Later calls return the same summary. Not to be called from the recorder's own callbacks, which it waits for.
+    @discardableResult
+    public func close() -> RecorderSummary {
+        queue.close()
+        return outcome.wait()
+    }
+}
+
+/// One event loop's way to the recorder.
+public final class RecorderProducer: Sendable {
+    private let queue: RecorderQueue
+    private let number: Int
+    private let onCredit: @Sendable () -> Void
+
+    init(queue: RecorderQueue, onCredit: @escaping @Sendable () -> Void) {
+        self.queue = queue
+        self.onCredit = onCredit
+        number = queue.nextProducer()
+    }
+
+    deinit {
+        queue.remove(producer: number)
+    }
+
+    /// Hands over what the taps saw in one tick, in order.
+    ///
+    /// Never waits.
+    ///
+    /// - Parameters:
+    ///   - events: what was seen.
+    ///   - cost: the sum of the events' ``RecordEvent/cost``.
+    /// - Returns: `false` where credit is used up: the events are taken all the same, but the loop must pause its
+    ///   traffic until `onCredit` is called. A lossy recorder drops body parts instead and always returns `true`.
+    public func submit(_ events: [RecordEvent], cost: Int) -> Bool {
+        queue.submit(events, cost: cost, producer: number, onCredit: onCredit)
+    }
+}
+
+/// What the recorder's thread tells everybody else.
+final class Outcome: Sendable {
+    let revision = Atomic(0)
+    private let summary = Mutex<RecorderSummary?>(nil)
+    private let ended = DispatchSemaphore(value: 0)
+
+    func end(_ summary: RecorderSummary) {
+        self.summary.withLock { $0 = summary }
+        ended.signal()
+    }
+
+    func wait() -> RecorderSummary {
+        ended.wait()
+        // Whoever else waits, now or later, finds the signal again.
+        defer { ended.signal() }
+        return summary.withLock { $0 } ?? RecorderSummary()
+    }
+}

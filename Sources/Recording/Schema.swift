@@ -1,0 +1,177 @@
+/// The session file's tables, as this version makes them.
+///
+/// `SessionFile.md` explains them to users.
+enum Schema {
+    /// `SLCE`, in the file's header.
+    static let applicationID: Int64 = 0x534C_4345
+    /// The version of the tables, in the file's header; one more with every change.
+    static let version: Int64 = 1
+    static let pageSize = 16_384
+    /// Bodies up to this length are kept in the payload row.
+    static let inlineBody = 4_096
+    /// Longer bodies are kept in pieces of this length.
+    static let chunk = 65_536
+
+    /// Each table with the text that makes it.
+    ///
+    /// A session whose tables have another text was not made by Sluice.
+    static let tables: [(name: String, sql: String)] = [
+        (
+            "run",
+            """
+            CREATE TABLE run(
+            id INTEGER PRIMARY KEY,
+            version TEXT NOT NULL,
+            recorder TEXT NOT NULL,
+            started_at INTEGER NOT NULL,
+            ended_at INTEGER,
+            first_exchange INTEGER NOT NULL,
+            not_recorded INTEGER NOT NULL,
+            dropped_bytes INTEGER NOT NULL
+            )
+            """
+        ),
+        (
+            "summary",
+            """
+            CREATE TABLE summary(
+            id INTEGER PRIMARY KEY CHECK(id = 1),
+            exchanges INTEGER NOT NULL,
+            failures INTEGER NOT NULL,
+            request_body_bytes INTEGER NOT NULL,
+            response_body_bytes INTEGER NOT NULL
+            )
+            """
+        ),
+        (
+            "connection",
+            """
+            CREATE TABLE connection(
+            id INTEGER PRIMARY KEY,
+            leg INTEGER NOT NULL,
+            opened_at INTEGER NOT NULL,
+            closed_at INTEGER,
+            local_address TEXT NOT NULL,
+            peer_address TEXT NOT NULL,
+            dns INTEGER,
+            connect INTEGER,
+            handshake INTEGER,
+            tls_version TEXT,
+            tls_cipher TEXT,
+            tls_server_name TEXT,
+            tls_alpn TEXT,
+            tls_resumed INTEGER,
+            tls_failure TEXT,
+            tls_certificates TEXT
+            )
+            """
+        ),
+        (
+            "exchange",
+            """
+            CREATE TABLE exchange(
+            id INTEGER PRIMARY KEY,
+            payload INTEGER NOT NULL,
+            kind INTEGER NOT NULL,
+            state INTEGER NOT NULL,
+            flags INTEGER NOT NULL,
+            started_at INTEGER NOT NULL,
+            method TEXT NOT NULL,
+            scheme TEXT NOT NULL,
+            host TEXT NOT NULL,
+            port INTEGER NOT NULL,
+            path TEXT NOT NULL,
+            query TEXT,
+            status INTEGER NOT NULL,
+            client_version INTEGER NOT NULL,
+            upstream_version INTEGER,
+            media_type TEXT NOT NULL,
+            client_connection INTEGER NOT NULL,
+            upstream_connection INTEGER,
+            request_head_size INTEGER NOT NULL,
+            request_body_size INTEGER NOT NULL,
+            request_wire_size INTEGER NOT NULL,
+            response_head_size INTEGER NOT NULL,
+            response_body_size INTEGER NOT NULL,
+            response_wire_size INTEGER NOT NULL,
+            blocked INTEGER,
+            dns INTEGER,
+            connect INTEGER,
+            tls INTEGER,
+            send INTEGER,
+            wait INTEGER,
+            receive INTEGER,
+            total INTEGER,
+            failure TEXT,
+            failure_message TEXT,
+            failure_hint TEXT,
+            sent_scheme TEXT,
+            sent_host TEXT,
+            sent_port INTEGER,
+            sent_path TEXT,
+            sent_query TEXT
+            )
+            """
+        ),
+        (
+            "payload",
+            """
+            CREATE TABLE payload(
+            id INTEGER PRIMARY KEY,
+            request_head BLOB,
+            request_head_sent BLOB,
+            request_trailers BLOB,
+            interim_heads BLOB,
+            response_head BLOB,
+            response_head_sent BLOB,
+            response_trailers BLOB,
+            trace TEXT,
+            request_body BLOB,
+            request_body_sent BLOB,
+            response_body BLOB,
+            response_body_sent BLOB
+            )
+            """
+        ),
+        (
+            "chunk",
+            """
+            CREATE TABLE chunk(
+            exchange INTEGER NOT NULL,
+            side INTEGER NOT NULL,
+            offset INTEGER NOT NULL,
+            data BLOB NOT NULL,
+            PRIMARY KEY(exchange, side, offset)
+            )
+            """
+        ),
+    ]
+
+    static let recordColumns = """
+        id, payload, kind, state, flags, started_at, method, scheme, host, port, path, query, status, \
+        client_version, upstream_version, media_type, client_connection, upstream_connection, \
+        request_head_size, request_body_size, request_wire_size, \
+        response_head_size, response_body_size, response_wire_size, \
+        blocked, dns, connect, tls, send, wait, receive, total, failure, failure_message, failure_hint, \
+        sent_scheme, sent_host, sent_port, sent_path, sent_query
+        """
+    static let recordColumnCount = 40
+
+    static let payloadColumns = """
+        id, request_head, request_head_sent, request_trailers, interim_heads, \
+        response_head, response_head_sent, response_trailers, trace, \
+        request_body, request_body_sent, response_body, response_body_sent
+        """
+    static let payloadColumnCount = 13
+
+    static let connectionColumns = """
+        id, leg, opened_at, closed_at, local_address, peer_address, dns, connect, handshake, \
+        tls_version, tls_cipher, tls_server_name, tls_alpn, tls_resumed, tls_failure, tls_certificates
+        """
+    static let connectionColumnCount = 16
+
+    /// Question marks for so many columns.
+    static func placeholders(_ count: Int) -> String {
+        Array(repeating: "?", count: count).joined(separator: ",")
+    }
+}

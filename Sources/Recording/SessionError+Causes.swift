@@ -1,0 +1,110 @@
+import GRDB
+import GRDBSQLite
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+extension SessionError {
+    static func missing(_ path: String) -> SessionError {
+        SessionError(.missing, "There is no session \(path).", hint: "Check the name.")
+    }
+
+    static func notASession(_ path: String) -> SessionError {
+        SessionError(
+            .notASession,
+            "\(path) is not a Sluice session.",
+            hint: "Give another name; Sluice does not write into files that it did not make."
+        )
+    }
+
+    static func newerSchema(_ path: String, _ version: Int64) -> SessionError {
+        SessionError(
+            .newerSchema,
+            "\(path) was written by a newer Sluice (schema \(version), this one reads up to \(Schema.version)).",
+            hint: "Use the newer Sluice."
+        )
+    }
+
+    static func locked(_ path: String) -> SessionError {
+        SessionError(
+            .locked,
+            "\(path) is being recorded by another running Sluice.",
+            hint: "Stop it, or give another --session."
+        )
+    }
+
+    static func damaged(_ path: String, _ what: String) -> SessionError {
+        SessionError(.damaged, "The session \(path) is damaged: \(what).", hint: "")
+    }
+
+    /// Explains why the system did not let us open or create a session.
+    static func cannotOpen(_ path: String, _ code: CInt) -> SessionError {
+        let hint =
+            switch code {
+            case ENOENT: "Create the directory first, or give another --session."
+            case EACCES, EPERM, EROFS: "Give a --session in a directory that you may write to."
+            case ENOSPC, EDQUOT: "Free some space, or give a --session on another disk."
+            default: "Give another --session."
+            }
+        return SessionError(
+            .cannotOpen,
+            "The session \(path) cannot be opened: \(String(cString: strerror(code))).",
+            hint: hint
+        )
+    }
+
+    /// Explains an error of SQLite's while a session was opened.
+    static func opening(_ path: String, _ error: DatabaseError) -> SessionError {
+        switch error.resultCode {
+        case .SQLITE_NOTADB: notASession(path)
+        case .SQLITE_CORRUPT: damaged(path, error.message ?? "its pages contradict each other")
+        case .SQLITE_BUSY, .SQLITE_LOCKED: locked(path)
+        case .SQLITE_FULL:
+            SessionError(
+                .cannotOpen,
+                "The session \(path) cannot be opened: the disk is full.",
+                hint: "Free some space."
+            )
+        default:
+            SessionError(
+                .cannotOpen,
+                "The session \(path) cannot be opened: \(error.message ?? "SQLite error \(error.resultCode.rawValue)").",
+                hint: "Give a --session in a directory that you may write to."
+            )
+        }
+    }
+
+    /// Explains an error of SQLite's while a session was written.
+    static func writing(_ path: String, _ error: DatabaseError) -> SessionError {
+        let (reason, hint) =
+            switch error.resultCode {
+            case .SQLITE_FULL: ("the disk is full", "Free some space and start again.")
+            case .SQLITE_CORRUPT: ("the file was damaged meanwhile", "Record into a new session.")
+            default: (error.message ?? "SQLite error \(error.resultCode.rawValue)", "Check the disk and start again.")
+            }
+        return SessionError(
+            .writeFailed,
+            "The session \(path) cannot be written any more: \(reason). Traffic goes on unrecorded.",
+            hint: hint
+        )
+    }
+
+    /// Explains an error of SQLite's while a session was read.
+    static func reading(_ path: String, _ error: DatabaseError) -> SessionError {
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_TOOBIG:
+            damaged(path, error.message ?? "its pages contradict each other")
+        default:
+            SessionError(
+                .readFailed,
+                "The session \(path) cannot be read: \(error.message ?? "SQLite error \(error.resultCode.rawValue)").",
+                hint: "Try again; if it stays so, check the disk."
+            )
+        }
+    }
+}

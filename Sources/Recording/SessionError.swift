@@ -1,0 +1,41 @@
+/// Why a session could not be opened, read or written.
+public struct SessionError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of trouble.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// There is no file of that name.
+        case missing
+        /// The file could not be created or opened: permission, missing directory, a directory in its place.
+        case cannotOpen = "cannot-open"
+        /// The file is something else than a session.
+        case notASession = "not-a-session"
+        /// The file was written by a newer Sluice.
+        case newerSchema = "newer-schema"
+        /// Another running Sluice records into the file.
+        case locked
+        /// The file holds what no Sluice writes.
+        case damaged
+        /// The file could not be read any more.
+        case readFailed = "read-failed"
+        /// The file could not be written any more: disk full, I/O error, file removed.
+        case writeFailed = "write-failed"
+    }
+
+    /// The kind of trouble.
+    public let code: Code
+    /// What happened, to which file, in one sentence.
+    public let message: String
+    /// What to try, in one sentence; empty where there is nothing to say.
+    public let hint: String
+
+    /// Creates an error.
+    public init(_ code: Code, _ message: String, hint: String = "") {
+        self.code = code
+        self.message = message
+        self.hint = hint
+    }
+
+    /// The message, and the hint where there is one.
+    public var description: String {
+        hint.isEmpty ? message : "\(message) \(hint)"
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import GRDB
+import HTTPModel
+import NIOCore
+
+/// How the rows of each table become values.
+extension RowReader {
+    mutating func record() throws -> (record: ExchangeRecord, payload: Int64) {
+        let id = ExchangeID(try number(in: 1...Int64.max))
+        let payload = try number(in: -Int64.max...Int64.max)
+        let kind = try value(ExchangeRecord.Kind.self)
+        let state = try value(ExchangeRecord.State.self)
+        let flags = ExchangeRecord.Flags(rawValue: UInt32(try number(in: 0...Int64(UInt32.max))))
+        let startedAt = try number()
+        let method = try text()
+        let url = RequestURL(
+            scheme: try text(),
+            host: try text(),
+            port: Int(try number(in: 0...65_535)),
+            path: try text(),
+            query: try optionalText()
+        )
+        let status = Int(try number(in: 0...999))
+        let clientVersion = try value(HTTPVersion.self)
+        let upstreamVersion = try optionalValue(HTTPVersion.self)
+        let mediaType = try text()
+        var record = ExchangeRecord(
+            id: id,
+            kind: kind,
+            startedAt: startedAt,
+            method: method,
+            url: url,
+            clientConnection: ConnectionID(try number())
+        )
+        record.upstreamConnection = try optionalNumber().map(ConnectionID.init)
+        record.state = state
+        record.flags = flags
+        record.status = status
+        record.clientVersion = clientVersion
+        record.upstreamVersion = upstreamVersion
+        record.mediaType = mediaType
+        record.sizes = try sizes()
+        record.timings = try timings()
+        record.failure = try failure()
+        record.sentURL = try sentURL()
+        return (record, payload)
+    }
+
+    private mutating func sizes() throws -> Sizes {
+        var sizes = Sizes()
+        sizes.requestHead = try number()
+        sizes.requestBody = try number()
+        sizes.requestWire = try number()
+        sizes.responseHead = try number()
+        sizes.responseBody = try number()
+        sizes.responseWire = try number()
+        return sizes
+    }
+
+    private mutating func timings() throws -> Timings {
+        var timings = Timings()
+        timings.blocked = try optionalNumber()
+        timings.dns = try optionalNumber()
+        timings.connect = try optionalNumber()
+        timings.tls = try optionalNumber()
+        timings.send = try optionalNumber()
+        timings.wait = try optionalNumber()
+        timings.receive = try optionalNumber()
+        timings.total = try optionalNumber()
+        return timings
+    }
+
+    private mutating func failure() throws -> ExchangeFailure? {
+        let name = try optionalText()
+        let code = try name.map { name in
+            guard let code = ExchangeFailure.Code(rawValue: name) else { throw damage("is \"\(name)\"") }
+            return code
+        }
+        let message = try optionalText()
+        let hint = try optionalText()
+        return code.map { ExchangeFailure($0, message ?? "", hint: hint ?? "") }
+    }
+
+    private mutating func sentURL() throws -> RequestURL? {
+        let scheme = try optionalText()
+        let host = try optionalText()
+        let port = try optionalNumber(in: 0...65_535)
+        let path = try optionalText()
+        let query = try optionalText()
+        guard let scheme, let host, let port, let path else { return nil }
+        return RequestURL(scheme: scheme, host: host, port: Int(port), path: path, query: query)
+    }
+
+    /// Reads what follows the number in a payload row, bodies excepted.
+    mutating func messages() throws -> ExchangeMessages {
+        _ = try number(in: -Int64.max...Int64.max)
+        var messages = ExchangeMessages()
+        messages.requestHead = try optionalBytes()
+        messages.requestHeadSent = try optionalBytes()
+        messages.requestTrailers = try optionalBytes()
+        messages.interimHeads = try optionalBytes()
+        messages.responseHead = try optionalBytes()
+        messages.responseHeadSent = try optionalBytes()
+        messages.responseTrailers = try optionalBytes()
+        messages.trace = try optionalJSON([TraceEntry].self) ?? []
+        return messages
+    }
+
+    mutating func connection() throws -> ConnectionRecord {
+        var connection = ConnectionRecord(
+            id: ConnectionID(try number()),
+            leg: try value(ConnectionRecord.Leg.self),
+            openedAt: try number(),
+            localAddress: "",
+            peerAddress: ""
+        )
+        connection.closedAt = try optionalNumber()
+        connection.localAddress = try text()
+        connection.peerAddress = try text()
+        connection.dns = try optionalNumber()
+        connection.connect = try optionalNumber()
+        connection.handshake = try optionalNumber()
+        let version = try optionalText()
+        let cipher = try optionalText()
+        let serverName = try optionalText()
+        let applicationProtocol = try optionalText()
+        let resumed = try optionalNumber(in: 0...1)
+        let failure = try optionalText()
+        let certificates = try optionalJSON([CertificateSummary].self) ?? []
+        if let version, let cipher {
+            connection.tls = TLSDetails(
+                protocolVersion: version,
+                cipherSuite: cipher,
+                serverName: serverName,
+                applicationProtocol: applicationProtocol,
+                resumed: resumed == 1,
+                peerCertificates: certificates,
+                verificationFailure: failure
+            )
+        }
+        return connection
+    }
+
+    mutating func run() throws -> SessionRun {
+        let id = try number()
+        let version = try text()
+        let recorder = try text()
+        guard let mode = RecorderConfiguration.Mode(rawValue: recorder) else { throw damage("is \"\(recorder)\"") }
+        return SessionRun(
+            id: id,
+            sluiceVersion: version,
+            mode: mode,
+            startedAt: try number(),
+            endedAt: try optionalNumber(),
+            firstExchange: ExchangeID(try number()),
+            notRecorded: try number(),
+            droppedBytes: try number()
+        )
+    }
+
+    private mutating func optionalJSON<Value: Decodable>(_: Value.Type) throws -> Value? {
+        guard let text = try optionalText() else { return nil }
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+        } catch {
+            throw damage("is no JSON that Sluice writes")
+        }
+    }
+}
+
+extension SessionSummary {
+    /// Reads the session's counters.
+    static func read(_ database: Database, path: String = "") throws -> SessionSummary {
+        let sql = "SELECT id, exchanges, failures, request_body_bytes, response_body_bytes FROM summary"
+        let summaries = try RowReader.rows(sql, in: database, path: path, subject: "summary") { row in
+            _ = try row.number()
+            var summary = SessionSummary()
+            summary.exchanges = try row.number()
+            summary.failures = try row.number()
+            summary.requestBodyBytes = try row.number()
+            summary.responseBodyBytes = try row.number()
+            return summary
+        }
+        guard let summary = summaries.first else { throw SessionError.damaged(path, "it has no summary") }
+        return summary
+    }
+}

@@ -1,0 +1,259 @@
+import GRDB
+import GRDBSQLite
+public import HTTPModel
+public import NIOCore
+
+/// Reads a session, while it is recorded or after; never writes, never keeps the recorder from its work.
+///
+/// Every call is one short look at the file; calls may come from any thread and wait for each other. What one call
+/// returns is of one moment, two calls may see different ones.
+public final class SessionReader: ExchangeSource, Sendable {
+    /// The order in which records are read.
+    public enum Order: Sendable, Hashable {
+        /// By number, lowest first.
+        case oldestFirst
+        /// By number, highest first.
+        case newestFirst
+    }
+
+    /// The session's file.
+    public let path: String
+    private let database: DatabaseQueue
+
+    /// Opens a session for reading.
+    ///
+    /// - Throws: ``SessionError`` where the file is missing, no session, damaged, or of a newer schema.
+    public init(path: String) throws {
+        self.path = path
+        guard let facts = FileFacts(path: path) else { throw SessionError.missing(path) }
+        guard !facts.isDirectory else {
+            throw SessionError(.cannotOpen, "\(path) is a directory.", hint: "Give the name of a session file.")
+        }
+        guard facts.isRegular, facts.size > 0 else { throw SessionError.notASession(path) }
+        do {
+            database = try Self.open(path)
+        } catch let error as DatabaseError {
+            throw SessionError.opening(path, error)
+        }
+    }
+
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        func open(_ name: String) throws -> DatabaseQueue {
+            var configuration = Configuration()
+            configuration.readonly = true
+            configuration.foreignKeysEnabled = false
+            configuration.label = "sluice.reader"
+            configuration.busyMode = .timeout(2)
+            configuration.prepareDatabase { database in
+                try database.execute(
+                    sql: """
+                        PRAGMA query_only = ON;
+                        PRAGMA trusted_schema = OFF;
+                        PRAGMA cell_size_check = ON;
+                        PRAGMA cache_size = -2048;
+                        """
+                )
+                if let connection = database.sqliteConnection {
+                    sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, CInt(longestValue))
+                }
+            }
+            let queue = try DatabaseQueue(path: name, configuration: configuration)
+            try queue.unsafeRead { try WritableSession.checkTables(of: path, in: $0) }
+            return queue
+        }
+        do {
+            return try open(SessionPath.plain(path))
+        } catch let error as DatabaseError where [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode) {
+            // A session that was not closed, on a medium that cannot be written: SQLite wants to make the log's index
+            // there. If the log holds nothing, the file alone is the whole session.
+            guard FileFacts(path: path + "-wal")?.size ?? 0 == 0 else { throw error }
+            return try open(SessionPath.immutable(path))
+        }
+    }
+
+    /// The longest value of a column that is read at all, in bytes.
+    private static let longestValue = 64 << 20
+
+    // MARK: - The whole session
+
+    /// Reads how many exchanges the session has, those in flight included.
+    public func count() throws -> Int64 {
+        try summary().exchanges
+    }
+
+    /// Reads the session's counters.
+    public func summary() throws -> SessionSummary {
+        try read { try SessionSummary.read($0, path: path) }
+    }
+
+    /// Reads when and by which Sluice the session was recorded, first run first.
+    public func runs() throws -> [SessionRun] {
+        let sql = """
+            SELECT id, version, recorder, started_at, ended_at, first_exchange, not_recorded, dropped_bytes
+            FROM run ORDER BY id
+            """
+        return try read { database in
+            try RowReader.rows(sql, in: database, path: path, subject: "run") { try $0.run() }
+        }
+    }
+
+    // MARK: - Records
+
+    /// Reads a page of records.
+    ///
+    /// - Parameters:
+    ///   - start: the number to begin with, whether or not there is such an exchange; `nil` for the first one in
+    ///     that order.
+    ///   - limit: the most records to return.
+    ///   - order: whether to go up or down from there.
+    /// - Returns: the records; fewer than the limit only where there are no more.
+    /// - Throws: ``SessionError`` where the session cannot be read, or a record is damaged.
+    public func records(
+        from start: ExchangeID? = nil,
+        limit: Int,
+        order: Order = .oldestFirst
+    ) throws -> [ExchangeRecord] {
+        let sql =
+            switch order {
+            case .oldestFirst: "SELECT \(Schema.recordColumns) FROM exchange WHERE id >= ? ORDER BY id LIMIT ?"
+            case .newestFirst: "SELECT \(Schema.recordColumns) FROM exchange WHERE id <= ? ORDER BY id DESC LIMIT ?"
+            }
+        let first = start?.number ?? (order == .oldestFirst ? 1 : Int64.max)
+        return try read { database in
+            try RowReader.rows(sql, [first, Int64(max(0, limit))], in: database, path: path, subject: "exchange") {
+                try $0.record().record
+            }
+        }
+    }
+
+    /// Reads one record; `nil` where there is none of that number.
+    public func record(_ id: ExchangeID) throws -> ExchangeRecord? {
+        try records(from: id, limit: 1).first { $0.id == id }
+    }
+
+    /// Reads all records page by page, until `body` returns `false`.
+    ///
+    /// The session is not held meanwhile.
+    ///
+    /// - Parameters:
+    ///   - start: the number to begin with; `nil` for the first one in that order.
+    ///   - order: whether to go up or down from there.
+    ///   - pageSize: how many records to read at once.
+    ///   - body: called with each record; returns whether to go on.
+    /// - Throws: ``SessionError``, or what `body` throws.
+    public func forEachRecord(
+        from start: ExchangeID? = nil,
+        order: Order = .oldestFirst,
+        pageSize: Int = 500,
+        _ body: (ExchangeRecord) throws -> Bool
+    ) throws {
+        var next = start
+        while true {
+            let page = try records(from: next, limit: max(1, pageSize), order: order)
+            for record in page where try !body(record) { return }
+            guard let last = page.last?.id.number, page.count >= max(1, pageSize) else { return }
+            guard order == .oldestFirst ? last < Int64.max : last > 1 else { return }
+            next = ExchangeID(order == .oldestFirst ? last + 1 : last - 1)
+        }
+    }
+
+    // MARK: - One exchange
+
+    /// Reads one exchange, bodies excepted; `nil` where there is none of that number.
+    public func exchange(_ id: ExchangeID) throws -> RecordedExchange? {
+        let recordSQL = "SELECT \(Schema.recordColumns) FROM exchange WHERE id = ?"
+        let messagesSQL = """
+            SELECT id, request_head, request_head_sent, request_trailers, interim_heads, response_head,
+            response_head_sent, response_trailers, trace FROM payload WHERE id = ?
+            """
+        return try read(inOneTransaction: true) { database in
+            let found = try RowReader.rows(recordSQL, [id.number], in: database, path: path, subject: "exchange") {
+                try $0.record()
+            }
+            guard let (record, payload) = found.first else { return nil }
+            let messages = try RowReader.rows(messagesSQL, [payload], in: database, path: path, subject: "payload") {
+                try $0.messages()
+            }
+            return RecordedExchange(
+                record: record,
+                messages: messages.first ?? ExchangeMessages(),
+                client: try connection(record.clientConnection, in: database),
+                upstream: try record.upstreamConnection.flatMap { try connection($0, in: database) }
+            )
+        }
+    }
+
+    // MARK: - Connections
+
+    /// Reads one connection; `nil` where the session does not have it.
+    public func connection(_ id: ConnectionID) throws -> ConnectionRecord? {
+        try read { try connection(id, in: $0) }
+    }
+
+    /// Reads a page of connections by number.
+    ///
+    /// - Parameters:
+    ///   - start: the lowest number to read.
+    ///   - limit: the most connections to return.
+    /// - Returns: the connections; fewer than the limit only where there are no more.
+    /// - Throws: ``SessionError`` where the session cannot be read, or a connection is damaged.
+    public func connections(from start: ConnectionID = ConnectionID(1), limit: Int) throws -> [ConnectionRecord] {
+        let sql = "SELECT \(Schema.connectionColumns) FROM connection WHERE id >= ? ORDER BY id LIMIT ?"
+        return try read { database in
+            try RowReader.rows(
+                sql,
+                [start.number, Int64(max(0, limit))],
+                in: database,
+                path: path,
+                subject: "connection"
+            ) { try $0.connection() }
+        }
+    }
+
+    private func connection(_ id: ConnectionID, in database: Database) throws -> ConnectionRecord? {
+        let sql = "SELECT \(Schema.connectionColumns) FROM connection WHERE id = ?"
+        return try RowReader.rows(sql, [id.number], in: database, path: path, subject: "connection") {
+            try $0.connection()
+        }.first
+    }
+
+    // MARK: - Bodies
+
+    /// Reads a body, at most `limit` bytes from `offset`; fewer where it ends before.
+    ///
+    /// A `…Sent` side of a body that no stage changed reads the received one. Bytes of an exchange in flight appear
+    /// up to a second after they passed.
+    public func body(of id: ExchangeID, side: BodySide, offset: Int64 = 0, limit: Int) throws -> ByteBuffer {
+        guard limit > 0, offset >= 0 else { return ByteBuffer() }
+        return try read(inOneTransaction: true) { database in
+            if let body = try StoredBody(of: id, side: side, path: path, in: database) {
+                return try body.read(offset: offset, limit: limit, in: database)
+            }
+            guard let received = side.received else { return ByteBuffer() }
+            return try StoredBody(of: id, side: received, path: path, in: database)?
+                .read(offset: offset, limit: limit, in: database) ?? ByteBuffer()
+        }
+    }
+
+    /// Reads how many bytes of a body the session has; `nil` where it has none, not even an empty body.
+    ///
+    /// A `…Sent` side is `nil` where no stage changed the body.
+    public func bodySize(of id: ExchangeID, side: BodySide) throws -> Int64? {
+        try read(inOneTransaction: true) { database in
+            try StoredBody(of: id, side: side, path: path, in: database)?.size
+        }
+    }
+
+    // MARK: - Looking
+
+    private func read<Value>(
+        inOneTransaction: Bool = false,
+        _ body: (Database) throws -> Value
+    ) throws -> Value {
+        do {
+            return inOneTransaction ? try database.read(body) : try database.unsafeRead(body)
+        } catch let error as DatabaseError {
+            throw SessionError.reading(path, error)
+        }
+    }
+}

@@ -1,0 +1,233 @@
+import GRDB
+import GRDBSQLite
+import HTTPModel
+import NIOCore
+
+/// Writes rows into an open session.
+///
+/// Lives on the recorder's thread.
+final class SessionWriter {
+    /// The bodies of one exchange that go into its payload row.
+    struct InlineBodies {
+        var requestReceived: ByteBuffer?
+        var requestSent: ByteBuffer?
+        var responseReceived: ByteBuffer?
+        var responseSent: ByteBuffer?
+    }
+
+    /// The counters of the whole session.
+    private(set) var totals: SessionSummary
+
+    private let database: Database
+    private let path: String
+    private let run: Int64
+    private var lastPayload: Int64
+    private var begin: RowWriter
+    private var commitTransaction: RowWriter
+    private var exchanges: RowWriter
+    private var payloads: RowWriter
+    private var endOpenPayload: RowWriter
+    private var chunks: RowWriter
+    private var connections: RowWriter
+    private var summary: RowWriter
+
+    /// Prepares all statements.
+    init(_ database: Database, path: String, run: Int64, lastPayload: Int64, totals: SessionSummary) throws {
+        self.database = database
+        self.path = path
+        self.run = run
+        self.lastPayload = lastPayload
+        self.totals = totals
+        func replace(_ table: String, _ columns: String, _ count: Int) throws -> RowWriter {
+            let values = Schema.placeholders(count)
+            return try RowWriter("INSERT OR REPLACE INTO \(table)(\(columns)) VALUES(\(values))", in: database)
+        }
+        begin = try RowWriter("BEGIN IMMEDIATE", in: database)
+        commitTransaction = try RowWriter("COMMIT", in: database)
+        exchanges = try replace("exchange", Schema.recordColumns, Schema.recordColumnCount)
+        payloads = try replace("payload", Schema.payloadColumns, Schema.payloadColumnCount)
+        connections = try replace("connection", Schema.connectionColumns, Schema.connectionColumnCount)
+        chunks = try replace("chunk", "exchange, side, offset, data", 4)
+        endOpenPayload = try RowWriter("DELETE FROM payload WHERE id = ?", in: database)
+        summary = try RowWriter(
+            """
+            UPDATE summary SET exchanges = ?, failures = ?, request_body_bytes = ?, response_body_bytes = ?
+            """,
+            in: database
+        )
+    }
+
+    // MARK: - Transactions
+
+    func beginTransaction() throws {
+        try begin.run()
+    }
+
+    func commit() throws {
+        summary.bind(totals.exchanges)
+        summary.bind(totals.failures)
+        summary.bind(totals.requestBodyBytes)
+        summary.bind(totals.responseBodyBytes)
+        try summary.run()
+        try commitTransaction.run()
+    }
+
+    func rollback() {
+        // After some errors SQLite has rolled back by itself, and says so by an error here.
+        if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
+    }
+
+    /// Empties the write-ahead log if it has grown to the limit, which happens only while readers keep it busy.
+    func truncateLog(above limit: Int64) throws {
+        guard FileFacts(path: path + "-wal")?.size ?? 0 > limit else { return }
+        // Not worth waiting for: it is tried again every second.
+        try database.execute(
+            sql: """
+                PRAGMA busy_timeout = 0;
+                PRAGMA wal_checkpoint(TRUNCATE);
+                PRAGMA busy_timeout = \(RecorderLimits.patienceMilliseconds);
+                """
+        )
+    }
+
+    // MARK: - Rows
+
+    /// Writes heads, trace and short bodies of an exchange that has ended; returns the row's number.
+    ///
+    /// Such rows are numbered in the order in which exchanges end, so that pages fill up one after the other whatever
+    /// the order was in which they began.
+    func writePayload(_ messages: ExchangeMessages, bodies: InlineBodies) throws -> Int64 {
+        lastPayload += 1
+        try insertPayload(lastPayload, messages, bodies)
+        return lastPayload
+    }
+
+    /// Writes heads and trace of an exchange in flight, under the negative of its number; returns that.
+    func writeOpenPayload(_ messages: ExchangeMessages, of exchange: ExchangeID) throws -> Int64 {
+        try insertPayload(-exchange.number, messages, InlineBodies())
+        return -exchange.number
+    }
+
+    /// Removes the row that ``writeOpenPayload(_:of:)`` had written.
+    func removeOpenPayload(of exchange: ExchangeID) throws {
+        endOpenPayload.bind(-exchange.number)
+        try endOpenPayload.run()
+    }
+
+    private func insertPayload(_ id: Int64, _ messages: ExchangeMessages, _ bodies: InlineBodies) throws {
+        payloads.bind(id)
+        payloads.bind(messages.requestHead)
+        payloads.bind(messages.requestHeadSent)
+        payloads.bind(messages.requestTrailers)
+        payloads.bind(messages.interimHeads)
+        payloads.bind(messages.responseHead)
+        payloads.bind(messages.responseHeadSent)
+        payloads.bind(messages.responseTrailers)
+        payloads.bind(text: JSONText.trace(messages.trace))
+        payloads.bind(bodies.requestReceived)
+        payloads.bind(bodies.requestSent)
+        payloads.bind(bodies.responseReceived)
+        payloads.bind(bodies.responseSent)
+        try payloads.run()
+    }
+
+    /// Writes the next bytes of a long or slow body.
+    func writeChunk(_ bytes: ByteBuffer, of exchange: ExchangeID, side: BodySide, offset: Int64) throws {
+        chunks.bind(exchange.number)
+        chunks.bind(side.rawValue)
+        chunks.bind(offset)
+        try chunks.run(last: bytes)
+    }
+
+    /// Writes an exchange's narrow row, over the one that was there when it was in flight.
+    func write(_ record: ExchangeRecord, payload: Int64, isNew: Bool) throws {
+        exchanges.bind(record.id.number)
+        exchanges.bind(payload)
+        exchanges.bind(record.kind.rawValue)
+        exchanges.bind(record.state.rawValue)
+        exchanges.bind(record.flags.rawValue)
+        exchanges.bind(record.startedAt)
+        exchanges.bind(record.method)
+        exchanges.bind(record.url.scheme)
+        exchanges.bind(record.url.host)
+        exchanges.bind(record.url.port)
+        exchanges.bind(record.url.path)
+        exchanges.bind(record.url.query)
+        exchanges.bind(record.status)
+        exchanges.bind(record.clientVersion.rawValue)
+        exchanges.bind((record.upstreamVersion?.rawValue).map(Int64.init))
+        exchanges.bind(record.mediaType)
+        exchanges.bind(record.clientConnection.number)
+        exchanges.bind(record.upstreamConnection?.number)
+        bind(record.sizes)
+        bind(record.timings)
+        exchanges.bind(record.failure?.code.rawValue)
+        exchanges.bind(record.failure?.message)
+        exchanges.bind(record.failure?.hint)
+        exchanges.bind(record.sentURL?.scheme)
+        exchanges.bind(record.sentURL?.host)
+        exchanges.bind((record.sentURL?.port).map(Int64.init))
+        exchanges.bind(record.sentURL?.path)
+        exchanges.bind(record.sentURL?.query)
+        try exchanges.run()
+
+        if isNew { totals.exchanges += 1 }
+        if record.state != .inFlight {
+            if record.failure != nil { totals.failures += 1 }
+            totals.requestBodyBytes += record.sizes.requestBody
+            totals.responseBodyBytes += record.sizes.responseBody
+        }
+    }
+
+    private func bind(_ sizes: Sizes) {
+        exchanges.bind(sizes.requestHead)
+        exchanges.bind(sizes.requestBody)
+        exchanges.bind(sizes.requestWire)
+        exchanges.bind(sizes.responseHead)
+        exchanges.bind(sizes.responseBody)
+        exchanges.bind(sizes.responseWire)
+    }
+
+    private func bind(_ timings: Timings) {
+        exchanges.bind(timings.blocked)
+        exchanges.bind(timings.dns)
+        exchanges.bind(timings.connect)
+        exchanges.bind(timings.tls)
+        exchanges.bind(timings.send)
+        exchanges.bind(timings.wait)
+        exchanges.bind(timings.receive)
+        exchanges.bind(timings.total)
+    }
+
+    /// Writes a connection's row, over what was known of it before.
+    func write(_ connection: ConnectionRecord) throws {
+        connections.bind(connection.id.number)
+        connections.bind(connection.leg.rawValue)
+        connections.bind(connection.openedAt)
+        connections.bind(connection.closedAt)
+        connections.bind(connection.localAddress)
+        connections.bind(connection.peerAddress)
+        connections.bind(connection.dns)
+        connections.bind(connection.connect)
+        connections.bind(connection.handshake)
+        connections.bind(connection.tls?.protocolVersion)
+        connections.bind(connection.tls?.cipherSuite)
+        connections.bind(connection.tls?.serverName)
+        connections.bind(connection.tls?.applicationProtocol)
+        connections.bind((connection.tls?.resumed).map { $0 ? 1 : 0 })
+        connections.bind(connection.tls?.verificationFailure)
+        connections.bind(text: JSONText.certificates(connection.tls?.peerCertificates ?? []))
+        try connections.run()
+    }
+
+    // MARK: - The end
+
+    /// Ends the run: exchanges still in flight count as interrupted.
+    func endRun(at time: Int64, notRecorded: Int, droppedBytes: Int64) throws {
+        _ = try WritableSession.interruptOpenExchanges(in: database)
+        try database.execute(
+            sql: "UPDATE run SET ended_at = ?, not_recorded = ?, dropped_bytes = ? WHERE id = ?",
+            arguments: [time, notRecorded, droppedBytes, run]
+        )
+    }
+}

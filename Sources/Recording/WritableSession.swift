@@ -1,0 +1,308 @@
+import GRDB
+import GRDBSQLite
+import HTTPModel
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A session file opened for recording: created or checked, locked against a second recorder, and with its run begun.
+struct WritableSession: Sendable {
+    let path: String
+    let database: DatabaseQueue
+    let run: Int64
+    let nextExchangeID: Int64
+    let nextConnectionID: Int64
+    let lastPayload: Int64
+    let totals: SessionSummary
+    let recovered: RecoveryReport?
+    private let lock: SessionLock
+
+    /// Opens the session, or creates it where there is none or an empty file.
+    init(path: String, configuration: RecorderConfiguration) throws {
+        let lock = try SessionLock(path: path)
+        self.lock = lock
+        self.path = path
+        let isNew = lock.isEmpty
+        if !isNew { try lock.checkHeader() }
+        do {
+            database = try DatabaseQueue(path: SessionPath.plain(path), configuration: Self.connection())
+            let opened = try database.writeWithoutTransaction { database in
+                if isNew { try Self.createTables(in: database) } else { try Self.checkTables(of: path, in: database) }
+                try Self.setUp(database, pageLimit: configuration.pageLimit)
+                let recovered = try isNew ? nil : Self.recover(database)
+                return try Opened(database, recovered: recovered, configuration: configuration)
+            }
+            run = opened.run
+            nextExchangeID = opened.nextExchangeID
+            nextConnectionID = opened.nextConnectionID
+            lastPayload = opened.lastPayload
+            totals = opened.totals
+            recovered = opened.recovered
+        } catch let error as DatabaseError {
+            throw SessionError.opening(path, error)
+        }
+    }
+
+    /// What is known once the tables are there.
+    private struct Opened {
+        var run: Int64
+        var nextExchangeID: Int64
+        var nextConnectionID: Int64
+        var lastPayload: Int64
+        var totals: SessionSummary
+        var recovered: RecoveryReport?
+
+        init(_ database: Database, recovered: RecoveryReport?, configuration: RecorderConfiguration) throws {
+            self.recovered = recovered
+            func highest(_ table: String) throws -> Int64 {
+                max(0, try Int64.fetchOne(database, sql: "SELECT max(id) FROM \(table)") ?? 0)
+            }
+            nextExchangeID = try highest("exchange") + 1
+            nextConnectionID = try highest("connection") + 1
+            lastPayload = try highest("payload")
+            totals = try SessionSummary.read(database)
+            try database.execute(
+                sql: """
+                    INSERT INTO run(version, recorder, started_at, first_exchange, not_recorded, dropped_bytes)
+                    VALUES(?, ?, ?, ?, 0, 0)
+                    """,
+                arguments: [
+                    configuration.sluiceVersion, configuration.mode.rawValue, wallClock(), nextExchangeID,
+                ]
+            )
+            run = database.lastInsertedRowID
+        }
+    }
+
+    private static func connection() -> Configuration {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.allowsUnsafeTransactions = true
+        configuration.label = "sluice.session"
+        // Another process may still be closing the session.
+        configuration.busyMode = .timeout(2)
+        configuration.prepareDatabase { database in
+            // Before anything reads the file: the page size of a new one is settled by the first read.
+            try database.execute(sql: "PRAGMA page_size = \(Schema.pageSize)")
+        }
+        return configuration
+    }
+
+    /// Makes the tables without the log, so that a file with any content is a session whatever happens next.
+    private static func createTables(in database: Database) throws {
+        try database.execute(sql: "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
+        try database.inTransaction {
+            for table in Schema.tables { try database.execute(sql: table.sql) }
+            try database.execute(sql: "INSERT INTO summary VALUES(1, 0, 0, 0, 0)")
+            try database.execute(
+                sql: "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.version)"
+            )
+            return .commit
+        }
+    }
+
+    /// Refuses a file whose tables are not those that this version makes.
+    static func checkTables(of path: String, in database: Database) throws {
+        let application = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        let version = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        guard application == Schema.applicationID else { throw SessionError.notASession(path) }
+        guard version <= Schema.version else { throw SessionError.newerSchema(path, version) }
+        guard version == Schema.version else { throw SessionError.damaged(path, "its schema version is \(version)") }
+        for table in Schema.tables {
+            let sql = try String.fetchOne(
+                database,
+                sql: "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?",
+                arguments: [table.name]
+            )
+            guard sql == table.sql else {
+                throw SessionError.damaged(path, "its table \"\(table.name)\" is not as Sluice makes it")
+            }
+        }
+        let triggers = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'")
+        guard triggers == 0 else { throw SessionError.damaged(path, "it has triggers") }
+    }
+
+    private static func setUp(_ database: Database, pageLimit: Int?) throws {
+        try database.execute(
+            sql: """
+                PRAGMA trusted_schema = OFF;
+                PRAGMA secure_delete = OFF;
+                PRAGMA journal_mode = WAL;
+                PRAGMA synchronous = NORMAL;
+                PRAGMA cache_size = -4096;
+                PRAGMA wal_autocheckpoint = \(RecorderLimits.checkpointPages);
+                PRAGMA journal_size_limit = \(RecorderLimits.logBytes);
+                PRAGMA busy_timeout = \(RecorderLimits.patienceMilliseconds);
+                """
+        )
+        if let pageLimit { try database.execute(sql: "PRAGMA max_page_count = \(pageLimit)") }
+    }
+
+    private static func recover(_ database: Database) throws -> RecoveryReport? {
+        let (count, first) = try interruptOpenExchanges(in: database)
+        guard count > 0 else { return nil }
+        let startedAt = try Int64.fetchOne(
+            database,
+            sql: "SELECT started_at FROM run WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1"
+        )
+        return RecoveryReport(count: count, first: first, runStartedAt: startedAt)
+    }
+
+    /// Marks exchanges in flight as interrupted; they are those whose payload row has a negative number.
+    static func interruptOpenExchanges(in database: Database) throws -> (count: Int, first: [ExchangeID]) {
+        let open = try Int64.fetchAll(database, sql: "SELECT -id FROM payload WHERE id < 0 ORDER BY id DESC")
+        guard !open.isEmpty else { return (0, []) }
+        try database.inSavepoint {
+            for id in open {
+                try database.execute(
+                    sql: "UPDATE payload SET id = (SELECT max(0, max(id)) + 1 FROM payload) WHERE id = ?",
+                    arguments: [-id]
+                )
+                try database.execute(
+                    sql: """
+                        UPDATE exchange SET state = ?, payload = (SELECT max(id) FROM payload) WHERE id = ?
+                        """,
+                    arguments: [ExchangeRecord.State.interrupted.rawValue, id]
+                )
+            }
+            return .commit
+        }
+        return (open.count, open.prefix(5).map(ExchangeID.init))
+    }
+
+    /// Whether the file still is where it was opened.
+    var isInPlace: Bool { FileFacts(path: path)?.identity == lock.identity }
+
+    /// Brings everything from the log into the file and removes the log.
+    ///
+    /// The session stays readable if that fails.
+    func close() throws {
+        defer { lock.release() }
+        do {
+            try database.writeWithoutTransaction { database in
+                // Readers are given a moment to end: the log can only go when nobody reads it.
+                try database.execute(sql: "PRAGMA busy_timeout = 500")
+                try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+                try? database.execute(sql: "PRAGMA journal_mode = DELETE")
+            }
+            try database.close()
+        } catch let error as DatabaseError {
+            try? database.close()
+            throw SessionError.writing(path, error)
+        }
+    }
+}
+
+/// Numbers that the recorder keeps to.
+enum RecorderLimits {
+    /// The log is brought into the file whenever it has so many pages (16 MiB).
+    static let checkpointPages = 1_024
+    /// The log is cut to this size; it grows beyond only while readers keep it busy.
+    static let logBytes: Int64 = 64 << 20
+    /// How long somebody else who writes into the session, against all advice, may keep the recorder waiting.
+    static let patienceMilliseconds = 1_000
+    /// A transaction takes no more events after this time.
+    static let transactionNanoseconds: UInt64 = 50_000_000
+    /// Body bytes of open exchanges that may wait in memory for a full chunk.
+    static let tailBytes = 8 << 20
+}
+
+/// Keeps a second recorder away from a session; held while recording, gone with the process.
+///
+/// It is a `flock`, which does not meddle with SQLite's own `fcntl` locks. Closing any descriptor of a file drops the
+/// process's `fcntl` locks on it, though; so the descriptor stays open until SQLite is done, and a session that this
+/// very process records is refused before it is opened again.
+final class SessionLock: Sendable {
+    private static let heldHere = Mutex<Set<FileFacts.Identity>>([])
+
+    let identity: FileFacts.Identity
+    let isEmpty: Bool
+    private let path: String
+    private let descriptor: Mutex<CInt?>
+
+    init(path: String) throws {
+        self.path = path
+        if let facts = FileFacts(path: path) {
+            guard !facts.isDirectory else {
+                throw SessionError(.cannotOpen, "\(path) is a directory.", hint: "Give the name of a session file.")
+            }
+            guard facts.isRegular else { throw SessionError.notASession(path) }
+            guard !Self.heldHere.withLock({ $0.contains(facts.identity) }) else { throw SessionError.locked(path) }
+        }
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw SessionError.cannotOpen(path, errno) }
+        do {
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                throw errno == EWOULDBLOCK ? SessionError.locked(path) : SessionError.cannotOpen(path, errno)
+            }
+            guard let facts = FileFacts(descriptor: descriptor) else { throw SessionError.cannotOpen(path, errno) }
+            isEmpty = facts.size == 0
+            identity = facts.identity
+            // A session holds passwords and keys: nobody else reads it, whatever the umask or who made the file.
+            if isEmpty { _ = fchmod(descriptor, 0o600) }
+        } catch {
+            _ = Self.close(descriptor)
+            throw error
+        }
+        self.descriptor = Mutex(descriptor)
+        Self.heldHere.withLock { held in _ = held.insert(identity) }
+    }
+
+    deinit {
+        release()
+    }
+
+    /// Refuses what is no session before SQLite looks at it.
+    func checkHeader() throws {
+        var header = [UInt8](repeating: 0, count: 100)
+        let count = descriptor.withLock { descriptor in
+            descriptor.map { pread($0, &header, header.count, 0) } ?? 0
+        }
+        guard count == header.count, header.starts(with: Array("SQLite format 3\0".utf8)) else {
+            throw SessionError.notASession(path)
+        }
+    }
+
+    func release() {
+        descriptor.withLock { descriptor in
+            guard let open = descriptor else { return }
+            descriptor = nil
+            Self.heldHere.withLock { held in _ = held.remove(identity) }
+            _ = Self.close(open)
+        }
+    }
+
+    private static func close(_ descriptor: CInt) -> CInt {
+        #if canImport(Darwin)
+        Darwin.close(descriptor)
+        #elseif canImport(Musl)
+        Musl.close(descriptor)
+        #else
+        Glibc.close(descriptor)
+        #endif
+    }
+}
+
+/// A path as SQLite takes it.
+enum SessionPath {
+    /// A path that SQLite cannot take for a URI or for a database in memory.
+    static func plain(_ path: String) -> String {
+        path.hasPrefix("/") ? path : "./" + path
+    }
+
+    /// A URI that opens a file which nobody can change meanwhile.
+    static func immutable(_ path: String) -> String {
+        let escaped = plain(path).utf8.map { byte in
+            let isPlain = byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "/._-".utf8.contains(byte)
+            let digits = String(byte, radix: 16)
+            return isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.count < 2 ? "0" : "") + digits
+        }
+        return "file:\(escaped.joined())?immutable=1"
+    }
+}

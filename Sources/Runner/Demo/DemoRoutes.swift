@@ -1,0 +1,156 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// A request that the demo's origin has read whole.
+struct DemoRequest {
+    /// Its head.
+    let head: RequestHead
+    /// The beginning of its body; what the routes read is short.
+    private(set) var body = ByteBuffer()
+    /// How long its body is.
+    private(set) var bodySize = 0
+    /// The checksum of its body.
+    private(set) var checksum = CRC32()
+
+    private static let bodyLimit = 16_384
+
+    /// Begins a request.
+    init(head: RequestHead) {
+        self.head = head
+    }
+
+    /// Takes a part of the body.
+    mutating func add(_ part: ByteBuffer) {
+        bodySize += part.readableBytes
+        checksum.add(part)
+        let room = min(part.readableBytes, DemoRequest.bodyLimit - body.readableBytes)
+        body.writeBytes(part.readableBytesView.prefix(room))
+    }
+}
+
+/// A response of the demo's origin: what to say, and how fast.
+struct DemoAnswer {
+    /// The status code.
+    var status = 200
+    /// The header fields, but for the framing.
+    var fields: [(String, String)] = []
+    /// The body in pieces, each written when the one before it is on its way.
+    var pieces: [ByteBuffer] = []
+    /// Whether the length is left open (`Transfer-Encoding: chunked`).
+    var isChunked = false
+    /// How long to wait before the first byte.
+    var delay = Duration.zero
+    /// How long to wait between pieces.
+    var pause = Duration.zero
+
+    /// How the body is sent.
+    var framing: BodyFraming {
+        isChunked ? .chunked : .length(pieces.reduce(0) { $0 + Int64($1.readableBytes) })
+    }
+
+    /// An answer with a body in one piece.
+    static func whole(_ type: String, _ body: ByteBuffer, status: Int = 200) -> DemoAnswer {
+        DemoAnswer(status: status, fields: [("Content-Type", type)], pieces: [body])
+    }
+
+    /// An answer of text.
+    static func text(_ type: String, _ text: String, status: Int = 200) -> DemoAnswer {
+        whole("\(type); charset=utf-8", ByteBuffer(string: text), status: status)
+    }
+
+    /// The same answer with further header fields.
+    func adding(_ name: String, _ value: String) -> DemoAnswer {
+        var answer = self
+        answer.fields.append((name, value))
+        return answer
+    }
+}
+
+/// The resources of the demo's origin.
+enum DemoRoutes {
+    /// The answer to a request.
+    static func answer(_ request: DemoRequest) throws -> DemoAnswer {
+        let path = request.head.target.prefix { $0 != "?" }
+        switch (request.head.method, path) {
+        case ("GET", "/api/products"):
+            return .text("application/json", DemoContent.products())
+                .adding("Set-Cookie", "basket=b-1787; Path=/; HttpOnly")
+                .adding("Set-Cookie", "theme=dark; Path=/; Max-Age=3600")
+        case ("POST", "/api/orders"): return order(request)
+        case ("GET", "/old-page"):
+            return .text("text/plain", "It has moved.\n", status: 302).adding("Location", "/new-page?from=old-page")
+        case ("GET", "/new-page"):
+            return .text("text/html", DemoContent.page(title: "Here it is", text: "The redirect led to this page."))
+        case ("GET", "/api/articles"):
+            let body = ByteBuffer(string: DemoContent.articles())
+            return .whole("application/json", try ContentEncoder.encode(body, coding: .gzip))
+                .adding("Content-Encoding", "gzip")
+                .adding("Vary", "Accept-Encoding")
+        case ("GET", "/water.png"):
+            return .whole("image/png", try DemoContent.picture()).adding("Cache-Control", "max-age=86400")
+        case ("GET", "/api/slow"):
+            var answer = DemoAnswer.text("application/json", "{ \"waited\": \"400 ms\" }\n")
+            answer.delay = .milliseconds(400)
+            return answer
+        case ("GET", "/api/events"): return events()
+        case ("GET", "/api/broken"):
+            return .text("application/json", "{ \"error\": \"the pump is out of order\" }\n", status: 500)
+        case ("GET", "/download/large.bin"):
+            let pieces = Array(repeating: DemoContent.piece, count: DemoContent.downloadPieces)
+            return DemoAnswer(fields: [("Content-Type", "application/octet-stream")], pieces: pieces)
+        case ("PUT", "/upload/large.bin"):
+            let checksum = String(request.checksum.value, radix: 16)
+            return .text("application/json", "{ \"bytes\": \(request.bodySize), \"crc32\": \"\(checksum)\" }\n")
+        default:
+            let text = "Nothing is known of this address."
+            return .text("text/html", DemoContent.page(title: "Not found", text: text), status: 404)
+        }
+    }
+
+    /// Says what was ordered, and by whom.
+    private static func order(_ request: DemoRequest) -> DemoAnswer {
+        let fields = FormFields.parse(request.body.readableBytesView).map { field in
+            "    \(field.name.quoted): \(field.value.quoted)"
+        }
+        let cookies = request.head.fields.value(of: .cookie) ?? ""
+        let text = """
+            {
+              "cookies": \(cookies.quoted),
+              "order": {
+            \(fields.joined(separator: ",\n"))
+              }
+            }
+
+            """
+        return .text("application/json", text, status: 201).adding("Location", "/api/orders/1")
+    }
+
+    /// A stream of which nobody knows beforehand how long it is.
+    private static func events() -> DemoAnswer {
+        let levels = [3, 4, 6, 9, 7, 5]
+        let pieces = levels.map { ByteBuffer(string: "event: level\ndata: { \"metres\": \($0) }\n\n") }
+        return DemoAnswer(
+            fields: [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")],
+            pieces: pieces,
+            isChunked: true,
+            pause: .milliseconds(20)
+        )
+    }
+}
+
+extension String {
+    /// The text as a JSON string.
+    fileprivate var quoted: String {
+        let escaped = unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"", "\\": return "\\\(scalar)"
+            case "\u{20}"...: return String(scalar)
+            default:
+                let digits = String(scalar.value, radix: 16)
+                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+        return "\"\(escaped.joined())\""
+    }
+}

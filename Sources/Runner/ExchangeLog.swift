@@ -1,0 +1,61 @@
+import Foundation
+public import HTTPModel
+import Sharing
+import Synchronization
+
+/// Writes a line for each exchange that ended.
+///
+/// Called on the recorder's thread.
+public final class ExchangeLog: Sendable {
+    /// What a line looks like.
+    public enum Form: String, Sendable, CaseIterable {
+        /// Columns for people.
+        case lines
+        /// One JSON object.
+        case json
+        /// No line at all.
+        case quiet
+    }
+
+    private let form: Form
+    private let write: @Sendable (String) -> Void
+    private let hasHeader = Mutex(false)
+
+    /// Creates a log.
+    public init(form: Form, write: @escaping @Sendable (String) -> Void) {
+        self.form = form
+        self.write = write
+    }
+
+    /// Writes the lines of exchanges that ended.
+    public func add(_ records: [ExchangeRecord]) {
+        guard form != .quiet, !records.isEmpty else { return }
+        var text = ""
+        if form == .lines,
+            hasHeader.withLock({ was in
+                defer { was = true }
+                return !was
+            })
+        {
+            text += ExchangeLine.header + "\n"
+        }
+        for record in records {
+            text += form == .json ? ExchangeLine.json(record) : ExchangeLine.human(record)
+            text += "\n"
+        }
+        write(text)
+    }
+}
+
+/// Standard output and standard error, written without buffering in between.
+public enum StandardStreams {
+    /// Writes to standard output.
+    public static func out(_ text: String) { write(text, to: FileHandle.standardOutput) }
+    /// Writes to standard error.
+    public static func error(_ text: String) { write(text, to: FileHandle.standardError) }
+
+    private static func write(_ text: String, to handle: FileHandle) {
+        // A reader that went away (`| head`) is no reason to stop the proxy.
+        try? handle.write(contentsOf: Data(text.utf8))
+    }
+}

@@ -1,0 +1,31 @@
+public import Recording
+import Sharing
+
+/// What a run came to, in words.
+public enum RunSummary {
+    /// The text that is printed when Sluice stops.
+    public static func text(_ summary: RecorderSummary) -> String {
+        var text =
+            "sluice: \(summary.exchanges) exchanges, \(summary.failures) failed, \(size(summary.bodyBytes)) of bodies\n"
+        if summary.droppedBytes > 0 {
+            text += "sluice: \(size(summary.droppedBytes)) of bodies were dropped, as --recorder lossy allows\n"
+        }
+        if let error = summary.error {
+            text += "sluice: \(summary.notRecorded) exchanges were NOT recorded: \(error)\n"
+        }
+        if summary.longestWrite > 100_000 {
+            text += "sluice: the disk was slow: one write took \(summary.longestWrite / 1_000) ms\n"
+        }
+        if let path = summary.path { text += "sluice: session \(path)\n" }
+        return text
+    }
+
+    private static func size(_ bytes: Int64) -> String {
+        switch bytes {
+        case ..<1_000: "\(bytes) B"
+        case ..<1_000_000: "\((Double(bytes) / 100).rounded() / 10) kB"
+        case ..<1_000_000_000: "\((Double(bytes) / 100_000).rounded() / 10) MB"
+        default: "\((Double(bytes) / 100_000_000).rounded() / 10) GB"
+        }
+    }
+}

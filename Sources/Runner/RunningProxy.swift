@@ -1,0 +1,224 @@
+import ExchangeCore
+import Foundation
+public import HTTPModel
+import Logging
+public import NIOCore
+import NIOPosix
+public import ProxyServer
+public import Recording
+import Stages
+import Synchronization
+public import Wire
+
+/// One running Sluice: the proxy, its recorder, its rules and its log.
+public final class RunningProxy: Sendable {
+    /// The address the proxy listens on.
+    public let address: SocketAddress
+    /// The session file; `nil` where nothing is recorded.
+    public let session: String?
+    /// What an earlier run left in flight in the session.
+    public let recovered: RecoveryReport?
+    /// The authority that signs what clients are shown.
+    public let authority: CertificateAuthority
+    /// What the profile holds, in one line; `nil` where there is none.
+    public let profileSummary: String?
+
+    private let server: ProxyServer
+    private let recorder: Recorder
+    private let settings: RunSettings
+
+    /// Starts everything.
+    ///
+    /// - Parameters:
+    ///   - settings: what to do.
+    ///   - onFinished: told of the exchanges that ended, beside the log.
+    ///   - print: where log lines go.
+    ///   - complain: where errors go that are not of one exchange.
+    /// - Returns: what is running.
+    /// - Throws: `StartFailure`, `SessionError`, `CertificateFailure` or `ProfileError`, each with words for the user.
+    public static func start(
+        _ settings: RunSettings,
+        onFinished: (@Sendable ([ExchangeRecord]) -> Void)? = nil,
+        print: @escaping @Sendable (String) -> Void = StandardStreams.out,
+        complain: @escaping @Sendable (String) -> Void = StandardStreams.error
+    ) async throws -> RunningProxy {
+        let profile = try settings.profile.map { try RuleProfile.load(path: $0) }
+        try checkAccess(settings)
+        let authority = try loadAuthority(settings)
+        let session = try sessionPath(settings)
+        let log = ExchangeLog(form: settings.output, write: print)
+        let recorder = try Recorder(
+            RecorderConfiguration(path: session, mode: settings.recorder, sluiceVersion: SluiceVersion.current),
+            onFinished: { records in
+                log.add(records)
+                onFinished?(records)
+            },
+            onFailure: { error in
+                complain("sluice: recording stopped: \(error)\nThe traffic goes on unrecorded.\n")
+            }
+        )
+        do {
+            let server = try await ProxyServer.start(
+                try configuration(settings, authority, recorder),
+                rules: rules(profile),
+                makeOutlet: { onRoom in Outlet(producer: recorder.makeProducer(onCredit: onRoom)) },
+                logger: logger(complain)
+            )
+            return RunningProxy(server, recorder, authority, profile?.summary, session, settings)
+        } catch {
+            recorder.close()
+            throw describe(error, settings)
+        }
+    }
+
+    private init(
+        _ server: ProxyServer,
+        _ recorder: Recorder,
+        _ authority: CertificateAuthority,
+        _ profileSummary: String?,
+        _ session: String?,
+        _ settings: RunSettings
+    ) {
+        self.server = server
+        self.recorder = recorder
+        self.authority = authority
+        self.profileSummary = profileSummary
+        self.session = session
+        self.settings = settings
+        address = server.address
+        recovered = recorder.recovered
+    }
+
+    /// The messages that wait for a decision.
+    public var holds: HoldBoard { server.holds }
+
+    /// Waits until everything that was seen so far is in the session file.
+    public func flush() {
+        recorder.flush()
+    }
+
+    /// Stops accepting, lets exchanges finish for the grace period, cuts the rest, and closes the session.
+    public func stop() async -> RecorderSummary {
+        await server.stop(grace: settings.grace)
+        return recorder.close()
+    }
+
+    // MARK: - Setting up
+
+    private struct Outlet: RecordOutlet {
+        let producer: RecorderProducer
+
+        func submit(_ events: [RecordEvent], cost: Int) -> Bool {
+            producer.submit(events, cost: cost)
+        }
+    }
+
+    /// A proxy that anybody on the network can use must be asked for.
+    private static func checkAccess(_ settings: RunSettings) throws {
+        let isLoopback = ["localhost", "::1"].contains(settings.host) || settings.host.hasPrefix("127.")
+        guard !isLoopback, settings.allowed.isEmpty else { return }
+        throw StartFailure(
+            "Listening on \(settings.host) lets other machines reach the proxy.",
+            hint: "Say which ones may use it, for example --allow 192.168.0.0/16, or listen on 127.0.0.1."
+        )
+    }
+
+    /// Loads the authority that the settings name, or the user's own, which is made at first use.
+    public static func loadAuthority(_ settings: RunSettings) throws -> CertificateAuthority {
+        if let file = settings.authority {
+            return try CertificateAuthority.load(
+                file: file,
+                keyFile: settings.authorityKey,
+                password: settings.authorityPassword
+            )
+        }
+        try StandardPaths.makeDirectory(StandardPaths.configuration)
+        return try CertificateAuthority.open(directory: StandardPaths.configuration)
+    }
+
+    private static func sessionPath(_ settings: RunSettings) throws -> String? {
+        if settings.recordsNothing { return nil }
+        if let session = settings.session { return session }
+        try StandardPaths.makeDirectory(StandardPaths.sessions)
+        return StandardPaths.newSession()
+    }
+
+    private static func configuration(
+        _ settings: RunSettings,
+        _ authority: CertificateAuthority,
+        _ recorder: Recorder
+    ) throws -> ProxyConfiguration {
+        var configuration = ProxyConfiguration(authority: authority)
+        configuration.host = settings.host
+        configuration.port = settings.port
+        configuration.access = AccessRules(networks: settings.allowed)
+        configuration.trust = TLSTrust(extraFiles: settings.upstreamAuthorities)
+        if !settings.upstreamAuthorities.isEmpty {
+            // A file that cannot be used must be known now, not at the first server.
+            try configuration.trust.load()
+        }
+        configuration.skipsVerification = settings.skipsVerification
+        configuration.insecureHosts = Set(settings.insecureHosts.map { $0.lowercased() })
+        configuration.legacyHosts = Set(settings.legacyHosts.map { $0.lowercased() })
+        configuration.tunnelsRefusingHosts = settings.tunnelsRefusingHosts
+        configuration.timeouts = settings.timeouts
+        configuration.firstExchange = recorder.nextExchangeID
+        configuration.firstConnection = recorder.nextConnectionID
+        if let path = ProcessInfo.processInfo.environment["SSLKEYLOGFILE"], !path.isEmpty {
+            let file = try KeyLogFile(path: path)
+            configuration.keyLog = { file.append($0) }
+        }
+        return configuration
+    }
+
+    private static func rules(_ profile: RuleProfile?) -> ProxyRules {
+        guard let profile else { return ProxyRules() }
+        let intercept = profile.intercept
+        return ProxyRules(chain: profile.chain) { host, port in intercept.decrypts(host: host, port: port) }
+    }
+
+    private static func logger(_ complain: @escaping @Sendable (String) -> Void) -> Logger {
+        Logger(label: "sluice") { _ in ComplainingLogHandler(complain: complain) }
+    }
+
+    private static func describe(_ error: any Error, _ settings: RunSettings) -> any Error {
+        guard let error = error as? IOError else { return error }
+        let place = "\(settings.host):\(settings.port)"
+        switch error.errnoCode {
+        case EADDRINUSE:
+            return StartFailure(
+                "\(place) is in use by another program.",
+                hint: "Stop that one, or choose another port: --listen 127.0.0.1:8081, or :0 for any free one."
+            )
+        case EACCES:
+            return StartFailure(
+                "\(place) may not be listened on.",
+                hint: "Ports below 1024 need privileges; choose a higher one."
+            )
+        case EADDRNOTAVAIL:
+            return StartFailure("\(settings.host) is no address of this machine.", hint: "")
+        default: return StartFailure("\(place) cannot be listened on: \(error).", hint: "")
+        }
+    }
+}
+
+/// Passes what is worth telling the user on, in words and with its facts.
+private struct ComplainingLogHandler: LogHandler {
+    let complain: @Sendable (String) -> Void
+    var metadata = Logger.Metadata()
+    var logLevel = Logger.Level.notice
+
+    init(complain: @escaping @Sendable (String) -> Void) {
+        self.complain = complain
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let facts = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        complain("sluice: \(event.message)\(facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")\n")
+    }
+}

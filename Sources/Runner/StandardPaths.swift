@@ -1,0 +1,78 @@
+import Foundation
+
+/// Where Sluice keeps its files (XDG Base Directory Specification).
+public enum StandardPaths {
+    /// The directory of the certificate authority: `$XDG_CONFIG_HOME/sluice`.
+    public static var configuration: String {
+        directory("XDG_CONFIG_HOME", ".config")
+    }
+
+    /// The directory of sessions that were given no name: `$XDG_STATE_HOME/sluice/sessions`.
+    public static var sessions: String {
+        directory("XDG_STATE_HOME", ".local/state") + "/sessions"
+    }
+
+    /// A name for a session that begins now; `tag` tells apart those of one second.
+    public static func newSession(tag: String = "") -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.dateFormat = "yyyy-MM-dd'T'HH-mm-ss"
+        let stem = sessions + "/" + formatter.string(from: Date()) + tag
+        var path = stem + ".sluice"
+        var number = 2
+        while FileManager.default.fileExists(atPath: path) {
+            path = "\(stem)-\(number).sluice"
+            number += 1
+        }
+        return path
+    }
+
+    /// The newest session that was given no name; `nil` where there is none.
+    public static var newestSession: String? {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: sessions)) ?? []
+        return names.filter { $0.hasSuffix(".sluice") }.max().map { sessions + "/" + $0 }
+    }
+
+    /// Makes a directory that only the user can read, with those above it.
+    public static func makeDirectory(_ path: String) throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw StartFailure(
+                "The directory \(path) cannot be made: \(error.localizedDescription)",
+                hint: "Set XDG_CONFIG_HOME and XDG_STATE_HOME to directories that can be written to."
+            )
+        }
+    }
+
+    private static func directory(_ variable: String, _ fallback: String) -> String {
+        let environment = ProcessInfo.processInfo.environment
+        // The specification says to ignore relative paths.
+        if let base = environment[variable], base.hasPrefix("/") { return base + "/sluice" }
+        return (environment["HOME"] ?? NSHomeDirectory()) + "/" + fallback + "/sluice"
+    }
+}
+
+/// Why Sluice could not start, or a command could not do its work.
+public struct StartFailure: Error, CustomStringConvertible {
+    /// What happened, where.
+    public let message: String
+    /// What to try; may be empty.
+    public let hint: String
+    /// Whether the command was called wrongly (exit code 2), not just in vain (1).
+    public let isUsage: Bool
+
+    /// Creates a failure.
+    public init(_ message: String, hint: String = "", isUsage: Bool = false) {
+        self.message = message
+        self.hint = hint
+        self.isUsage = isUsage
+    }
+
+    /// Message and hint.
+    public var description: String { hint.isEmpty ? message : "\(message)\n\(hint)" }
+}

@@ -1,0 +1,232 @@
+import HTTPModel
+import NIOCore
+
+/// Why an exchange cannot become a cURL command.
+struct CurlRefusal: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// One cURL command that sends a recorded request again: the request as the client sent it.
+///
+/// What curl would add by itself and the request lacked is suppressed, what it would change is told to leave alone.
+/// `Host` moves first, as curl always writes it there, and fields meant for a proxy (`Proxy-Connection`,
+/// `Proxy-Authorization`) are left out.
+struct CurlCommand {
+    /// Linux lets one argument have 128 KiB; other systems have less for all of them together.
+    static let longestArgument = 100 * 1024
+    /// Bodies above this are uploaded as they are read, for curl keeps what `--data-binary` names in memory.
+    static let longestInMemory = 64 << 20
+    /// curl asks `Expect: 100-continue` above 1 MiB, older versions above 1 KiB.
+    private static let longestWithoutExpect = 1024
+
+    private let record: ExchangeRecord
+    private let head: RequestHead
+    private let body: RecordedBody
+    private let files: (any BodyFiles)?
+    private let bodySize: Int
+    private var words: [[UInt8]] = ["curl".utf8.map { $0 }]
+    /// What the command cannot repeat, in sentences.
+    private(set) var remarks: [String] = []
+
+    /// Makes the command.
+    ///
+    /// - Throws: `CurlRefusal` where the exchange is no request that curl can send, or the source's or files' error.
+    init(_ exchange: RecordedExchange, source: any ExchangeSource, files: (any BodyFiles)?) throws {
+        record = exchange.record
+        guard record.kind == .http || record.kind == .upgraded, record.method != "CONNECT" else {
+            throw CurlRefusal(description: "no HTTP request that curl could send again")
+        }
+        guard let head = exchange.messages.requestHead.flatMap({ StoredHead.request($0) }) else {
+            throw CurlRefusal(description: "the session does not hold its request head")
+        }
+        self.head = head
+        body = RecordedBody(source: source, id: record.id, side: .requestReceived)
+        self.files = files
+        var size = 0
+        try body.forEachPiece { size += $0.readableBytes }
+        bodySize = size
+        if exchange.messages.requestTrailers != nil { remarks.append("curl cannot send the request's trailers") }
+        if record.flags.contains(.requestBodyIncomplete) { remarks.append("the recorded body is incomplete") }
+        version()
+        try method()
+        try headerFields()
+        try data()
+        if head.fields.contains(.acceptEncoding) { option("--compressed") }
+        try url()
+    }
+
+    /// The command's bytes; UTF-8 unless the request's URL or fields are not.
+    var bytes: [UInt8] { Array(words.joined(separator: [UInt8(ascii: " ")])) }
+
+    private var isChunked: Bool { head.fields.contains(.transferEncoding, token: "chunked") }
+    private var isBodyless: Bool { head.method == "GET" || head.method == "HEAD" }
+    private var isSecure: Bool { record.url.scheme == "https" || record.url.scheme == "wss" }
+
+    /// Whether there is a body to send, be it empty.
+    private var hasBody: Bool {
+        bodySize > 0 || isChunked || (!isBodyless && head.fields.contains(.contentLength))
+    }
+
+    private mutating func option(_ name: String) {
+        words.append(Array(name.utf8))
+    }
+
+    private mutating func option(_ name: String, _ value: some Collection<UInt8>) throws {
+        guard let word = ShellWord.quoted(value) else {
+            throw CurlRefusal(description: "\(name) would need a NUL or a line break that no command line can carry")
+        }
+        option(name)
+        words.append(word)
+    }
+
+    private mutating func version() {
+        switch (head.version, isSecure) {
+        case (.http10, _): option("--http1.0")
+        case (.http11, true): option("--http1.1")
+        case (.http11, false): break
+        case (.http2, true): option("--http2")
+        case (.http2, false): option("--http2-prior-knowledge")
+        }
+    }
+
+    private mutating func method() throws {
+        switch (head.method, hasBody) {
+        case ("GET", false), ("POST", true): break
+        case ("HEAD", false): option("--head")
+        default: try option("-X", head.method.utf8)
+        }
+    }
+
+    // MARK: Fields
+
+    private mutating func headerFields() throws {
+        let fields = head.fields
+        let host = fields.firstIndex(of: .host)
+        if let host {
+            try header(fields[host])
+        } else if head.version != .http2 {
+            try option("-H", "Host:".utf8)
+        }
+        for (index, field) in fields.enumerated() where index != host && isRepeatable(field, at: index) {
+            try header(field)
+        }
+        for name in ["User-Agent", "Accept"] where !fields.contains(FieldName(name)) {
+            try option("-H", "\(name):".utf8)
+        }
+        guard hasBody else { return }
+        // curl has its own idea of these for anything it sends as data.
+        if !fields.contains(.contentType) { try option("-H", "Content-Type:".utf8) }
+        if !fields.contains(.expect), bodySize > CurlCommand.longestWithoutExpect || isChunked {
+            try option("-H", "Expect:".utf8)
+        }
+    }
+
+    private func isRepeatable(_ field: Field, at index: Int) -> Bool {
+        let name = FieldName(field.name)
+        switch name {
+        case .proxyConnection, .proxyAuthorization, .host: return false
+        case .contentLength:
+            // curl writes its own at the end; elsewhere the field is given, to stay where it was.
+            let isFirst = head.fields.firstIndex(of: .contentLength) == index
+            let isWhereCurlWritesIt = hasBody && field.name == "Content-Length" && isLast(index)
+            return isFirst && !isChunked && !isWhereCurlWritesIt && Int(field.value) == bodySize
+        default: return field.nameBytes.first != UInt8(ascii: ":")
+        }
+    }
+
+    private func isLast(_ index: Int) -> Bool {
+        head.fields[(index + 1)...].allSatisfy { field in
+            [.contentLength, .proxyConnection, .proxyAuthorization, .host].contains(FieldName(field.name))
+        }
+    }
+
+    private mutating func header(_ field: Field) throws {
+        var line = Array(field.nameBytes)
+        // For curl a name with a colon alone means "leave it out", with a semicolon "send it empty".
+        if field.valueBytes.isEmpty {
+            line.append(UInt8(ascii: ";"))
+        } else {
+            line.append(contentsOf: ": ".utf8)
+            line.append(contentsOf: field.valueBytes)
+        }
+        guard line.count > CurlCommand.longestArgument else { return try option("-H", line) }
+        let path = try writeFile("header-\(words.count).txt") { try $0(ByteBuffer(bytes: line)) }
+        try option("-H", "@\(path)".utf8)
+    }
+
+    // MARK: Body
+
+    private mutating func data() throws {
+        guard hasBody else { return }
+        if bodySize <= CurlCommand.longestArgument {
+            let bytes = try body.prefix(CurlCommand.longestArgument).readableBytesView
+            if ShellWord.isPlainText(bytes) {
+                option("--data-raw")
+                return words.append(ShellWord.singleQuoted(bytes))
+            }
+        }
+        let body = body
+        let path = try writeFile("body.bin") { try body.forEachPiece($0) }
+        if bodySize > CurlCommand.longestInMemory {
+            try option("--upload-file", path.utf8)
+            if head.method == "POST" { try option("-X", "POST".utf8) }
+        } else {
+            try option("--data-binary", "@\(path)".utf8)
+        }
+    }
+
+    private func writeFile(
+        _ name: String,
+        contents: ((ByteBuffer) throws -> Void) throws -> Void
+    ) throws -> String {
+        guard let files else {
+            let reason = "it has a part that no command line can carry, and there is no place for a file"
+            throw CurlRefusal(description: reason)
+        }
+        let path = try files.write("exchange-\(record.id)-\(name)", contents: contents)
+        // To curl a lone "-" is standard input, and to a shell a leading one an option.
+        return path.hasPrefix("-") ? "./\(path)" : path
+    }
+
+    // MARK: URL
+
+    private mutating func url() throws {
+        let base = "\(isSecure ? "https" : "http")://\(authority)"
+        let target = originTarget
+        let isUpload = bodySize > CurlCommand.longestInMemory
+        guard !isUpload, CurlCommand.isPlainTarget(target) else {
+            try option("--request-target", target)
+            return words.append(ShellWord.quoted("\(base)/"))
+        }
+        if target.indices.contains(where: { target[$0...].starts(with: "/.".utf8) }) { option("--path-as-is") }
+        let url = Array(base.utf8) + target
+        if url.contains(where: { "[]{}".utf8.contains($0) }) { option("--globoff") }
+        words.append(ShellWord.singleQuoted(url))
+    }
+
+    /// The host and, where it is not the scheme's default, the port.
+    private var authority: String {
+        var url = record.url
+        if url.scheme == "ws" { url.scheme = "http" }
+        if url.scheme == "wss" { url.scheme = "https" }
+        return url.authority
+    }
+
+    /// The target in origin form (RFC 9112 §3.2.1): the bytes as received, without scheme and authority.
+    private var originTarget: ArraySlice<UInt8> {
+        let target = Array(head.targetBytes)
+        guard target.first != UInt8(ascii: "/"), let colon = target.firstIndex(of: UInt8(ascii: ":")),
+            target[colon...].starts(with: "://".utf8)
+        else { return target[...] }
+        let rest = target[(colon + 3)...]
+        guard let end = rest.firstIndex(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }) else {
+            return Array("/".utf8)[...]
+        }
+        return target[end] == UInt8(ascii: "/") ? target[end...] : ([UInt8(ascii: "/")] + target[end...])[...]
+    }
+
+    /// Whether curl sends this path and query as they stand in a URL.
+    private static func isPlainTarget(_ target: ArraySlice<UInt8>) -> Bool {
+        target.first == UInt8(ascii: "/") && target.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
+    }
+}

@@ -1,0 +1,109 @@
+public import HTTPModel
+import NIOCore
+
+/// Exports requests as cURL commands that send them again, exactly as the client sent them.
+///
+/// One exchange is one command line. Several are a script for `sh` that runs each in turn, or, for `xargs -0` and the
+/// like, commands separated by NUL. Exchanges that are no request (tunnels, failed handshakes) stay out; a script
+/// says so in a comment.
+public struct CurlExport: ExchangeExport {
+    /// How several commands are put together.
+    public enum Form: Sendable {
+        /// A script for `sh`; for one exchange only the command.
+        case script
+        /// A script for `sh` that is to lie beside its body files: it begins by changing to its own directory.
+        case scriptFile
+        /// Each command followed by a NUL.
+        case nulSeparated
+    }
+
+    private let source: any ExchangeSource
+    private let form: Form
+    private let files: (any BodyFiles)?
+    private let sink: ExportSink
+    /// The first command, kept back until it is known whether there are more.
+    private var first: [UInt8]?
+    /// The same command with the comment it has in a script.
+    private var pendingTitle: [UInt8] = []
+    private var hasHeader = false
+    /// The exchanges that could not become commands, each with the reason.
+    public private(set) var skipped: [(id: ExchangeID, reason: String)] = []
+
+    /// Prepares an export.
+    ///
+    /// - Parameters:
+    ///   - source: where the bodies are.
+    ///   - form: how several commands are put together.
+    ///   - files: where bodies go that no command line can carry; without it such exchanges are left out. A script
+    ///     of several commands changes to its own directory first, so paths should be relative to that or absolute.
+    ///   - sink: takes the output.
+    public init(
+        source: any ExchangeSource,
+        form: Form = .script,
+        files: (any BodyFiles)? = nil,
+        sink: @escaping ExportSink
+    ) {
+        self.source = source
+        self.form = form
+        self.files = files
+        self.sink = sink
+    }
+
+    /// Writes an exchange's command.
+    public mutating func add(_ exchange: RecordedExchange) throws {
+        let id = exchange.record.id
+        let command: CurlCommand
+        do {
+            command = try CurlCommand(exchange, source: source, files: files)
+        } catch let refusal as CurlRefusal {
+            skipped.append((id, refusal.description))
+            if form != .nulSeparated {
+                try write(CurlExport.comment("\(id) left out: \(refusal.description)"), isCommand: false)
+            }
+            return
+        }
+        if form == .nulSeparated { return try sink(ByteBuffer(bytes: command.bytes + [0])) }
+        let title = CurlExport.comment("\(id) \(exchange.record.method) \(exchange.record.url)")
+        let remarks = command.remarks.flatMap { CurlExport.comment($0) }
+        try write(title + remarks + command.bytes + [0x0A], isCommand: true, bare: remarks + command.bytes + [0x0A])
+    }
+
+    /// Writes what is still kept back.
+    public mutating func finish() throws {
+        if let first { try sink(ByteBuffer(bytes: first)) }
+        first = nil
+    }
+
+    /// The command for one exchange as text, for a clipboard.
+    ///
+    /// - Throws: an error that says why, where the exchange cannot become one.
+    public static func command(
+        for exchange: RecordedExchange,
+        source: any ExchangeSource,
+        files: (any BodyFiles)? = nil
+    ) throws -> String {
+        String(decoding: try CurlCommand(exchange, source: source, files: files).bytes, as: UTF8.self)
+    }
+
+    private mutating func write(_ lines: [UInt8], isCommand: Bool, bare: [UInt8] = []) throws {
+        if form == .script, !hasHeader, isCommand, first == nil, pendingTitle.isEmpty {
+            first = bare
+            pendingTitle = lines
+            return
+        }
+        if !hasHeader {
+            hasHeader = true
+            var header = Array("#!/bin/sh\n# Requests recorded by Sluice.\nset -u\n".utf8)
+            header += Array("cd -- \"$(dirname -- \"$0\")\" || exit 1\n".utf8)
+            try sink(ByteBuffer(bytes: header))
+            if first != nil { try sink(ByteBuffer(bytes: [0x0A] + pendingTitle)) }
+            first = nil
+        }
+        try sink(ByteBuffer(bytes: [0x0A] + lines))
+    }
+
+    /// A comment line; whatever could end it is replaced.
+    private static func comment(_ text: String) -> [UInt8] {
+        Array("# ".utf8) + text.utf8.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 } + [0x0A]
+    }
+}

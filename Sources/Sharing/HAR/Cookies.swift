@@ -1,0 +1,100 @@
+import Content
+import HTTPModel
+
+/// Cookies in messages (RFC 6265).
+enum Cookies {
+    struct Cookie: Equatable {
+        var name: String
+        var value: String
+    }
+
+    struct SetCookie {
+        var name: String
+        var value: String
+        var attributes: [(name: String, value: String)]
+
+        var path: String? { attribute("path") }
+        var domain: String? { attribute("domain") }
+        var sameSite: String? { attribute("samesite") }
+        var isSecure: Bool { attribute("secure") != nil }
+        var isHTTPOnly: Bool { attribute("httponly") != nil }
+
+        /// When the cookie expires, in microseconds since 1970; `Max-Age` wins (RFC 6265 §4.1.2.2).
+        func expires(receivedAt moment: Int64) -> Int64? {
+            if let seconds = attribute("max-age").flatMap({ Int64($0) }) {
+                // Further away than any calendar goes means "for ever".
+                return moment + min(max(seconds, 0), 10_000_000_000) * 1_000_000
+            }
+            return attribute("expires").flatMap { CookieDate.microseconds($0) }
+        }
+
+        private func attribute(_ name: String) -> String? {
+            attributes.last { $0.name == name }?.value
+        }
+    }
+
+    /// The cookies that a request sends.
+    static func request(_ fields: FieldSection) -> [Cookie] {
+        fields.values(of: .cookie).flatMap { $0.split(separator: ";").map { pair($0) } }
+            .filter { !$0.name.isEmpty || !$0.value.isEmpty }
+    }
+
+    /// The cookies that a response sets.
+    static func response(_ fields: FieldSection) -> [SetCookie] {
+        fields.values(of: .setCookie).compactMap { line in
+            let pieces = line.split(separator: ";", omittingEmptySubsequences: false)
+            guard let first = pieces.first, first.contains("=") else { return nil }
+            let cookie = pair(first)
+            let attributes = pieces.dropFirst().map { piece in
+                let pair = pair(piece, nameOnly: true)
+                return (pair.name.lowercased(), pair.value)
+            }
+            return SetCookie(name: cookie.name, value: cookie.value, attributes: attributes)
+        }
+    }
+
+    private static func pair(_ text: Substring, nameOnly: Bool = false) -> Cookie {
+        guard let equals = text.firstIndex(of: "=") else {
+            return nameOnly ? Cookie(name: trim(text), value: "") : Cookie(name: "", value: trim(text))
+        }
+        return Cookie(name: trim(text[..<equals]), value: trim(text[text.index(after: equals)...]))
+    }
+
+    private static func trim(_ text: Substring) -> String {
+        var text = text
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return String(text)
+    }
+}
+
+/// The dates of cookies, by the lenient rules of RFC 6265 §5.1.1: tokens in any order.
+enum CookieDate {
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+    /// Microseconds since 1970; `nil` where a part is missing or impossible.
+    static func microseconds(_ text: String) -> Int64? {
+        var time: [Int]?
+        var day: Int?
+        var month: Int?
+        var year: Int?
+        for token in text.split(whereSeparator: { !$0.isLetter && !$0.isNumber && $0 != ":" }) {
+            let number = token.utf8.count <= 4 ? Int(token) : nil
+            let parts = token.split(separator: ":").compactMap { Int($0) }
+            if time == nil, parts.count == 3 {
+                time = parts
+            } else if day == nil, let number, token.utf8.count <= 2 {
+                day = number
+            } else if month == nil, let index = months.firstIndex(of: token.prefix(3).lowercased()) {
+                month = index + 1
+            } else if year == nil, let number, token.utf8.count >= 2 {
+                year = number < 70 ? number + 2000 : number < 100 ? number + 1900 : number
+            }
+        }
+        guard let time, let day, let month, let year, (1...31).contains(day), (1601...9999).contains(year),
+            (0...23).contains(time[0]), (0...59).contains(time[1]), (0...59).contains(time[2])
+        else { return nil }
+        let days = Timestamp.days(year: year, month: month, day: day)
+        return Int64(days * 86_400 + time[0] * 3600 + time[1] * 60 + time[2]) * 1_000_000
+    }
+}

@@ -1,0 +1,162 @@
+import Content
+public import HTTPModel
+import NIOCore
+
+/// Exports exchanges as an HTTP Archive, HAR 1.2, as browsers' developer tools open it.
+///
+/// The archive shows what the client saw: the request as the client sent it and the response as it was given to the
+/// client. Where a stage changed either, the other form is in the entry's `_sluice` member, with the trace, failure,
+/// addresses and TLS details. `connect` includes `ssl`, and `time` is the sum of the phases, as HAR 1.2 demands; the
+/// duration that was measured is `_sluice.duration`. Bodies are without content coding: as text where they are text,
+/// else in base64 (`encoding`; for requests `_encoding`, which HAR 1.2 does not foresee).
+public struct HARExport: ExchangeExport {
+    /// How to export.
+    public struct Options: Sendable {
+        /// How many bytes of each body to write; `nil` for all.
+        public var bodyLimit: Int?
+        /// How many bytes to decode of a body with content coding.
+        public var decodedLimit = 256 << 20
+        /// The version of Sluice that the archive names.
+        public var creatorVersion = "0.1.0"
+
+        /// Creates the usual options.
+        public init() {}
+    }
+
+    let source: any ExchangeSource
+    let options: Options
+    private var writer: JSONWriter
+    private var isOpen = false
+
+    /// Prepares an export; nothing is written before the first exchange or the end.
+    public init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
+        self.source = source
+        self.options = options
+        writer = JSONWriter(sink)
+    }
+
+    /// Writes an exchange as an entry.
+    public mutating func add(_ exchange: RecordedExchange) throws {
+        try begin()
+        writer.lineBreak()
+        let export = self
+        try writer.object { try export.entry(exchange, into: &$0) }
+    }
+
+    /// Writes what closes the archive.
+    public mutating func finish() throws {
+        try begin()
+        try writer.endLine()
+        try writer.close(UInt8(ascii: "]"))
+        try writer.close(UInt8(ascii: "}"))
+        try writer.close(UInt8(ascii: "}"))
+        try writer.endLine()
+        try writer.flush()
+    }
+
+    private mutating func begin() throws {
+        guard !isOpen else { return }
+        isOpen = true
+        writer.open(UInt8(ascii: "{"))
+        writer.key("log")
+        writer.open(UInt8(ascii: "{"))
+        writer.member("version", "1.2")
+        writer.key("creator")
+        let version = options.creatorVersion
+        try writer.object {
+            $0.member("name", "Sluice")
+            $0.member("version", version)
+        }
+        // Firefox walks through the pages without asking whether there are any.
+        writer.key("pages")
+        try writer.array { _ in }
+        writer.key("entries")
+        writer.open(UInt8(ascii: "["))
+    }
+
+    var limits: BodyText.Limits {
+        BodyText.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
+    }
+
+    private func entry(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+        let record = exchange.record
+        let timings = HARTimings(record.timings)
+        writer.member("startedDateTime", Timestamp.iso8601(record.startedAt))
+        writer.key("time")
+        writer.milliseconds(timings.sum)
+        writer.key("request")
+        try writer.object { try request(exchange, into: &$0) }
+        writer.key("response")
+        try writer.object { try response(exchange, into: &$0) }
+        writer.key("cache")
+        try writer.object { _ in }
+        writer.key("timings")
+        try writer.object { timings.write(into: &$0) }
+        if let upstream = exchange.upstream {
+            writer.member("serverIPAddress", HARExport.address(of: upstream.peerAddress))
+        }
+        writer.member("connection", record.clientConnection.description)
+        writer.key("_sluice")
+        try writer.object { try extras(exchange, into: &$0) }
+    }
+
+    private func extras(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+        let record = exchange.record
+        writer.member("id", record.id.number)
+        writer.member("kind", record.kind.exportName)
+        writer.member("state", record.state.exportName)
+        writer.optionalMilliseconds("duration", record.timings.total)
+        writer.optionalMember("sentUrl", record.sentURL?.description)
+        writer.optionalMember("upstreamVersion", record.upstreamVersion?.description)
+        try writer.strings("flags", record.flags.exportNames)
+        try writer.failure(record.failure)
+        try writer.sizes(record.sizes)
+        try writer.connection("client", exchange.client)
+        try writer.connection("upstream", exchange.upstream)
+        try writer.requestHead("requestSent", exchange.messages.requestHeadSent)
+        if exchange.messages.responseHeadSent != nil {
+            try writer.responseHead("responseReceived", exchange.messages.responseHead)
+        }
+        if !exchange.messages.trace.isEmpty { try writer.trace(exchange.messages.trace) }
+    }
+
+    /// The address in `host:port`, without the brackets of IPv6.
+    private static func address(of text: String) -> String {
+        guard let (host, _) = RequestURL.splitAuthority(text) else { return text }
+        return host
+    }
+}
+
+/// The phases as HAR 1.2 has them.
+struct HARTimings {
+    let timings: Timings
+
+    init(_ timings: Timings) {
+        self.timings = timings
+    }
+
+    /// Our `connect` is TCP alone; HAR's includes TLS.
+    private var connect: Int64? {
+        guard timings.connect != nil || timings.tls != nil else { return nil }
+        return (timings.connect ?? 0) + (timings.tls ?? 0)
+    }
+
+    /// The sum of the phases that happened, in microseconds.
+    var sum: Int64 {
+        [timings.blocked, timings.dns, connect, timings.send, timings.wait, timings.receive]
+            .reduce(0) { $0 + max($1 ?? 0, 0) }
+    }
+
+    func write(into writer: inout JSONWriter) {
+        let phases: [(String, Int64?)] = [
+            ("blocked", timings.blocked), ("dns", timings.dns), ("connect", connect),
+            // These three are not optional in HAR 1.2.
+            ("send", timings.send ?? 0), ("wait", timings.wait ?? 0), ("receive", timings.receive ?? 0),
+            ("ssl", timings.tls),
+        ]
+        for (name, microseconds) in phases {
+            writer.key(name)
+            writer.milliseconds(microseconds.map { max($0, 0) })
+        }
+    }
+}

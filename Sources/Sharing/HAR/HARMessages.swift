@@ -1,0 +1,166 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// Requests and responses as HAR 1.2 has them.
+extension HARExport {
+    /// Multipart bodies up to this size are read into their parts.
+    private static let longestMultipart = 1 << 20
+
+    func request(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+        let record = exchange.record
+        let head = exchange.messages.requestHead.flatMap { StoredHead.request($0) }
+        let fields = head?.fields ?? FieldSection()
+        writer.member("method", record.method.isEmpty ? "CONNECT" : record.method)
+        writer.member("url", HARURL.text(record))
+        writer.member("httpVersion", (head?.version ?? record.clientVersion).description)
+        writer.key("cookies")
+        try writer.array { array in
+            for cookie in Cookies.request(fields) {
+                try array.object {
+                    $0.member("name", cookie.name)
+                    $0.member("value", cookie.value)
+                }
+            }
+        }
+        try writer.fields("headers", fields)
+        try writer.formFields("queryString", record.url.query.map { FormFields.parse(query: $0) } ?? [])
+        let contentType = fields.value(of: .contentType)
+        let mediaType = contentType.flatMap { MediaType($0) }
+        let text = try BodyText(
+            RecordedBody(source: source, id: record.id, side: .requestReceived),
+            mediaType: mediaType,
+            contentEncoding: fields.combinedValue(of: .contentEncoding),
+            limits: limits
+        )
+        if text.encodedSize > 0, record.kind == .http || record.kind == .upgraded || record.kind == .malformed {
+            writer.key("postData")
+            try writer.object { try postData(text, contentType: contentType, mediaType, into: &$0) }
+        }
+        writer.member("headersSize", exchange.messages.requestHead.map { Int64($0.readableBytes) } ?? -1)
+        writer.member("bodySize", max(Int64(text.encodedSize), record.sizes.requestBody))
+    }
+
+    private func postData(
+        _ text: BodyText,
+        contentType: String?,
+        _ mediaType: MediaType?,
+        into writer: inout JSONWriter
+    ) throws {
+        writer.member("mimeType", contentType ?? "application/octet-stream")
+        let isForm = mediaType?.essence == "application/x-www-form-urlencoded"
+        if isForm || mediaType?.type == "multipart", text.decodedSize <= HARExport.longestMultipart {
+            var whole = ByteBuffer()
+            let limit = HARExport.longestMultipart
+            _ = try text.body.forEachDecodedPiece(text.codings, limit: limit) { whole.writeBytes($0) }
+            if isForm {
+                try writer.formFields("params", FormFields.parse(whole.readableBytesView))
+            } else if let mediaType, let multipart = Multipart(whole, mediaType: mediaType) {
+                try writer.parts(multipart)
+            }
+        }
+        writer.key("text")
+        try text.write(into: &writer)
+        if text.isBase64 { writer.member("_encoding", "base64") }
+        writer.optionalMember("comment", text.comment)
+    }
+
+    func response(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+        let record = exchange.record
+        let headBytes = exchange.messages.head(of: .responseSent)
+        let head = headBytes.flatMap { StoredHead.response($0) }
+        let fields = head?.fields ?? FieldSection()
+        let contentType = fields.value(of: .contentType)
+        writer.member("status", head?.status ?? record.status)
+        writer.member("statusText", head?.reason ?? "")
+        writer.member("httpVersion", (head?.version ?? record.clientVersion).description)
+        writer.key("cookies")
+        try writer.array { array in
+            for cookie in Cookies.response(fields) { try array.setCookie(cookie, at: record.startedAt) }
+        }
+        try writer.fields("headers", fields)
+        let text = try BodyText(
+            RecordedBody(source: source, id: record.id, side: .responseSent),
+            mediaType: contentType.flatMap { MediaType($0) },
+            contentEncoding: fields.combinedValue(of: .contentEncoding),
+            limits: limits
+        )
+        writer.key("content")
+        try writer.object {
+            $0.member("size", text.decodedSize)
+            if !text.codings.isEmpty, text.problem == nil, text.encodedSize > 0 {
+                $0.member("compression", text.decodedSize - text.encodedSize)
+            }
+            $0.member("mimeType", contentType ?? "x-unknown")
+            $0.key("text")
+            try text.write(into: &$0)
+            if text.isBase64 { $0.member("encoding", "base64") }
+            $0.optionalMember("comment", text.comment)
+        }
+        writer.member("redirectURL", fields.value(of: "location") ?? "")
+        writer.member("headersSize", headBytes.map { Int64($0.readableBytes) } ?? -1)
+        writer.member("bodySize", head == nil ? -1 : text.encodedSize)
+        writer.member("_transferSize", record.sizes.responseWire)
+        writer.optionalMember("_error", record.failure.map { "\($0.code.rawValue): \($0.message)" })
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func formFields(_ name: String, _ fields: [FormField]) throws {
+        key(name)
+        try array { array in
+            for field in fields {
+                try array.object {
+                    $0.member("name", field.name)
+                    $0.member("value", field.value)
+                }
+            }
+        }
+    }
+
+    fileprivate mutating func parts(_ multipart: Multipart) throws {
+        key("params")
+        try array { array in
+            for part in multipart.parts {
+                try array.object {
+                    $0.member("name", part.name ?? "")
+                    // A file's content is in `text` already.
+                    if part.fileName == nil, UTF8Check.isValid(part.content.readableBytesView) {
+                        $0.member("value", String(buffer: part.content))
+                    }
+                    $0.optionalMember("fileName", part.fileName)
+                    $0.optionalMember("contentType", part.fields.value(of: .contentType))
+                }
+            }
+        }
+    }
+
+    fileprivate mutating func setCookie(_ cookie: Cookies.SetCookie, at moment: Int64) throws {
+        try object {
+            $0.member("name", cookie.name)
+            $0.member("value", cookie.value)
+            $0.optionalMember("path", cookie.path)
+            $0.optionalMember("domain", cookie.domain)
+            $0.optionalMember("expires", cookie.expires(receivedAt: moment).map { Timestamp.iso8601($0) })
+            $0.member("httpOnly", cookie.isHTTPOnly)
+            $0.member("secure", cookie.isSecure)
+            $0.optionalMember("sameSite", cookie.sameSite)
+        }
+    }
+}
+
+/// URLs that every HAR reader takes: one it cannot parse makes some refuse the whole archive.
+enum HARURL {
+    static func text(_ record: ExchangeRecord) -> String {
+        var url = record.url
+        if RequestURL.defaultPort(of: url.scheme) == nil {
+            url.scheme = record.flags.contains(.tunnelledTLS) || url.port == 443 ? "https" : "http"
+        }
+        if url.host.isEmpty { url.host = "unknown.invalid" }
+        if !url.path.hasPrefix("/") { url.path = "/" + url.path }
+        return url.description.utf8.reduce(into: "") { text, byte in
+            let isPlain = byte > 0x20 && byte < 0x7F && !"\"<>\\^`".utf8.contains(byte)
+            text += isPlain ? String(Unicode.Scalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// Sizes and durations as people read them.
+enum Measures {
+    /// Bytes in at most four digits and a unit, for example `1.5 KB` (powers of 1000).
+    static func size(_ bytes: Int64) -> String {
+        scaled(bytes, units: ["B", "KB", "MB", "GB", "TB"], step: 1000)
+    }
+
+    /// Microseconds as milliseconds or seconds, for example `12.3 ms`.
+    static func duration(_ microseconds: Int64?) -> String {
+        guard let microseconds else { return "-" }
+        if microseconds < 1_000_000 { return tenths(microseconds, 1000) + " ms" }
+        return tenths(microseconds, 1_000_000) + " s"
+    }
+
+    private static func scaled(_ value: Int64, units: [String], step: Int64) -> String {
+        var unit = 0
+        var divisor: Int64 = 1
+        while unit + 1 < units.count, value / divisor >= step {
+            divisor *= step
+            unit += 1
+        }
+        return unit == 0 ? "\(value) \(units[0])" : "\(tenths(value, divisor)) \(units[unit])"
+    }
+
+    private static func tenths(_ value: Int64, _ divisor: Int64) -> String {
+        let whole = value / divisor
+        return whole >= 100 ? "\(whole)" : "\(whole).\(value % divisor * 10 / divisor)"
+    }
+}
+
+extension String {
+    /// The text with control characters shown as `?`, so that traffic cannot drive the terminal.
+    var withoutControls: String {
+        guard utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 }) else { return self }
+        return String(
+            String.UnicodeScalarView(
+                unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }
+            )
+        )
+    }
+
+    /// The text made at least, or where `cutting` exactly, this wide; cut texts end in `…`.
+    func padded(_ width: Int, cutting: Bool = false, right: Bool = false) -> String {
+        let missing = width - count
+        if missing < 0 { return cutting ? String(prefix(max(width - 1, 0))) + "…" : self }
+        let space = String(repeating: " ", count: missing)
+        return right ? space + self : self + space
+    }
+}

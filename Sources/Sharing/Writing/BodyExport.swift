@@ -1,0 +1,79 @@
+public import Content
+public import HTTPModel
+public import NIOCore
+
+/// Writes one body by itself: what `sluice show --body` prints.
+public enum BodyExport {
+    /// Text in another encoding than UTF-8 is converted whole, so only up to this size.
+    private static let longestConversion = 8 << 20
+
+    /// Writes a body into a sink, piece by piece.
+    ///
+    /// - Parameters:
+    ///   - exchange: the exchange whose body it is.
+    ///   - side: which of its bodies.
+    ///   - source: where the body is.
+    ///   - raw: the bytes as recorded; otherwise without content coding, and text in UTF-8 whatever its encoding was.
+    ///   - sink: takes the bytes.
+    /// - Returns: what stopped the decoding, if anything did; what came before it has been written.
+    /// - Throws: the source's or the sink's error.
+    public static func write(
+        _ exchange: RecordedExchange,
+        side: BodySide,
+        from source: any ExchangeSource,
+        raw: Bool,
+        sink: ExportSink
+    ) throws -> DecodingProblem? {
+        let body = RecordedBody(source: source, id: exchange.record.id, side: side)
+        if raw {
+            try body.forEachPiece(sink)
+            return nil
+        }
+        let fields = exchange.messages.fields(of: side)
+        let codings = fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? []
+        let mediaType = fields.value(of: .contentType).flatMap { MediaType($0) }
+        if mediaType?.isTextual == true, let text = try converted(body, codings, mediaType) {
+            try sink(ByteBuffer(string: text))
+            return nil
+        }
+        return try body.forEachDecodedPiece(codings, limit: .max) { try sink(ByteBuffer(bytes: $0)) }
+    }
+
+    /// The body's text where it is in another encoding than UTF-8 and not too long; `nil` else.
+    private static func converted(
+        _ body: RecordedBody,
+        _ codings: [ContentCoding],
+        _ mediaType: MediaType?
+    ) throws -> String? {
+        var whole = ByteBuffer()
+        let decoder = ContentDecoder(codings: codings, limit: longestConversion)
+        var offset: Int64 = 0
+        while !decoder.isStopped {
+            let piece = try body.source.body(of: body.id, side: body.side, offset: offset, limit: 64 * 1024)
+            guard piece.readableBytes > 0 else { break }
+            offset += Int64(piece.readableBytes)
+            decoder.decode(piece) { whole.writeBytes($0) }
+        }
+        decoder.finish()
+        guard decoder.problem == nil else { return nil }
+        let charset = Charset.detect(in: whole, mediaType: mediaType)
+        return charset == .utf8 ? nil : TextDecoder.decode(whole, as: charset).text
+    }
+}
+
+extension ExchangeMessages {
+    /// The head that belongs to a body: where nothing was changed, the one received is also the one sent.
+    func head(of side: BodySide) -> ByteBuffer? {
+        switch side {
+        case .requestReceived: requestHead
+        case .requestSent: requestHeadSent ?? requestHead
+        case .responseReceived: responseHead
+        case .responseSent: responseHeadSent ?? responseHead
+        }
+    }
+
+    /// The fields of the head that belongs to a body.
+    func fields(of side: BodySide) -> FieldSection {
+        head(of: side).map { StoredHead.fieldsAfterStartLine($0) } ?? FieldSection()
+    }
+}

@@ -1,0 +1,124 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// A body as a JSON string: as text where it is text, else in base64.
+///
+/// The body is read twice, so that it is never whole in memory.
+struct BodyText {
+    /// How much of a body goes into an export.
+    struct Limits {
+        /// How many bytes of a body to write; the rest is left out.
+        var written: Int
+        /// How many bytes to decode of one with a content coding, against decompression bombs.
+        var decoded: Int
+    }
+
+    enum Form {
+        case empty
+        /// Valid UTF-8; this many bytes of it are written.
+        case utf8(Int)
+        /// Text in another character encoding.
+        case converted(String, Charset)
+        /// This many bytes are written in base64.
+        case base64(Int)
+    }
+
+    /// Text in other encodings than UTF-8 is converted whole, so only up to this size.
+    private static let longestConversion = 8 << 20
+
+    let body: RecordedBody
+    let codings: [ContentCoding]
+    private(set) var form = Form.empty
+    /// The body's size as recorded.
+    private(set) var encodedSize = 0
+    /// The body's size without content coding.
+    private(set) var decodedSize = 0
+    private(set) var problem: DecodingProblem?
+    /// Whether only a part of the body is written.
+    private(set) var isCut = false
+
+    /// Reads the body through, to learn what it is.
+    init(_ body: RecordedBody, mediaType: MediaType?, contentEncoding: String?, limits: Limits) throws {
+        self.body = body
+        codings = contentEncoding.map { ContentCoding.list($0) } ?? []
+        var check = UTF8Check()
+        var prefix = ByteBuffer()
+        var decoded = 0
+        try body.forEachPiece { encodedSize += $0.readableBytes }
+        guard encodedSize > 0 else { return }
+        problem = try body.forEachDecodedPiece(codings, limit: codings.isEmpty ? .max : limits.decoded) { piece in
+            check.feed(UnsafeRawBufferPointer(rebasing: piece.prefix(max(limits.written - decoded, 0))))
+            if prefix.readableBytes < BodyText.longestConversion {
+                prefix.writeBytes(piece.prefix(BodyText.longestConversion - prefix.readableBytes))
+            }
+            decoded += piece.count
+        }
+        decodedSize = decoded
+        isCut = decodedSize > limits.written
+        let written = min(decodedSize, limits.written)
+        guard decodedSize > 0 else { return }
+        if isCut ? check.isValidSoFar : check.isValid, !check.hasNUL {
+            form = .utf8(written - check.unfinishedCount)
+        } else if !isCut, decodedSize <= BodyText.longestConversion,
+            let converted = BodyText.converted(prefix, mediaType)
+        {
+            form = .converted(converted.text, converted.charset)
+        } else {
+            form = .base64(written)
+        }
+    }
+
+    /// Whether the bytes are written in base64.
+    var isBase64: Bool {
+        if case .base64 = form { true } else { false }
+    }
+
+    /// What a reader should know about the body, in sentences; `nil` where there is nothing.
+    var comment: String? {
+        var sentences: [String] = []
+        if let problem { sentences.append("Not decoded in whole: \(problem).") }
+        if isCut { sentences.append("Only the beginning of \(decodedSize) bytes is here.") }
+        if case .converted(_, let charset) = form { sentences.append("Converted from \(charset).") }
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    }
+
+    /// Writes the body as one JSON string.
+    func write(into writer: inout JSONWriter) throws {
+        switch form {
+        case .empty: writer.value("")
+        case .converted(let text, _): writer.value(text)
+        case .utf8(let count):
+            writer.beginString()
+            try pieces(count) { try writer.stringPiece($0) }
+            writer.endString()
+        case .base64(let count):
+            var encoder = Base64Stream()
+            writer.beginString()
+            try pieces(count) { piece in
+                try encoder.encode(piece).withUnsafeBytes { try writer.stringPiece($0) }
+            }
+            try encoder.finish().withUnsafeBytes { try writer.stringPiece($0) }
+            writer.endString()
+        }
+    }
+
+    private func pieces(_ count: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var left = count
+        _ = try self.body.forEachDecodedPiece(codings, limit: count) { piece in
+            guard left > 0 else { return }
+            let taken = piece.prefix(left)
+            left -= taken.count
+            try body(UnsafeRawBufferPointer(rebasing: taken))
+        }
+    }
+
+    /// Text in a legacy encoding, where type or content say so and every byte has a meaning in it.
+    private static func converted(_ bytes: ByteBuffer, _ mediaType: MediaType?) -> DecodedText? {
+        guard mediaType?.isTextual == true, TextDecoder.isText(bytes) else { return nil }
+        let charset = Charset.detect(in: bytes, mediaType: mediaType)
+        guard charset != .utf8 else { return nil }
+        let decoded = TextDecoder.decode(bytes, as: charset)
+        return decoded.invalidCount == 0 && !decoded.isFallback ? decoded : nil
+    }
+}

@@ -1,0 +1,142 @@
+import HTTPModel
+import NIOCore
+
+/// The parts of an exchange's JSON that more than one format has.
+extension JSONWriter {
+    /// Writes the members that a list shows: the narrow row.
+    mutating func rowMembers(_ record: ExchangeRecord) throws {
+        member("id", record.id.number)
+        member("kind", record.kind.exportName)
+        member("state", record.state.exportName)
+        member("startedAt", Timestamp.iso8601(record.startedAt))
+        member("method", record.method)
+        member("url", record.url.description)
+        optionalMember("sentUrl", record.sentURL?.description)
+        member("status", record.status)
+        member("clientVersion", record.clientVersion.description)
+        optionalMember("upstreamVersion", record.upstreamVersion?.description)
+        member("mediaType", record.mediaType)
+        optionalMilliseconds("duration", record.timings.total)
+        try sizes(record.sizes)
+        try strings("flags", record.flags.exportNames)
+        try failure(record.failure)
+    }
+
+    mutating func strings(_ name: String, _ texts: [String]) throws {
+        key(name)
+        try array { for text in texts { $0.value(text) } }
+    }
+
+    mutating func sizes(_ sizes: Sizes) throws {
+        key("sizes")
+        try object {
+            $0.member("requestHead", sizes.requestHead)
+            $0.member("requestBody", sizes.requestBody)
+            $0.member("requestWire", sizes.requestWire)
+            $0.member("responseHead", sizes.responseHead)
+            $0.member("responseBody", sizes.responseBody)
+            $0.member("responseWire", sizes.responseWire)
+        }
+    }
+
+    mutating func failure(_ failure: ExchangeFailure?) throws {
+        guard let failure else { return }
+        key("failure")
+        try object {
+            $0.member("code", failure.code.rawValue)
+            $0.member("message", failure.message)
+            if !failure.hint.isEmpty { $0.member("hint", failure.hint) }
+        }
+    }
+
+    mutating func connection(_ name: String, _ connection: ConnectionRecord?) throws {
+        guard let connection else { return }
+        key(name)
+        try object {
+            $0.member("connection", connection.id.number)
+            $0.member("openedAt", Timestamp.iso8601(connection.openedAt))
+            $0.member("localAddress", connection.localAddress)
+            $0.member("peerAddress", connection.peerAddress)
+            if let tls = connection.tls { try $0.tls(tls) }
+        }
+    }
+
+    private mutating func tls(_ tls: TLSDetails) throws {
+        key("tls")
+        try object {
+            $0.member("protocol", tls.protocolVersion)
+            $0.member("cipher", tls.cipherSuite)
+            $0.optionalMember("serverName", tls.serverName)
+            $0.optionalMember("applicationProtocol", tls.applicationProtocol)
+            $0.member("resumed", tls.resumed)
+            $0.optionalMember("verificationFailure", tls.verificationFailure)
+            guard !tls.peerCertificates.isEmpty else { return }
+            $0.key("certificates")
+            try $0.array { writer in
+                for certificate in tls.peerCertificates { try writer.certificate(certificate) }
+            }
+        }
+    }
+
+    private mutating func certificate(_ certificate: CertificateSummary) throws {
+        try object {
+            $0.member("subject", certificate.subject)
+            $0.member("issuer", certificate.issuer)
+            try $0.strings("alternativeNames", certificate.alternativeNames)
+            $0.member("notBefore", Timestamp.iso8601(certificate.notBefore &* 1_000_000))
+            $0.member("notAfter", Timestamp.iso8601(certificate.notAfter &* 1_000_000))
+            $0.member("sha256", certificate.fingerprint)
+        }
+    }
+
+    mutating func trace(_ trace: [TraceEntry]) throws {
+        key("trace")
+        try array { writer in
+            for entry in trace {
+                try writer.object {
+                    $0.member("stage", entry.stage)
+                    $0.optionalMember("rule", entry.rule)
+                    $0.member("outcome", entry.outcome.rawValue)
+                    $0.member("text", entry.text)
+                }
+            }
+        }
+    }
+
+    /// Writes fields as an array of name and value, in order; HTTP/2 pseudo-fields are no fields and are left out.
+    mutating func fields(_ name: String, _ fields: FieldSection?) throws {
+        key(name)
+        try array { writer in
+            for field in fields ?? FieldSection() where field.nameBytes.first != UInt8(ascii: ":") {
+                try writer.object {
+                    $0.member("name", field.name)
+                    $0.member("value", field.value)
+                }
+            }
+        }
+    }
+
+    /// Writes a request head as an object.
+    mutating func requestHead(_ name: String, _ bytes: ByteBuffer?) throws {
+        guard let head = bytes.flatMap({ StoredHead.request($0) }) else { return }
+        key(name)
+        try object {
+            $0.member("method", head.method)
+            $0.member("target", head.target)
+            $0.member("httpVersion", head.version.description)
+            try $0.fields("headers", head.fields)
+        }
+    }
+
+    /// Writes a response head as an object.
+    mutating func responseHead(_ name: String, _ bytes: ByteBuffer?) throws {
+        guard let head = bytes.flatMap({ StoredHead.response($0) }) else { return }
+        key(name)
+        try object {
+            $0.member("status", head.status)
+            $0.member("reason", head.reason)
+            $0.member("httpVersion", head.version.description)
+            try $0.fields("headers", head.fields)
+        }
+    }
+}

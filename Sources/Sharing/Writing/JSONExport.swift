@@ -1,0 +1,150 @@
+import Content
+public import HTTPModel
+import NIOCore
+
+/// Exports exchanges as JSON with everything the session knows of them: one array, or one object a line.
+///
+/// Each object has the members of a list line (`id`, `kind`, `state`, `startedAt`, `method`, `url`, `sentUrl`, `status`,
+/// versions, `mediaType`, `duration`, `sizes`, `flags`, `failure`), then `timings` (milliseconds, phases that happened),
+/// `client` and `upstream` (addresses, TLS), `request` and `response`, and `trace`. A message has `received` and, where
+/// a stage or the proxy changed it, `sent`; each is a head with `headers` in order. `body` is the body as received,
+/// `bodySent` the one sent on where a stage changed it: `text` is without content coding; `encoding` is `base64`
+/// where the bytes are no text; `size` counts with content coding, `decodedSize` without.
+public struct JSONExport: ExchangeExport {
+    /// How to export.
+    public struct Options: Sendable {
+        /// One object a line instead of one array.
+        public var lines = false
+        /// How many bytes of each body to write; `nil` for all.
+        public var bodyLimit: Int?
+        /// How many bytes to decode of a body with content coding.
+        public var decodedLimit = 256 << 20
+
+        /// Creates the usual options.
+        public init() {}
+    }
+
+    private let source: any ExchangeSource
+    private let options: Options
+    private var writer: JSONWriter
+    private var isOpen = false
+
+    /// Prepares an export; nothing is written before the first exchange or the end.
+    public init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
+        self.source = source
+        self.options = options
+        writer = JSONWriter(sink)
+    }
+
+    /// Writes an exchange.
+    public mutating func add(_ exchange: RecordedExchange) throws {
+        begin()
+        if !options.lines { writer.lineBreak() }
+        let export = self
+        try writer.object { try export.write(exchange, into: &$0) }
+        if options.lines { try writer.endLine() }
+    }
+
+    /// Writes what closes the export.
+    public mutating func finish() throws {
+        begin()
+        if !options.lines {
+            try writer.endLine()
+            try writer.close(UInt8(ascii: "]"))
+            try writer.endLine()
+        }
+        try writer.flush()
+    }
+
+    private mutating func begin() {
+        if !isOpen, !options.lines { writer.open(UInt8(ascii: "[")) }
+        isOpen = true
+    }
+
+    private func write(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+        let record = exchange.record
+        let messages = exchange.messages
+        try writer.rowMembers(record)
+        writer.key("timings")
+        try writer.object { $0.timings(record.timings) }
+        try writer.connection("client", exchange.client)
+        try writer.connection("upstream", exchange.upstream)
+        writer.key("request")
+        try writer.object {
+            try $0.requestHead("received", messages.requestHead)
+            try $0.requestHead("sent", messages.requestHeadSent)
+            try body("body", exchange, .requestReceived, into: &$0)
+            if record.flags.contains(.requestBodyChanged) {
+                try body("bodySent", exchange, .requestSent, into: &$0)
+            }
+            if let trailers = messages.requestTrailers { try $0.fields("trailers", StoredHead.fields(trailers)) }
+        }
+        writer.key("response")
+        try writer.object {
+            try $0.responseHead("received", messages.responseHead)
+            try $0.responseHead("sent", messages.responseHeadSent)
+            try body("body", exchange, .responseReceived, into: &$0)
+            if record.flags.contains(.responseBodyChanged) {
+                try body("bodySent", exchange, .responseSent, into: &$0)
+            }
+            if let trailers = messages.responseTrailers { try $0.fields("trailers", StoredHead.fields(trailers)) }
+        }
+        try writer.trace(messages.trace)
+    }
+
+    private func body(
+        _ name: String,
+        _ exchange: RecordedExchange,
+        _ side: BodySide,
+        into writer: inout JSONWriter
+    ) throws {
+        let fields = exchange.messages.fields(of: side)
+        let text = try BodyText(
+            RecordedBody(source: source, id: exchange.record.id, side: side),
+            mediaType: fields.value(of: .contentType).flatMap { MediaType($0) },
+            contentEncoding: fields.combinedValue(of: .contentEncoding),
+            limits: BodyText.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
+        )
+        guard text.encodedSize > 0 else { return }
+        writer.key(name)
+        try writer.object {
+            $0.member("size", text.encodedSize)
+            $0.member("decodedSize", text.decodedSize)
+            $0.key("text")
+            try text.write(into: &$0)
+            if text.isBase64 { $0.member("encoding", "base64") }
+            $0.optionalMember("comment", text.comment)
+        }
+    }
+}
+
+extension JSONWriter {
+    mutating func timings(_ timings: Timings) {
+        optionalMilliseconds("blocked", timings.blocked)
+        optionalMilliseconds("dns", timings.dns)
+        optionalMilliseconds("connect", timings.connect)
+        optionalMilliseconds("tls", timings.tls)
+        optionalMilliseconds("send", timings.send)
+        optionalMilliseconds("wait", timings.wait)
+        optionalMilliseconds("receive", timings.receive)
+        optionalMilliseconds("total", timings.total)
+    }
+}
+
+extension StoredHead {
+    /// The fields of a stored head, whichever start line it has.
+    static func fieldsAfterStartLine(_ bytes: ByteBuffer) -> FieldSection {
+        let view = bytes.readableBytesView
+        guard let lineFeed = view.firstIndex(of: 0x0A) else { return FieldSection() }
+        let start = lineFeed + 1
+        return fields(bytes.getSlice(at: start, length: view.endIndex - start) ?? ByteBuffer())
+    }
+}
+
+extension FieldSection {
+    /// All lines of a list-based field as one value (RFC 9110 §5.2); `nil` where there is none.
+    func combinedValue(of name: FieldName) -> String? {
+        let values = values(of: name)
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,191 @@
+import NIOCore
+
+/// Writes JSON piece by piece into a sink (RFC 8259), so that long strings need not be in memory.
+struct JSONWriter {
+    private var flushSize = 64 * 1024
+    private let sink: ExportSink
+    private var buffer = ByteBuffer()
+    /// For each open array or object: whether a comma must stand before the next element.
+    private var needsComma: [Bool] = [false]
+
+    init(_ sink: @escaping ExportSink) {
+        self.sink = sink
+    }
+
+    /// Writes one value into a string; for short values only.
+    static func text(_ body: (inout JSONWriter) throws -> Void) rethrows -> String {
+        var writer = JSONWriter { _ in }
+        writer.flushSize = .max
+        try body(&writer)
+        return String(buffer: writer.buffer)
+    }
+
+    // MARK: Structure
+
+    mutating func object(_ body: (inout JSONWriter) throws -> Void) throws {
+        open(UInt8(ascii: "{"))
+        try body(&self)
+        try close(UInt8(ascii: "}"))
+    }
+
+    mutating func array(_ body: (inout JSONWriter) throws -> Void) throws {
+        open(UInt8(ascii: "["))
+        try body(&self)
+        try close(UInt8(ascii: "]"))
+    }
+
+    mutating func open(_ bracket: UInt8) {
+        separate()
+        buffer.writeInteger(bracket)
+        needsComma.append(false)
+    }
+
+    mutating func close(_ bracket: UInt8) throws {
+        needsComma.removeLast()
+        buffer.writeInteger(bracket)
+        if buffer.readableBytes >= flushSize { try flush() }
+    }
+
+    mutating func key(_ name: String) {
+        separate()
+        writeQuoted(name)
+        buffer.writeInteger(UInt8(ascii: ":"))
+        needsComma[needsComma.count - 1] = false
+    }
+
+    /// Begins a new line, between elements or at the end.
+    mutating func lineBreak() {
+        if let last = needsComma.last, last { buffer.writeInteger(UInt8(ascii: ",")) }
+        needsComma[needsComma.count - 1] = false
+        buffer.writeInteger(UInt8(ascii: "\n"))
+    }
+
+    /// Ends a line of newline-delimited JSON.
+    mutating func endLine() throws {
+        needsComma[needsComma.count - 1] = false
+        buffer.writeInteger(UInt8(ascii: "\n"))
+        if buffer.readableBytes >= flushSize { try flush() }
+    }
+
+    // MARK: Values
+
+    mutating func value(_ text: String) {
+        separate()
+        writeQuoted(text)
+    }
+
+    mutating func value(_ number: some BinaryInteger) {
+        separate()
+        buffer.writeString(String(number))
+    }
+
+    mutating func value(_ flag: Bool) {
+        separate()
+        buffer.writeString(flag ? "true" : "false")
+    }
+
+    /// Writes microseconds as a number of milliseconds; -1 stands for what did not happen (HAR 1.2).
+    mutating func milliseconds(_ microseconds: Int64?) {
+        separate()
+        buffer.writeString(microseconds.map { Milliseconds.text($0) } ?? "-1")
+    }
+
+    mutating func member(_ name: String, _ text: String) {
+        key(name)
+        value(text)
+    }
+
+    mutating func member(_ name: String, _ number: some BinaryInteger) {
+        key(name)
+        value(number)
+    }
+
+    mutating func member(_ name: String, _ flag: Bool) {
+        key(name)
+        value(flag)
+    }
+
+    /// Writes a member unless its value is absent.
+    mutating func optionalMember(_ name: String, _ text: String?) {
+        if let text { member(name, text) }
+    }
+
+    /// Writes a member in milliseconds unless the phase did not happen.
+    mutating func optionalMilliseconds(_ name: String, _ microseconds: Int64?) {
+        guard microseconds != nil else { return }
+        key(name)
+        milliseconds(microseconds)
+    }
+
+    // MARK: Long strings
+
+    mutating func beginString() {
+        separate()
+        buffer.writeInteger(UInt8(ascii: "\""))
+    }
+
+    /// Adds UTF-8 to the open string; the bytes must be valid as a whole, not each time.
+    mutating func stringPiece(_ bytes: UnsafeRawBufferPointer) throws {
+        writeEscaped(bytes)
+        if buffer.readableBytes >= flushSize { try flush() }
+    }
+
+    mutating func endString() {
+        buffer.writeInteger(UInt8(ascii: "\""))
+    }
+
+    /// Hands over what is written so far.
+    mutating func flush() throws {
+        guard buffer.readableBytes > 0 else { return }
+        try sink(buffer)
+        buffer.clear()
+    }
+
+    private mutating func separate() {
+        if let last = needsComma.last, last { buffer.writeInteger(UInt8(ascii: ",")) }
+        needsComma[needsComma.count - 1] = true
+    }
+
+    private mutating func writeQuoted(_ text: String) {
+        var text = text
+        buffer.writeInteger(UInt8(ascii: "\""))
+        text.withUTF8 { writeEscaped(UnsafeRawBufferPointer($0)) }
+        buffer.writeInteger(UInt8(ascii: "\""))
+    }
+
+    private mutating func writeEscaped(_ bytes: UnsafeRawBufferPointer) {
+        var runStart = 0
+        for index in 0..<bytes.count {
+            let byte = bytes[index]
+            guard byte < 0x20 || byte == 0x22 || byte == 0x5C else { continue }
+            buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[runStart..<index]))
+            runStart = index + 1
+            switch byte {
+            case 0x22: buffer.writeStaticString("\\\"")
+            case 0x5C: buffer.writeStaticString("\\\\")
+            case 0x0A: buffer.writeStaticString("\\n")
+            case 0x0D: buffer.writeStaticString("\\r")
+            case 0x09: buffer.writeStaticString("\\t")
+            default:
+                buffer.writeStaticString("\\u00")
+                let digits = String(byte, radix: 16)
+                buffer.writeString(digits.utf8.count == 1 ? "0" + digits : digits)
+            }
+        }
+        buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[runStart...]))
+    }
+}
+
+/// Milliseconds with as many decimals as the microseconds need.
+enum Milliseconds {
+    static func text(_ microseconds: Int64) -> String {
+        let magnitude = microseconds.magnitude
+        let sign = microseconds < 0 ? "-" : ""
+        let fraction = magnitude % 1000
+        guard fraction != 0 else { return "\(sign)\(magnitude / 1000)" }
+        var digits = String(fraction)
+        digits = String(repeating: "0", count: 3 - digits.utf8.count) + digits
+        while digits.last == "0" { digits.removeLast() }
+        return "\(sign)\(magnitude / 1000).\(digits)"
+    }
+}

@@ -1,0 +1,49 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// One body of a recorded exchange, read in pieces.
+struct RecordedBody {
+    private static let pieceSize = 256 * 1024
+
+    let source: any ExchangeSource
+    let id: ExchangeID
+    let side: BodySide
+
+    /// Calls `body` with the recorded bytes, piece by piece.
+    func forEachPiece(_ body: (ByteBuffer) throws -> Void) throws {
+        var offset: Int64 = 0
+        while true {
+            let piece = try source.body(of: id, side: side, offset: offset, limit: RecordedBody.pieceSize)
+            guard piece.readableBytes > 0 else { return }
+            try body(piece)
+            offset += Int64(piece.readableBytes)
+        }
+    }
+
+    /// Calls `body` with the bytes without content coding, piece by piece, at most `limit` of them.
+    ///
+    /// - Returns: what stopped the decoding, if anything did.
+    func forEachDecodedPiece(
+        _ codings: [ContentCoding],
+        limit: Int,
+        _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> DecodingProblem? {
+        let decoder = ContentDecoder(codings: codings, limit: limit)
+        try forEachPiece { piece in try decoder.decode(piece, forEachPiece: body) }
+        decoder.finish()
+        return decoder.problem
+    }
+
+    /// Reads at most `limit` bytes from the beginning, as recorded.
+    func prefix(_ limit: Int) throws -> ByteBuffer {
+        var whole = ByteBuffer()
+        while whole.readableBytes < limit {
+            let wanted = min(limit - whole.readableBytes, RecordedBody.pieceSize)
+            var piece = try source.body(of: id, side: side, offset: Int64(whole.readableBytes), limit: wanted)
+            guard piece.readableBytes > 0 else { break }
+            whole.writeBuffer(&piece)
+        }
+        return whole
+    }
+}

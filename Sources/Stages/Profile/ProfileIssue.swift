@@ -1,0 +1,37 @@
+/// Something wrong, or hardly meant, in a profile.
+public struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
+    /// How bad it is.
+    public enum Severity: Sendable, Hashable {
+        /// The profile cannot be used.
+        case error
+        /// The profile can be used, but does perhaps not what was meant.
+        case lint
+    }
+
+    /// How bad it is.
+    public var severity: Severity
+    /// The file, as it was named to us.
+    public var file: String
+    /// The line, from 1.
+    public var line: Int
+    /// The column in characters, from 1.
+    public var column: Int
+    /// What is wrong, without a full stop.
+    public var message: String
+
+    /// One line in the form that editors jump to: `file:line:column: message`.
+    public var description: String {
+        "\(file):\(line):\(column): \(severity == .lint ? "lint: " : "")\(message)"
+    }
+}
+
+/// Why a profile cannot be used: all that is wrong with it, lints included, in the order of the file.
+public struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What was found; at least one is an error.
+    public var issues: [ProfileIssue]
+
+    /// One line for each issue.
+    public var description: String {
+        issues.map(\.description).joined(separator: "\n")
+    }
+}

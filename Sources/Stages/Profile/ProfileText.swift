@@ -1,0 +1,120 @@
+import Foundation
+import Yams
+
+/// Gets from a file to a YAML tree, on guard against what a hostile file can do.
+enum ProfileText {
+    /// No profile that people write is larger.
+    static let limit = 1 << 20
+
+    /// Reads a file; at most one byte more than the limit is ever read.
+    static func read(_ path: String) throws(ProfileError) -> String {
+        guard let file = fopen(path, "rb") else { throw failure(path, "cannot be read: \(reason())") }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while bytes.count <= limit {
+            let count = fread(&piece, 1, piece.count, file)
+            if count == 0 { break }
+            bytes += piece[..<count]
+        }
+        if ferror(file) != 0 { throw failure(path, "cannot be read: \(reason())") }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            if bytes.count > limit { throw tooLarge(path) }
+            throw failure(path, "is not UTF-8 text")
+        }
+        return text
+    }
+
+    private static func reason() -> String { String(cString: strerror(errno)) }
+
+    private static func tooLarge(_ file: String) -> ProfileError {
+        failure(file, "is larger than \(limit >> 20) MiB, which no profile needs")
+    }
+
+    private static func failure(_ file: String, _ message: String, line: Int = 1, column: Int = 1) -> ProfileError {
+        ProfileError(issues: [
+            ProfileIssue(severity: .error, file: file, line: line, column: column, message: message)
+        ])
+    }
+
+    /// Parses the text; `nil` where there is nothing in it.
+    static func tree(_ text: String, file: String) throws(ProfileError) -> Node? {
+        guard text.utf8.count <= limit else { throw tooLarge(file) }
+        if let trap = trap(in: text) { throw failure(file, trap.message, line: trap.line, column: trap.column) }
+        do {
+            return try Parser(yaml: text, encoding: .utf8).singleRoot()
+        } catch let error as YamlError {
+            throw describe(error, file)
+        } catch {
+            throw failure(file, "is not YAML: \(error)")
+        }
+    }
+
+    private static func describe(_ error: YamlError, _ file: String) -> ProfileError {
+        switch error {
+        case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+            .composer(let context, let problem, let mark, _):
+            let isAlias = problem.contains("alias") || context?.text.contains("alias") == true
+            let hint = isAlias ? "; a text that begins with * stands in quotes" : ""
+            let occasion = context.map { ", \($0.text)" } ?? ""
+            let place = isAlias ? context?.mark ?? mark : mark
+            return failure(file, "no valid YAML: \(problem)\(occasion)\(hint)", line: place.line, column: place.column)
+        case .duplicatedKeysInMapping(let keys, let context):
+            return failure(
+                file,
+                "the key '\(keys.first ?? "")' stands twice in the same mapping",
+                line: context.mark.line,
+                column: context.mark.column
+            )
+        case .reader(let problem, _, _, _): return failure(file, "no valid YAML: \(problem)")
+        default: return failure(file, "no valid YAML: \(error)")
+        }
+    }
+
+    /// Finds the two parts of YAML by which a small text can cost any amount of time, and which no profile needs.
+    ///
+    /// Lists of aliases of lists of aliases grow without bound; lists within keys within keys are compared over and
+    /// over. Quotes and comments are not told apart, so that no trick with them gets one past this check.
+    private static func trap(in text: String) -> (line: Int, column: Int, message: String)? {
+        var line = 1
+        var column = 1
+        var before: UInt8 = 0x20
+        var beforeThat: UInt8 = 0x20
+        for byte in text.utf8 {
+            if before == UInt8(ascii: "&"), isNameByte(byte), endsToken(beforeThat) {
+                let message =
+                    "anchors (&name) are not taken in profiles; if it is text, write \\x26 for & in double quotes"
+                return (line, column - 1, message)
+            }
+            if before == UInt8(ascii: "?"), isBlank(byte) || "[{!#".utf8.contains(byte), endsToken(beforeThat),
+                !"\"'".utf8.contains(beforeThat)
+            {
+                let message =
+                    "keys that begin with '?' are not taken in profiles; if it is text, write \\x3F in double quotes"
+                return (line, column - 1, message)
+            }
+            (beforeThat, before) = (before, byte)
+            if byte == UInt8(ascii: "\n") {
+                line += 1
+                column = 1
+            } else if byte & 0xC0 != 0x80 {
+                column += 1
+            }
+        }
+        return nil
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == 0x2D || byte == 0x5F || byte >= 0x80
+    }
+
+    /// White space, and the last bytes of U+0085, U+2028, U+2029 and U+FEFF.
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || [0x85, 0xA8, 0xA9, 0xBF].contains(byte)
+    }
+
+    /// Whether a new token can begin after this byte.
+    private static func endsToken(_ byte: UInt8) -> Bool {
+        isBlank(byte) || "[]{},:?\"'".utf8.contains(byte)
+    }
+}

@@ -1,0 +1,189 @@
+/// Reads the framing of a chunked body (RFC 9112 §7.1) byte by byte, so that no read has to wait for the next one.
+///
+/// States and their successors: size → (padding | extension)* → sizeEnd → data → dataReturn → dataEnd → size … until a
+/// size of zero, after whose line the trailer section begins.
+struct ChunkDecoder {
+    enum Progress {
+        /// Everything was read; more is needed.
+        case needMore
+        /// This many bytes of data may come next; report those that did with `dataPassed`.
+        case data(Int64)
+        /// The last chunk's size line was read.
+        case lastChunk
+    }
+
+    private enum State {
+        case size
+        case padding
+        case extensions(ExtensionSyntax)
+        case sizeEnd
+        case data
+        case dataReturn
+        case dataEnd
+    }
+
+    let side: MessageSide
+    let lineLimit: Int
+    private(set) var tolerances: HTTP1Tolerances = []
+    private var state = State.size
+    private var hasDigit = false
+    /// The bytes of the current chunk still to come.
+    private(set) var remaining: Int64 = 0
+    private var lineLength = 0
+
+    init(side: MessageSide, lineLimit: Int) {
+        self.side = side
+        self.lineLimit = lineLimit
+    }
+
+    /// Reads framing from `position` on, up to data, the trailer section, or the end of `bytes`.
+    mutating func advance(_ bytes: Span<UInt8>, from position: inout Int) throws(Fault) -> Progress {
+        while true {
+            if case .data = state { return .data(remaining) }
+            guard position < bytes.count else { return .needMore }
+            if let progress = try step(bytes[position]) {
+                position += 1
+                return progress
+            }
+            position += 1
+        }
+    }
+
+    /// Takes note of data that was passed on.
+    mutating func dataPassed(_ count: Int) {
+        remaining -= Int64(count)
+        if remaining == 0 { state = .dataReturn }
+    }
+
+    /// What is wrong with the byte at which reading stopped.
+    struct Fault: Error {
+        let code: HTTP1ParseError.Code
+
+        init(_ code: HTTP1ParseError.Code) {
+            self.code = code
+        }
+    }
+
+    private mutating func step(_ byte: UInt8) throws(Fault) -> Progress? {
+        switch state {
+        case .size:
+            if let digit = byte.hexadecimalValue {
+                guard remaining <= Int64.max >> 4 else { throw Fault(.malformedChunkSize) }
+                remaining = remaining << 4 | Int64(digit)
+                hasDigit = true
+            } else {
+                guard hasDigit else { throw Fault(.malformedChunkSize) }
+                try endSize(byte)
+            }
+            try countLineByte()
+        case .padding:
+            if !byte.isOptionalWhitespace { try endSize(byte) }
+            try countLineByte()
+        case .extensions(var syntax):
+            if byte == .carriageReturn {
+                guard syntax.mayEnd else { throw Fault(.malformedChunkExtension) }
+                state = .sizeEnd
+            } else {
+                guard syntax.accepts(byte) else { throw Fault(.malformedChunkExtension) }
+                state = .extensions(syntax)
+            }
+            try countLineByte()
+        case .sizeEnd:
+            guard byte == .lineFeed else { throw Fault(.bareCarriageReturn) }
+            lineLength = 0
+            hasDigit = false
+            guard remaining > 0 else { return .lastChunk }
+            state = .data
+        case .data:
+            return .data(remaining)
+        case .dataReturn:
+            guard byte == .carriageReturn else { throw Fault(.malformedChunkEnd) }
+            state = .dataEnd
+        case .dataEnd:
+            guard byte == .lineFeed else { throw Fault(.malformedChunkEnd) }
+            state = .size
+        }
+        return nil
+    }
+
+    private mutating func endSize(_ byte: UInt8) throws(Fault) {
+        switch byte {
+        case .carriageReturn: state = .sizeEnd
+        case UInt8(ascii: ";"): state = .extensions(ExtensionSyntax())
+        case .space, .tab:
+            guard side.isTolerant else { throw Fault(.malformedChunkSize) }
+            tolerances.insert(.paddedChunkSize)
+            state = .padding
+        case .lineFeed: throw Fault(.bareLineFeed)
+        default: throw Fault(.malformedChunkSize)
+        }
+    }
+
+    private mutating func countLineByte() throws(Fault) {
+        lineLength += 1
+        guard lineLength <= lineLimit else { throw Fault(.chunkLineTooLong) }
+    }
+}
+
+/// The grammar of chunk extensions (RFC 9112 §7.1.1): `;name`, `;name=token`, `;name="text"`, white space around.
+///
+/// Extensions are checked and dropped: nothing here keeps their bytes.
+private struct ExtensionSyntax {
+    private enum Place {
+        case beforeName
+        case name
+        case beforeValue
+        case token
+        case quoted
+        case escaped
+        /// After a name or a value; a white space may have come.
+        case after(mayHaveValue: Bool)
+    }
+
+    private var place = Place.beforeName
+
+    /// Whether the extensions are complete as they are.
+    var mayEnd: Bool {
+        switch place {
+        case .name, .token, .after: true
+        case .beforeName, .beforeValue, .quoted, .escaped: false
+        }
+    }
+
+    /// Takes a byte other than CR; returns whether it may stand here.
+    mutating func accepts(_ byte: UInt8) -> Bool {
+        switch place {
+        case .beforeName:
+            if byte.isOptionalWhitespace { return true }
+            place = .name
+            return byte.isTokenCharacter
+        case .name:
+            return byte.isTokenCharacter || endsPart(byte, mayHaveValue: true)
+        case .beforeValue:
+            if byte.isOptionalWhitespace { return true }
+            place = byte == UInt8(ascii: "\"") ? .quoted : .token
+            return byte == UInt8(ascii: "\"") || byte.isTokenCharacter
+        case .token:
+            return byte.isTokenCharacter || endsPart(byte, mayHaveValue: false)
+        case .quoted:
+            if byte == UInt8(ascii: "\"") { place = .after(mayHaveValue: false) }
+            if byte == UInt8(ascii: "\\") { place = .escaped }
+            return !byte.isControl || byte == .tab
+        case .escaped:
+            place = .quoted
+            return !byte.isControl || byte == .tab
+        case .after(let mayHaveValue):
+            return endsPart(byte, mayHaveValue: mayHaveValue)
+        }
+    }
+
+    private mutating func endsPart(_ byte: UInt8, mayHaveValue: Bool) -> Bool {
+        switch byte {
+        case .space, .tab: place = .after(mayHaveValue: mayHaveValue)
+        case UInt8(ascii: ";"): place = .beforeName
+        case UInt8(ascii: "=") where mayHaveValue: place = .beforeValue
+        default: return false
+        }
+        return true
+    }
+}

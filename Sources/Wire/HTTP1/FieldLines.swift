@@ -1,0 +1,124 @@
+import HTTPModel
+import NIOCore
+
+/// The grammar of field lines (RFC 9112 §5), for heads and trailer sections.
+struct FieldLines {
+    let side: MessageSide
+    /// Whether faults that leave no doubt are let pass; never so in trailer sections.
+    let isTolerant: Bool
+    let maximumCount: Int
+    /// Where the section stands in the message, for errors.
+    let offset: Int64
+    var tolerances: HTTP1Tolerances = []
+
+    /// Reads the lines from `start` up to the empty line that ends `bytes`, and adds them to `section`.
+    ///
+    /// `bytes` end with the section's empty line, which a `SectionScanner` found; so there is always a next byte to
+    /// look at until that line is reached.
+    mutating func read(_ bytes: Span<UInt8>, from start: Int, into section: inout FieldSection) throws(HTTP1ParseError)
+    {
+        var index = start
+        while true {
+            let lineStart = index
+            switch bytes[index] {
+            case .carriageReturn:
+                guard bytes[index + 1] == .lineFeed else { throw error(.bareCarriageReturn, at: index) }
+                return
+            case .lineFeed:
+                try tolerate(.bareLineFeed, .bareLineFeed, at: index)
+                section.requireRewriting()
+                return
+            case .space, .tab:
+                // White space that continues a field line is dealt with there; here it would continue a start line.
+                throw error(.obsoleteFolding, at: index)
+            default:
+                break
+            }
+            guard section.count < maximumCount else { throw error(.tooManyFields, at: index) }
+            var isVerbatim = true
+            while bytes[index].isTokenCharacter { index &+= 1 }
+            let name = lineStart..<index
+            if bytes[index] != .colon {
+                index = try skipWhitespaceBeforeColon(bytes, from: index, isNamed: !name.isEmpty)
+                isVerbatim = false
+            }
+            guard !name.isEmpty else { throw error(.malformedFieldLine, at: index) }
+            index &+= 1
+            while bytes[index].isOptionalWhitespace { index &+= 1 }
+            var valueStart = index
+            var valueEnd = bytes.firstControl(from: index)
+            index = try endLine(bytes, at: valueEnd, &isVerbatim)
+            var isFolded = false
+            while bytes[index].isOptionalWhitespace {
+                try tolerate(.obsoleteFolding, .obsoleteFolding, at: index)
+                isFolded = true
+                valueEnd = bytes.firstControl(from: index)
+                index = try endLine(bytes, at: valueEnd, &isVerbatim)
+            }
+            while valueEnd > valueStart, bytes[valueEnd &- 1].isTrimmedFromValue { valueEnd &-= 1 }
+            if isFolded {
+                while valueStart < valueEnd, bytes[valueStart].isTrimmedFromValue { valueStart &+= 1 }
+                section.appendReceived(name: name, unfolding: valueStart..<valueEnd)
+            } else {
+                section.appendReceived(
+                    name: name,
+                    value: valueStart..<valueEnd,
+                    line: isVerbatim ? lineStart..<index : nil
+                )
+            }
+        }
+    }
+
+    /// Checks the end of a line at the control character that was found; returns where the next line begins.
+    @inline(__always)
+    private mutating func endLine(
+        _ bytes: Span<UInt8>,
+        at control: Int,
+        _ isVerbatim: inout Bool
+    ) throws(HTTP1ParseError) -> Int {
+        switch bytes[control] {
+        case .carriageReturn:
+            guard bytes[control + 1] == .lineFeed else { throw error(.bareCarriageReturn, at: control) }
+            return control + 2
+        case .lineFeed:
+            try tolerate(.bareLineFeed, .bareLineFeed, at: control)
+            isVerbatim = false
+            return control + 1
+        default:
+            throw error(.invalidFieldValue, at: control)
+        }
+    }
+
+    private mutating func skipWhitespaceBeforeColon(
+        _ bytes: Span<UInt8>,
+        from start: Int,
+        isNamed: Bool
+    ) throws(HTTP1ParseError) -> Int {
+        var index = start
+        while bytes[index].isOptionalWhitespace { index += 1 }
+        guard isNamed, index > start, bytes[index] == .colon else { throw error(.malformedFieldLine, at: start) }
+        try tolerate(.whitespaceBeforeColon, .whitespaceBeforeColon, at: start)
+        return index
+    }
+
+    private mutating func tolerate(
+        _ tolerance: HTTP1Tolerances,
+        _ code: HTTP1ParseError.Code,
+        at index: Int
+    ) throws(HTTP1ParseError) {
+        guard isTolerant else { throw error(code, at: index) }
+        tolerances.insert(tolerance)
+    }
+
+    private func error(_ code: HTTP1ParseError.Code, at index: Int) -> HTTP1ParseError {
+        HTTP1ParseError(code, at: offset + Int64(index), in: side)
+    }
+}
+
+extension UInt8 {
+    /// White space around a value, which a fold may have broken into lines.
+    @inline(__always)
+    fileprivate var isTrimmedFromValue: Bool {
+        isOptionalWhitespace || self == .carriageReturn || self == .lineFeed
+    }
+}

@@ -1,0 +1,111 @@
+/// Why bytes are no acceptable HTTP/1 message.
+public struct HTTP1ParseError: Error, Sendable, Hashable {
+    /// What is wrong.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        case notHTTP
+        case malformedStartLine
+        case unsupportedVersion
+        case startLineTooLong
+        case headTooLarge
+        case tooManyFields
+        case malformedFieldLine
+        case whitespaceBeforeColon
+        case obsoleteFolding
+        case bareLineFeed
+        case bareCarriageReturn
+        case invalidFieldValue
+        case missingHost
+        case repeatedHost
+        case invalidHost
+        case malformedContentLength
+        case repeatedContentLength
+        case contentLengthWithTransferEncoding
+        case malformedTransferEncoding
+        case unsupportedTransferCoding
+        case transferEncodingInHTTP10
+        case contentInConnect
+        case malformedChunkSize
+        case malformedChunkExtension
+        case chunkLineTooLong
+        case malformedChunkEnd
+        case unexpectedResponse
+        case truncated
+    }
+
+    /// What is wrong.
+    public let code: Code
+    /// Where in the message it is wrong: bytes from the message's first one, head and body as on the wire.
+    public let offset: Int64
+    /// The status code for the client: a 4xx or 5xx of its own request, 502 for what a server sent.
+    public let status: Int
+    /// How many bytes were missing at least, for a truncated message; `nil` where that is not known.
+    public let missing: Int64?
+
+    init(_ code: Code, at offset: Int, in side: MessageSide) {
+        self.init(code, at: Int64(offset), in: side)
+    }
+
+    init(_ code: Code, at offset: Int64, in side: MessageSide, missing: Int64? = nil) {
+        self.code = code
+        self.offset = offset
+        self.missing = missing
+        status = side == .response ? 502 : code.requestStatus
+    }
+}
+
+extension HTTP1ParseError.Code {
+    /// The status that answers a request with this fault.
+    fileprivate var requestStatus: Int {
+        switch self {
+        case .startLineTooLong: 414
+        case .headTooLarge, .tooManyFields: 431
+        case .unsupportedTransferCoding: 501
+        case .unsupportedVersion: 505
+        default: 400
+        }
+    }
+}
+
+extension HTTP1ParseError: CustomStringConvertible {
+    /// One plain sentence that says what is wrong.
+    public var explanation: String {
+        switch code {
+        case .notHTTP: "The first bytes are not HTTP/1."
+        case .malformedStartLine: "The start line does not have the form that HTTP/1.1 prescribes."
+        case .unsupportedVersion: "The start line names a version of HTTP other than 1.0 and 1.1."
+        case .startLineTooLong: "The start line is longer than allowed."
+        case .headTooLarge: "The header or trailer section has more bytes than allowed."
+        case .tooManyFields: "The message has more fields than allowed."
+        case .malformedFieldLine: "A field line does not have the form name, colon, value."
+        case .whitespaceBeforeColon: "There is white space between a field name and its colon."
+        case .obsoleteFolding: "A field line begins with white space."
+        case .bareLineFeed: "A line ends with LF alone instead of CRLF."
+        case .bareCarriageReturn: "There is a CR that is not followed by LF."
+        case .invalidFieldValue: "A field value has a control character in it."
+        case .missingHost: "An HTTP/1.1 request must have a Host field."
+        case .repeatedHost: "A request must not have more than one Host field."
+        case .invalidHost: "The Host field is not a host with an optional port."
+        case .malformedContentLength: "Content-Length is not a decimal number that fits in 63 bits."
+        case .repeatedContentLength: "Content-Length is given more than once."
+        case .contentLengthWithTransferEncoding:
+            "Content-Length and Transfer-Encoding are both given, so the body's end is in doubt."
+        case .malformedTransferEncoding: "Transfer-Encoding does not end in one chunked, so the body's end is in doubt."
+        case .unsupportedTransferCoding: "Transfer-Encoding names a coding other than chunked."
+        case .transferEncodingInHTTP10: "Transfer-Encoding is given in an HTTP/1.0 message."
+        case .contentInConnect: "A CONNECT request must not have a body."
+        case .malformedChunkSize: "A chunk size is not a hexadecimal number that fits in 63 bits."
+        case .malformedChunkExtension: "A chunk extension does not have the form that HTTP/1.1 prescribes."
+        case .chunkLineTooLong: "A chunk's size line is longer than allowed."
+        case .malformedChunkEnd: "A chunk's data is not followed by CRLF."
+        case .unexpectedResponse: "The server sent bytes that answer no request."
+        case .truncated:
+            missing.map { "The connection was closed with at least \($0) more bytes to come." }
+                ?? "The connection was closed in the middle of the message."
+        }
+    }
+
+    /// The code, the place and the explanation, for logs.
+    public var description: String {
+        "\(code.rawValue) at byte \(offset): \(explanation)"
+    }
+}

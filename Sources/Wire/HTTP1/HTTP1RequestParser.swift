@@ -1,0 +1,93 @@
+public import HTTPModel
+public import NIOCore
+
+/// Reads HTTP/1 requests from the bytes of a connection, however these are cut (RFC 9112).
+///
+/// It is strict: a request whose meaning or length could be understood in two ways is refused. Give it bytes with
+/// `receive`, then call `next` until that returns `nil`. Heads and parts are slices of the received buffers; only a head
+/// or trailer section that is cut over several reads is copied.
+public struct HTTP1RequestParser: ~Copyable, Sendable {
+    /// A step of a request.
+    public enum Event: Sendable {
+        /// The head, and how the body is framed; a request has none, or one of a length, or a chunked one.
+        case head(RequestHead, BodyFraming)
+        /// A part of the body without its framing; never empty.
+        case part(ByteBuffer)
+        /// The request is complete; with the fields of its trailer section if there were any.
+        case end(trailers: FieldSection?)
+    }
+
+    private var reader: MessageReader
+
+    /// Creates a parser for a new connection.
+    public init(limits: HTTP1Limits = .request) {
+        reader = MessageReader(side: .request, limits: limits)
+    }
+
+    /// Takes bytes that were read from the connection.
+    ///
+    /// Call `next` until it returns `nil` before giving more; bytes that come on top of unread ones are copied.
+    public mutating func receive(_ bytes: ByteBuffer) {
+        reader.receive(bytes)
+    }
+
+    /// Takes note that no more bytes will come; `next` then throws `truncated` where a request is incomplete.
+    public mutating func receiveEOF() {
+        reader.receiveEOF()
+    }
+
+    /// The next step, or `nil` when more bytes are needed.
+    ///
+    /// After `.end`, further calls read the next request; do not call before you are ready for it. After `.end` of a
+    /// CONNECT or an accepted upgrade call `takeRemaining` instead.
+    public mutating func next() throws(HTTP1ParseError) -> Event? {
+        guard case .head = reader.stage else {
+            switch try reader.nextBodyEvent() {
+            case nil: return nil
+            case .part(let part): return .part(part)
+            case .end(let trailers): return .end(trailers: trailers)
+            }
+        }
+        return try nextHead()
+    }
+
+    private mutating func nextHead() throws(HTTP1ParseError) -> Event? {
+        guard let (bytes, startLineEnd) = try reader.takeHead() else { return nil }
+        let line: RequestLine
+        do throws(StartLineFault) {
+            line = try RequestLine(bytes.readableBytesUInt8Span.extracting(first: startLineEnd))
+        } catch {
+            throw reader.failStartLine(error.code, at: error.offset, in: bytes)
+        }
+        try reader.checkSize(of: bytes)
+        var fields = try reader.readFields(of: bytes, from: startLineEnd)
+        if line.needsRewriting { fields.requireRewriting() }
+        let head = RequestHead(received: fields, method: line.method, target: line.target, version: line.version)
+        let isConnect = line.method.count == 7 && bytes.readableBytesUInt8Span.hasBytes("CONNECT", at: 0)
+        let framing: BodyFraming
+        do throws(HTTP1ParseError) {
+            framing = try ReceivedFraming.request(head, isConnect: isConnect)
+        } catch {
+            throw reader.fail(error)
+        }
+        reader.beginBody(framing)
+        return .head(head, framing)
+    }
+
+    /// Hands over the bytes that were not parsed, for the protocol that follows; the parser is done then.
+    public mutating func takeRemaining() -> ByteBuffer? {
+        reader.takeRemaining()
+    }
+
+    /// The bytes of the current request, or of the last one, on the wire.
+    public var wireSize: HTTP1WireSize { reader.wireSize }
+
+    /// What was tolerated in the current request, or the last one.
+    public var tolerances: HTTP1Tolerances { reader.tolerances }
+
+    /// Whether no request is begun and no byte is waiting.
+    public var isIdle: Bool { reader.isBetweenMessages }
+
+    /// Whether received bytes wait to be parsed, such as a pipelined request.
+    public var hasUnparsedBytes: Bool { reader.hasUnparsedBytes }
+}

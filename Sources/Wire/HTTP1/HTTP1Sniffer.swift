@@ -1,0 +1,75 @@
+public import NIOCore
+
+/// Tells from the first bytes of a connection whether its client speaks HTTP/1.
+public enum HTTP1Sniffer {
+    /// What the first bytes are.
+    public enum Verdict: Sendable, Hashable {
+        /// They begin an HTTP/1 request, well formed or not.
+        case yes
+        /// They are something else.
+        case no
+        /// They could be either; ask again with more.
+        case needMore
+        /// They are the preface of an HTTP/2 client (RFC 9113 §3.4).
+        case http2Preface
+    }
+
+    /// The longest method that is taken for one.
+    public static let longestMethod = 32
+    /// How far a request line is followed before it is believed to be one.
+    static let farEnough = 1024
+
+    /// Judges the first bytes of a connection.
+    ///
+    /// A request is: an optional empty line, a token of at most 32 bytes, a space, and ` HTTP/` before the line ends.
+    /// A longer prefix never turns a `yes` into a `no` or back.
+    public static func looksLikeHTTP(_ prefix: ByteBuffer) -> Verdict {
+        let bytes = prefix.readableBytesUInt8Span
+        var start = 0
+        if bytes.count > 0, bytes[0] == .carriageReturn {
+            guard bytes.count > 1 else { return .needMore }
+            guard bytes[1] == .lineFeed else { return .no }
+            start = 2
+        }
+        if start == 0, let verdict = prefaceVerdict(bytes) { return verdict }
+        return requestVerdict(bytes.extracting(droppingFirst: start))
+    }
+
+    private static func prefaceVerdict(_ bytes: Span<UInt8>) -> Verdict? {
+        // The preface's first line and the empty line after it tell it from a request that names the method PRI.
+        let preface: StaticString = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+        if bytes.hasBytes(preface, at: 0) { return .http2Preface }
+        let isPrefix = preface.withUTF8Buffer { preface in
+            bytes.count < preface.count && (0..<bytes.count).allSatisfy { bytes[$0] == preface[$0] }
+        }
+        return isPrefix ? .needMore : nil
+    }
+
+    /// Judges the beginning of a request line.
+    static func requestVerdict(_ bytes: Span<UInt8>) -> Verdict {
+        var index = 0
+        while index < bytes.count, bytes[index].isTokenCharacter {
+            index += 1
+            guard index <= longestMethod else { return .no }
+        }
+        guard index < bytes.count else { return .needMore }
+        guard index > 0, bytes[index] == .space else { return .no }
+        let end = min(bytes.count, farEnough)
+        while index < end {
+            if bytes[index] == .space, bytes.hasBytes(" HTTP/", at: index) { return .yes }
+            if bytes[index].isControl { return .no }
+            index += 1
+        }
+        return end == farEnough ? .yes : .needMore
+    }
+
+    /// Judges the beginning of a status line.
+    static func statusVerdict(_ bytes: Span<UInt8>) -> Verdict {
+        if bytes.hasBytes("HTTP/", at: 0) { return .yes }
+        let text: StaticString = "HTTP/"
+        let isPrefix = text.withUTF8Buffer { text in
+            bytes.count < text.count && (0..<bytes.count).allSatisfy { bytes[$0] == text[$0] }
+        }
+        return isPrefix ? .needMore : .no
+    }
+}

@@ -1,0 +1,130 @@
+public import HTTPModel
+import NIOCore
+
+/// Takes from a message the fields that are meant for one connection only (RFC 9110 §7.6.1).
+public enum HopByHop {
+    /// Connection-specific things that a message may keep because the next connection has them too.
+    public struct Kept: OptionSet, Sendable {
+        public let rawValue: UInt8
+
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// `Upgrade`, with its option in `Connection`: the next peer is to decide on it.
+        public static let upgrade = Kept(rawValue: 1 << 0)
+        /// The option `keep-alive`: the next connection is persistent too.
+        public static let keepAlive = Kept(rawValue: 1 << 1)
+        /// `Proxy-Authorization`: the next peer is a proxy that is to see it; an origin must not.
+        public static let proxyAuthorization = Kept(rawValue: 1 << 2)
+    }
+
+    /// Removes `Connection` and every field it names, `Keep-Alive`, `Proxy-Connection`, `TE`, `Upgrade` and
+    /// `Proxy-Authorization`, but for what is kept.
+    ///
+    /// - `TE` stays as far as it says `trailers`, with its option in `Connection` where it came with one.
+    /// - `Transfer-Encoding` and `Trailer` stay: framing is for `SentFraming`.
+    /// - `Proxy-Authenticate` stays: a client that talks to a proxy behind this one needs it.
+    /// - A field that is meant for the message's final recipient stays even when `Connection` names it; naming
+    ///   `Host`, `Cookie` or `Content-Length` there is a way to attack what comes after a proxy.
+    ///
+    /// Costs no allocation where there is nothing to remove.
+    ///
+    /// - Returns: the names of the fields that were removed or lost a member, as they were spelled.
+    @discardableResult
+    public static func strip(from fields: inout FieldSection, keeping kept: Kept = []) -> [String] {
+        var removed: [String] = []
+        reduceTE(in: &fields, &removed)
+        if fields.contains(.connection) { stripConnection(in: &fields, kept, &removed) }
+        remove(.keepAlive, from: &fields, &removed)
+        remove(.proxyConnection, from: &fields, &removed)
+        if !kept.contains(.upgrade) { remove(.upgrade, from: &fields, &removed) }
+        if !kept.contains(.proxyAuthorization) { remove(.proxyAuthorization, from: &fields, &removed) }
+        return removed
+    }
+
+    private static func remove(_ name: FieldName, from fields: inout FieldSection, _ removed: inout [String]) {
+        while let index = fields.firstIndex(of: name) {
+            removed.append(fields[index].name)
+            fields.remove(at: index)
+        }
+    }
+
+    private static func reduceTE(in fields: inout FieldSection, _ removed: inout [String]) {
+        guard let index = fields.firstIndex(of: .te) else { return }
+        let isSingle = fields.firstIndex(of: .te, from: index + 1) == nil
+        let isTrailers = fields.withValue(at: index) { $0.isOption("trailers") }
+        if isSingle, isTrailers { return }
+        let takesTrailers = fields.contains(.te, token: trailers)
+        removed.append(fields[index].name)
+        if takesTrailers {
+            fields.set(fields[index].name, "trailers")
+        } else {
+            fields.removeAll(.te)
+        }
+    }
+
+    private static func stripConnection(
+        in fields: inout FieldSection,
+        _ kept: Kept,
+        _ removed: inout [String]
+    ) {
+        var nominated: [FieldName] = []
+        var position = 0
+        while let index = fields.firstIndex(of: .connection, from: position) {
+            // The usual line, dealt with before anything is taken apart.
+            if kept.contains(.keepAlive), fields.withValue(at: index, { $0.isOption("keep-alive") }) {
+                position = index + 1
+                continue
+            }
+            let members = fields[index].value.split(separator: ",").map { $0.withoutOptionalWhitespace }
+                .filter { !$0.isEmpty }
+            let remaining = members.filter { member in
+                let name = FieldName(String(member))
+                switch name {
+                case .te: return fields.contains(.te)
+                case .upgrade: return kept.contains(.upgrade) && fields.contains(.upgrade)
+                case .keepAlive: return kept.contains(.keepAlive)
+                default:
+                    nominated.append(name)
+                    return false
+                }
+            }
+            if remaining.isEmpty {
+                removed.append(fields[index].name)
+                fields.remove(at: index)
+            } else {
+                if remaining.count < members.count {
+                    removed.append(fields[index].name)
+                    fields.setValue(remaining.joined(separator: ", "), at: index)
+                }
+                position = index + 1
+            }
+        }
+        for name in nominated where !endToEnd.contains(name) { remove(name, from: &fields, &removed) }
+    }
+
+    private static let trailers: FieldName = "trailers"
+
+    /// Fields that `Connection` cannot remove: framing, routing, credentials, and what tells about the content or the
+    /// way of a message.
+    private static let endToEnd: Set<FieldName> = [
+        .contentLength, .transferEncoding, .trailer, .host, .contentType, .contentEncoding, .cookie, .setCookie,
+        .expect, .proxyAuthenticate, .proxyAuthorization, .wwwAuthenticate, .altSvc, .acceptEncoding,
+        "authorization", "cache-control", "content-disposition", "content-language", "content-location",
+        "content-range", "content-security-policy", "date", "etag", "forwarded", "if-match", "if-modified-since",
+        "if-none-match", "if-range", "if-unmodified-since", "last-modified", "location", "origin", "range", "referer",
+        "strict-transport-security", "vary", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto",
+        "x-real-ip",
+    ]
+}
+
+extension Substring {
+    /// The text without spaces and tabs at its ends (RFC 9110 §5.6.3).
+    fileprivate var withoutOptionalWhitespace: Substring {
+        var text = self
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return text
+    }
+}

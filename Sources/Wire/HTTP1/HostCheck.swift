@@ -1,0 +1,71 @@
+public import HTTPModel
+import NIOCore
+
+/// The demands on a request's Host field (RFC 9112 §3.2); apart from the parser, so that a request that fails them can
+/// still be shown and recorded.
+public enum HostCheck {
+    /// Throws where an HTTP/1.1 request has no Host, or a request has several, or one that is no host and port.
+    ///
+    /// The field may be empty, for a target that has no authority.
+    public static func check(_ head: RequestHead) throws(HTTP1ParseError) {
+        guard let index = head.fields.firstIndex(of: .host) else {
+            guard head.version != .http11 else { throw HTTP1ParseError(.missingHost, at: 0, in: .request) }
+            return
+        }
+        if let second = head.fields.firstIndex(of: .host, from: index + 1) {
+            let offset = head.fields.valueRange(at: second).lowerBound
+            throw HTTP1ParseError(.repeatedHost, at: offset, in: .request)
+        }
+        guard head.fields.withValue(at: index, { $0.isHostAndPort }) else {
+            throw HTTP1ParseError(.invalidHost, at: head.fields.valueRange(at: index).lowerBound, in: .request)
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the bytes are `uri-host [ ":" port ]` (RFC 3986 §3.2.2); also without any byte.
+    fileprivate var isHostAndPort: Bool {
+        var rest = self[...]
+        if rest.first == UInt8(ascii: "[") {
+            guard let bracket = rest.firstIndex(of: UInt8(ascii: "]")), bracket > 2 else { return false }
+            guard rest[1..<bracket].allSatisfy({ $0.isAddressLiteralCharacter }) else { return false }
+            rest = rest[(bracket + 1)...]
+        } else {
+            let end = rest.firstIndex(of: .colon) ?? rest.endIndex
+            guard rest[..<end].allSatisfy({ $0.isRegisteredNameCharacter }) else { return false }
+            guard end > 0 || isEmpty else { return false }
+            rest = rest[end...]
+        }
+        guard let first = rest.first else { return true }
+        guard first == .colon else { return false }
+        var port = 0
+        for byte in rest.dropFirst() {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit < 10 else { return false }
+            port = port * 10 + Int(digit)
+            guard port <= 65535 else { return false }
+        }
+        return true
+    }
+}
+
+extension UInt8 {
+    private var isLetterOrDigit: Bool {
+        self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26
+    }
+
+    /// Unreserved characters, sub-delimiters and the percent sign.
+    fileprivate var isRegisteredNameCharacter: Bool {
+        if isLetterOrDigit { return true }
+        switch Character(Unicode.Scalar(self)) {
+        case "-", ".", "_", "~", "%", "!", "$", "&", "'", "(", ")", "*", "+", ",", ";", "=": return true
+        default: return false
+        }
+    }
+
+    /// What may stand between the brackets of an IPv6 address, a zone included.
+    fileprivate var isAddressLiteralCharacter: Bool {
+        isLetterOrDigit || self == .colon || self == UInt8(ascii: ".") || self == UInt8(ascii: "%")
+            || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") || self == UInt8(ascii: "~")
+    }
+}

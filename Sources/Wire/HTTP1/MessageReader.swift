@@ -1,0 +1,338 @@
+import HTTPModel
+import NIOCore
+
+/// What both parsers share: collecting a head, then reading a body by its framing.
+///
+/// Stages and their successors: head → body → head …, or head → handedOver for good. A fault is remembered and thrown
+/// again by every later call.
+struct MessageReader: ~Copyable {
+    /// A step of a message after its head.
+    enum BodyEvent {
+        case part(ByteBuffer)
+        case end(trailers: FieldSection?)
+    }
+
+    enum Stage {
+        case head
+        case fixed(remaining: Int64)
+        case chunked
+        case untilClose
+        case trailers
+        /// The bytes from here on are not ours: a tunnel, or another protocol.
+        case handedOver
+        case failed(HTTP1ParseError)
+    }
+
+    let side: MessageSide
+    let limits: HTTP1Limits
+    private(set) var stage = Stage.head
+    private(set) var wireSize = HTTP1WireSize()
+    var tolerances: HTTP1Tolerances = []
+
+    /// Received bytes that were not looked at yet.
+    private var buffer = ByteBuffer()
+    /// The beginning of a head or trailer section that is cut over several reads.
+    private var partial = ByteBuffer()
+    private var scanner = SectionScanner()
+    private var chunks: ChunkDecoder
+    private var hasReachedEOF = false
+    private var isRecognized = false
+    private var isStartLineChecked = false
+    private var skippedBytes = 0
+
+    init(side: MessageSide, limits: HTTP1Limits) {
+        self.side = side
+        self.limits = limits
+        chunks = ChunkDecoder(side: side, lineLimit: limits.chunkLine)
+    }
+
+    var hasUnparsedBytes: Bool { buffer.readableBytes > 0 || partial.readableBytes > 0 }
+
+    /// Whether no message is begun.
+    var isBetweenMessages: Bool {
+        if case .head = stage { return !hasUnparsedBytes } else { return false }
+    }
+
+    mutating func receive(_ bytes: ByteBuffer) {
+        if case .failed = stage { return }
+        if buffer.readableBytes == 0 {
+            buffer = bytes
+        } else {
+            buffer.writeImmutableBuffer(bytes)
+        }
+    }
+
+    mutating func receiveEOF() {
+        hasReachedEOF = true
+    }
+
+    mutating func takeRemaining() -> ByteBuffer? {
+        stage = .handedOver
+        var remaining = partial
+        if remaining.readableBytes == 0 {
+            remaining = buffer
+        } else {
+            remaining.writeImmutableBuffer(buffer)
+        }
+        partial = ByteBuffer()
+        buffer = ByteBuffer()
+        return remaining.readableBytes > 0 ? remaining.slice() : nil
+    }
+
+    /// Remembers a fault of the current message, so that every later call throws it again.
+    mutating func fail(_ error: HTTP1ParseError) -> HTTP1ParseError {
+        stage = .failed(error)
+        buffer = ByteBuffer()
+        partial = ByteBuffer()
+        return error
+    }
+
+    mutating func fail(_ code: HTTP1ParseError.Code, at offset: Int) -> HTTP1ParseError {
+        fail(HTTP1ParseError(code, at: offset, in: side))
+    }
+}
+
+// MARK: - Heads
+
+extension MessageReader {
+    /// The next head once it is complete, and where its start line ends in it.
+    mutating func takeHead() throws(HTTP1ParseError) -> (bytes: ByteBuffer, startLineEnd: Int)? {
+        if scanner.seen == 0, !(try beginHead()) { return nil }
+        guard let head = takeSection() else {
+            try checkIncompleteHead()
+            if hasReachedEOF { throw fail(.truncated, at: scanner.seen) }
+            return nil
+        }
+        wireSize.head = skippedBytes + head.readableBytes
+        let startLineEnd = scanner.firstLineEnd
+        if startLineEnd > limits.startLine {
+            throw failStartLine(.startLineTooLong, at: limits.startLine, in: head)
+        }
+        return (head, startLineEnd)
+    }
+
+    /// Refuses a head for its size; asked after its start line was read, so that the faults of that come first.
+    mutating func checkSize(of head: ByteBuffer) throws(HTTP1ParseError) {
+        if head.readableBytes > limits.head { throw fail(.headTooLarge, at: limits.head) }
+    }
+
+    /// Refuses a message for its start line: as no HTTP at all, where it does not even begin like it.
+    mutating func failStartLine(
+        _ code: HTTP1ParseError.Code,
+        at offset: Int,
+        in head: ByteBuffer
+    ) -> HTTP1ParseError {
+        if verdict(on: head.readableBytesUInt8Span) == .no { return fail(.notHTTP, at: 0) }
+        return fail(code, at: offset)
+    }
+
+    /// Reads the field lines of a head whose start line ends at `start`.
+    mutating func readFields(of head: ByteBuffer, from start: Int) throws(HTTP1ParseError) -> FieldSection {
+        try readFields(of: head, from: start, offset: 0, isTolerant: side.isTolerant)
+    }
+
+    /// Goes on from a head to its message's body.
+    mutating func beginBody(_ framing: BodyFraming) {
+        switch framing {
+        case .none: stage = .fixed(remaining: 0)
+        case .length(let length): stage = .fixed(remaining: length)
+        case .untilClose: stage = .untilClose
+        case .chunked:
+            chunks = ChunkDecoder(side: side, lineLimit: limits.chunkLine)
+            stage = .chunked
+        }
+        scanner = SectionScanner()
+    }
+
+    /// Goes on to the next head; for an interim response, which has no body.
+    mutating func beginNextHead() {
+        stage = .head
+        scanner = SectionScanner()
+        skippedBytes = 0
+    }
+
+    /// Skips an empty line before a start line (RFC 9112 §2.2); `false` where more bytes are needed to tell.
+    private mutating func beginHead() throws(HTTP1ParseError) -> Bool {
+        guard let first = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) else {
+            buffer = ByteBuffer()
+            return false
+        }
+        wireSize = HTTP1WireSize()
+        isRecognized = false
+        isStartLineChecked = false
+        if first == .carriageReturn, skippedBytes == 0 {
+            guard let second = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt8.self) else { return false }
+            if second == .lineFeed {
+                buffer.moveReaderIndex(forwardBy: 2)
+                skippedBytes = 2
+                return try beginHead()
+            }
+        }
+        tolerances = skippedBytes > 0 ? .leadingEmptyLine : []
+        return true
+    }
+
+    /// Takes the section that the scanner is looking at, once it is complete.
+    private mutating func takeSection() -> ByteBuffer? {
+        let received = buffer
+        let end = scanner.scan(received.readableBytesUInt8Span)
+        if partial.readableBytes == 0 {
+            if let end { return buffer.readSlice(length: end) }
+            partial = buffer
+            buffer = ByteBuffer()
+            return nil
+        }
+        guard let end else {
+            partial.writeBuffer(&buffer)
+            buffer = ByteBuffer()
+            return nil
+        }
+        if var rest = buffer.readSlice(length: end) { partial.writeBuffer(&rest) }
+        let section = partial.slice()
+        partial = ByteBuffer()
+        return section
+    }
+
+    /// Refuses a head as early as it can be known to be bad: what waits for the rest of it may wait long.
+    private mutating func checkIncompleteHead() throws(HTTP1ParseError) {
+        let end = scanner.firstLineEnd
+        if end == 0 {
+            if !isRecognized {
+                let verdict = verdict(on: partial.readableBytesUInt8Span)
+                if verdict == .no { throw fail(.notHTTP, at: 0) }
+                isRecognized = verdict == .yes
+            }
+            if scanner.seen > limits.startLine { throw fail(.startLineTooLong, at: limits.startLine) }
+        } else if !isStartLineChecked {
+            isStartLineChecked = true
+            if end > limits.startLine { throw failStartLine(.startLineTooLong, at: limits.startLine, in: partial) }
+            do throws(StartLineFault) {
+                switch side {
+                case .request: _ = try RequestLine(partial.readableBytesUInt8Span.extracting(first: end))
+                case .response: _ = try StatusLine(partial.readableBytesUInt8Span.extracting(first: end))
+                }
+            } catch {
+                throw failStartLine(error.code, at: error.offset, in: partial)
+            }
+        }
+        if scanner.seen > limits.head { throw fail(.headTooLarge, at: limits.head) }
+    }
+
+    private func verdict(on bytes: Span<UInt8>) -> HTTP1Sniffer.Verdict {
+        switch side {
+        case .request: HTTP1Sniffer.requestVerdict(bytes)
+        case .response: HTTP1Sniffer.statusVerdict(bytes)
+        }
+    }
+
+    private mutating func readFields(
+        of bytes: ByteBuffer,
+        from start: Int,
+        offset: Int64,
+        isTolerant: Bool
+    ) throws(HTTP1ParseError) -> FieldSection {
+        var section = FieldSection(received: bytes)
+        var lines = FieldLines(
+            side: side,
+            isTolerant: isTolerant,
+            maximumCount: limits.fieldCount,
+            offset: offset
+        )
+        do throws(HTTP1ParseError) {
+            try lines.read(bytes.readableBytesUInt8Span, from: start, into: &section)
+        } catch {
+            throw fail(error)
+        }
+        tolerances.formUnion(lines.tolerances)
+        return section
+    }
+}
+
+// MARK: - Bodies
+
+extension MessageReader {
+    /// The next step of the body; `nil` when more bytes are needed.
+    mutating func nextBodyEvent() throws(HTTP1ParseError) -> BodyEvent? {
+        switch stage {
+        case .head, .handedOver:
+            return nil
+        case .failed(let error):
+            throw error
+        case .fixed(remaining: 0):
+            return end(trailers: nil)
+        case .fixed(let remaining):
+            guard let part = takePart(atMost: remaining) else { return try needMore(missing: remaining) }
+            stage = .fixed(remaining: remaining - Int64(part.readableBytes))
+            return .part(part)
+        case .untilClose:
+            if let part = takePart(atMost: .max) { return .part(part) }
+            return hasReachedEOF ? end(trailers: nil) : nil
+        case .chunked:
+            return try nextChunkEvent()
+        case .trailers:
+            return try nextTrailerEvent()
+        }
+    }
+
+    private mutating func nextChunkEvent() throws(HTTP1ParseError) -> BodyEvent? {
+        let received = buffer
+        var position = 0
+        let progress: ChunkDecoder.Progress
+        do throws(ChunkDecoder.Fault) {
+            progress = try chunks.advance(received.readableBytesUInt8Span, from: &position)
+        } catch {
+            throw fail(HTTP1ParseError(error.code, at: offset + Int64(position), in: side))
+        }
+        buffer.moveReaderIndex(forwardBy: position)
+        wireSize.body += Int64(position)
+        tolerances.formUnion(chunks.tolerances)
+        switch progress {
+        case .needMore:
+            return try needMore(missing: nil)
+        case .data(let remaining):
+            guard let part = takePart(atMost: remaining) else { return try needMore(missing: remaining) }
+            chunks.dataPassed(part.readableBytes)
+            return .part(part)
+        case .lastChunk:
+            stage = .trailers
+            return try nextTrailerEvent()
+        }
+    }
+
+    private mutating func nextTrailerEvent() throws(HTTP1ParseError) -> BodyEvent? {
+        let start = offset
+        guard let section = takeSection() else {
+            if scanner.seen > limits.head {
+                throw fail(HTTP1ParseError(.headTooLarge, at: start + Int64(limits.head), in: side))
+            }
+            return try needMore(missing: nil)
+        }
+        guard section.readableBytes <= limits.head else {
+            throw fail(HTTP1ParseError(.headTooLarge, at: start + Int64(limits.head), in: side))
+        }
+        let trailers = try readFields(of: section, from: 0, offset: start, isTolerant: false)
+        wireSize.body += Int64(section.readableBytes)
+        return end(trailers: trailers.isEmpty ? nil : trailers)
+    }
+
+    private mutating func end(trailers: FieldSection?) -> BodyEvent {
+        beginNextHead()
+        return .end(trailers: trailers)
+    }
+
+    private mutating func takePart(atMost most: Int64) -> ByteBuffer? {
+        let count = Int(min(Int64(buffer.readableBytes), most))
+        guard count > 0 else { return nil }
+        wireSize.body += Int64(count)
+        return buffer.readSlice(length: count)
+    }
+
+    private mutating func needMore(missing: Int64?) throws(HTTP1ParseError) -> BodyEvent? {
+        buffer = ByteBuffer()
+        guard hasReachedEOF else { return nil }
+        throw fail(HTTP1ParseError(.truncated, at: offset, in: side, missing: missing))
+    }
+
+    /// How far into the message the next byte is.
+    private var offset: Int64 { Int64(wireSize.head - skippedBytes) + wireSize.body }
+}

@@ -1,0 +1,117 @@
+import HTTPModel
+
+/// A request line (RFC 9112 §3): where its parts stand in the head.
+struct RequestLine {
+    let method: Range<Int>
+    let target: Range<Int>
+    let version: HTTPVersion
+    /// Whether the line names a minor version that we do not speak and thus must not send on (RFC 9110 §2.5).
+    let needsRewriting: Bool
+
+    /// Reads the line that takes up the whole of `line`, its line break included.
+    ///
+    /// The target may have any bytes but control characters and spaces; those from 0x80 on are kept as they are.
+    init(_ line: Span<UInt8>) throws(StartLineFault) {
+        var index = 0
+        while line[index].isTokenCharacter { index &+= 1 }
+        guard (1...HTTP1Sniffer.longestMethod).contains(index), line[index] == .space else {
+            throw StartLineFault(.malformedStartLine, index)
+        }
+        method = 0..<index
+        index &+= 1
+        let targetStart = index
+        while line[index] > .space, line[index] != 0x7F { index &+= 1 }
+        guard index > targetStart, line[index] == .space else { throw StartLineFault(.malformedStartLine, index) }
+        target = targetStart..<index
+        index &+= 1
+        let named = try NamedVersion(line, at: index)
+        version = named.version
+        needsRewriting = named.isNewer
+        index &+= NamedVersion.length
+        guard line[index] != .lineFeed else { throw StartLineFault(.bareLineFeed, index) }
+        guard index + 2 == line.count, line[index] == .carriageReturn else {
+            throw StartLineFault(line[index] == .carriageReturn ? .bareCarriageReturn : .malformedStartLine, index)
+        }
+    }
+}
+
+/// A status line (RFC 9112 §4): where its parts stand in the head.
+struct StatusLine {
+    let status: Int
+    let reason: Range<Int>
+    let version: HTTPVersion
+    let needsRewriting: Bool
+    let tolerances: HTTP1Tolerances
+
+    /// Reads the line that takes up the whole of `line`, its line break included.
+    init(_ line: Span<UInt8>) throws(StartLineFault) {
+        let named = try NamedVersion(line, at: 0)
+        version = named.version
+        var index = NamedVersion.length
+        guard line[index] == .space else { throw StartLineFault(.malformedStartLine, index) }
+        index += 1
+        var status = 0
+        for _ in 0..<3 {
+            let digit = line[index] &- UInt8(ascii: "0")
+            guard digit < 10 else { throw StartLineFault(.malformedStartLine, index) }
+            status = status * 10 + Int(digit)
+            index += 1
+        }
+        guard status >= 100 else { throw StartLineFault(.malformedStartLine, index - 3) }
+        self.status = status
+        var tolerances: HTTP1Tolerances = []
+        if line[index] == .space {
+            index += 1
+        } else {
+            guard line[index] == .carriageReturn || line[index] == .lineFeed else {
+                throw StartLineFault(.malformedStartLine, index)
+            }
+            tolerances.insert(.missingReason)
+        }
+        let end = line.firstControl(from: index)
+        reason = index..<end
+        if line[end] == .lineFeed {
+            tolerances.insert(.bareLineFeed)
+        } else if line[end] != .carriageReturn {
+            throw StartLineFault(.malformedStartLine, end)
+        } else if line[end + 1] != .lineFeed {
+            throw StartLineFault(.bareCarriageReturn, end)
+        }
+        self.tolerances = tolerances
+        needsRewriting = named.isNewer || !tolerances.isEmpty
+    }
+}
+
+/// What is wrong with a start line and where in it.
+struct StartLineFault: Error {
+    let code: HTTP1ParseError.Code
+    let offset: Int
+
+    init(_ code: HTTP1ParseError.Code, _ offset: Int) {
+        self.code = code
+        self.offset = offset
+    }
+}
+
+/// The version as a start line names it (RFC 9112 §2.3).
+private struct NamedVersion {
+    static let length = 8
+    let version: HTTPVersion
+    /// Whether it is a 1.x above 1.1, which is read as 1.1 (RFC 9110 §2.5).
+    let isNewer: Bool
+
+    /// Reads the eight bytes of a version at `start` in a line that ends with LF.
+    init(_ line: Span<UInt8>, at start: Int) throws(StartLineFault) {
+        guard line.hasBytes("HTTP/", at: start), start + NamedVersion.length < line.count else {
+            throw StartLineFault(.malformedStartLine, start)
+        }
+        let major = line[start + 5] &- UInt8(ascii: "0")
+        let minor = line[start + 7] &- UInt8(ascii: "0")
+        guard major < 10, minor < 10, line[start + 6] == UInt8(ascii: ".") else {
+            throw StartLineFault(.malformedStartLine, start + 5)
+        }
+        guard major == 1 else { throw StartLineFault(.unsupportedVersion, start + 5) }
+        version = minor == 0 ? .http10 : .http11
+        isNewer = minor > 1
+    }
+}

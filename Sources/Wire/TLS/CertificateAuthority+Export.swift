@@ -1,0 +1,126 @@
+internal import COpenSSL
+
+extension CertificateAuthority {
+    /// A form in which the certificate leaves Sluice.
+    public enum ExportFormat: String, Sendable, CaseIterable {
+        /// The certificate in PEM form.
+        case pem
+        /// The certificate in DER form.
+        case der
+        /// Certificate and private key as PKCS#12, under a password.
+        case p12
+        /// The certificate as a configuration profile for iOS and macOS.
+        case mobileconfig
+    }
+
+    /// The certificate in PEM form, without the key.
+    public var certificatePEM: String {
+        String(decoding: pem(withKey: false), as: UTF8.self)
+    }
+
+    /// The certificate in the form that a device or program takes.
+    ///
+    /// - Parameters:
+    ///   - format: The form.
+    ///   - password: Protects the key in a PKCS#12 file; without meaning for the other formats.
+    /// - Returns: The content of the file.
+    /// - Throws: Where OpenSSL cannot make the archive.
+    public func export(_ format: ExportFormat, password: String = "") throws(CertificateFailure) -> [UInt8] {
+        switch format {
+        case .pem: return pem(withKey: false)
+        case .der: return certificateDER
+        case .p12: return try pkcs12(password: password)
+        case .mobileconfig: return Array(configurationProfile.utf8)
+        }
+    }
+
+    /// The form in which the authority is stored: the certificate, then its chain, then the key.
+    func pem(withKey: Bool) -> [UInt8] {
+        writtenToMemory { bio in
+            let certificates = withKey ? [certificateDER] + chainDER.filter { $0 != certificateDER } : [certificateDER]
+            for der in certificates {
+                guard let certificate = X509Handle(der: der) else { continue }
+                PEM_write_bio_X509(bio, certificate.pointer)
+            }
+            if withKey, let key = PrivateKeyHandle(der: keyDER) {
+                PEM_write_bio_PrivateKey(bio, key.pointer, nil, nil, 0, nil, nil)
+            }
+        }
+    }
+
+    private func pkcs12(password: String) throws(CertificateFailure) -> [UInt8] {
+        ERR_clear_error()
+        guard let certificate = X509Handle(der: certificateDER), let key = PrivateKeyHandle(der: keyDER),
+            // AES-256-CBC and PBKDF2, OpenSSL's defaults.
+            let archive = PKCS12_create(password, "Sluice CA", key.pointer, certificate.pointer, nil, 0, 0, 0, 0, 0)
+        else {
+            throw CertificateFailure(reason: "no PKCS#12 archive can be made (\(OpenSSLErrors.take().text))")
+        }
+        defer { PKCS12_free(archive) }
+        return writtenToMemory { i2d_PKCS12_bio($0, archive) }
+    }
+
+    /// Apple's property list of the type `com.apple.security.root`.
+    ///
+    /// Its identifiers come from the fingerprint, so
+    /// installing it again replaces the profile.
+    private var configurationProfile: String {
+        let name = escaped(subject.split(separator: ",").first.map { String($0.dropFirst(3)) } ?? subject)
+        let short = fingerprint.prefix(16)
+        return """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+            <plist version="1.0">
+            <dict>
+                <key>PayloadType</key><string>Configuration</string>
+                <key>PayloadVersion</key><integer>1</integer>
+                <key>PayloadIdentifier</key><string>sluice.ca.\(short)</string>
+                <key>PayloadUUID</key><string>\(identifier(from: fingerprint.prefix(32)))</string>
+                <key>PayloadDisplayName</key><string>\(name)</string>
+                <key>PayloadDescription</key><string>Lets this device trust the certificates that Sluice makes. \
+            After installing, turn on full trust for it in Settings, General, About.</string>
+                <key>PayloadContent</key>
+                <array>
+                    <dict>
+                        <key>PayloadType</key><string>com.apple.security.root</string>
+                        <key>PayloadVersion</key><integer>1</integer>
+                        <key>PayloadIdentifier</key><string>sluice.ca.\(short).certificate</string>
+                        <key>PayloadUUID</key><string>\(identifier(from: fingerprint.suffix(32)))</string>
+                        <key>PayloadDisplayName</key><string>\(name)</string>
+                        <key>PayloadCertificateFileName</key><string>sluice-ca.cer</string>
+                        <key>PayloadContent</key>
+                        <data>\(base64(certificateDER))</data>
+                    </dict>
+                </array>
+            </dict>
+            </plist>
+
+            """
+    }
+
+    /// A UUID (RFC 9562, version 8: custom content) of 32 hexadecimal digits.
+    private func identifier(from digits: Substring) -> String {
+        var text = Array(digits.uppercased())
+        text[12] = "8"
+        text[16] = "A"
+        for position in [20, 16, 12, 8] { text.insert("-", at: position) }
+        return String(text)
+    }
+
+    private func base64(_ bytes: [UInt8]) -> String {
+        var encoded = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
+        let length = EVP_EncodeBlock(&encoded, bytes, Int32(bytes.count))
+        return String(decoding: encoded.prefix(Int(length)), as: UTF8.self)
+    }
+
+    private func escaped(_ text: String) -> String {
+        text.map { character in
+            switch character {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            default: String(character)
+            }
+        }.joined()
+    }
+}

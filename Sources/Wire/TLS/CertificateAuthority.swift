@@ -1,0 +1,234 @@
+internal import COpenSSL
+internal import HTTPModel
+
+/// The certificate and key that sign what clients see: ours, or one that the user brought.
+///
+/// A plain value, so every event loop can make its own ``CertificateMint`` from it.
+public struct CertificateAuthority: Sendable {
+    /// The certificate's subject in one line.
+    public let subject: String
+    /// Start of validity, seconds since 1970.
+    public let notBefore: Int64
+    /// End of validity, seconds since 1970.
+    public let notAfter: Int64
+    /// SHA-256 over the DER form, in lower-case hexadecimal.
+    public let fingerprint: String
+    /// The certificate in DER form.
+    public let certificateDER: [UInt8]
+
+    /// The private key in DER form.
+    ///
+    /// It never leaves the module except in ``export(_:password:)`` as PKCS#12.
+    let keyDER: [UInt8]
+    /// The certificates between this authority and a root, if it is an intermediate one; sent with every leaf.
+    let chainDER: [[UInt8]]
+
+    /// Creates a new root: P-256, valid for ten years.
+    ///
+    /// - Parameter label: What tells this authority from those of other machines; the machine's name if `nil`.
+    /// - Returns: The authority, stored nowhere yet.
+    /// - Throws: Where OpenSSL cannot make keys.
+    public static func generate(label: String? = nil) throws(CertificateFailure) -> CertificateAuthority {
+        ERR_clear_error()
+        let now = sluice_now()
+        let day: Int64 = 86_400
+        guard let key = PrivateKeyHandle.generate(),
+            // The start lies in the past for clients whose clock is slow.
+            var builder = CertificateBuilder(key: key, validFrom: now - day, to: now + 3_652 * day)
+        else { throw CertificateFailure(reason: "no CA can be made (\(OpenSSLErrors.take().text))") }
+        let shortID = hexadecimal((0..<4).map { _ in UInt8.random(in: .min ... .max) })
+        let name = label ?? CertificateFiles.machineName
+        // A common name has at most 64 characters (RFC 5280, ub-common-name).
+        let commonName = "Sluice CA " + (name.isEmpty ? shortID : "\(name.prefix(40))")
+        builder.setSubject(commonName: commonName, organization: "Sluice")
+        builder.setIssuerToSubject()
+        builder.add(NID_basic_constraints, "critical,CA:TRUE,pathlen:0")
+        builder.add(NID_key_usage, "critical,keyCertSign,cRLSign")
+        builder.add(NID_subject_key_identifier, "hash")
+        guard let certificate = builder.signed(by: key) else {
+            throw CertificateFailure(reason: "no CA can be made (\(OpenSSLErrors.take().text))")
+        }
+        return try CertificateAuthority(certificate: certificate, key: key, chain: [], path: nil)
+    }
+
+    /// Loads an authority that the user brings: PEM (certificate and key in one file or in two) or PKCS#12.
+    ///
+    /// Throws where a file cannot be read, the key does not belong to the certificate, the certificate is no
+    /// authority, or its time is over.
+    public static func load(
+        file: String,
+        keyFile: String? = nil,
+        password: String? = nil
+    ) throws(CertificateFailure) -> CertificateAuthority {
+        let content = try CertificateFiles.content(of: file)
+        let keyContent: [UInt8]?
+        if let keyFile { keyContent = try CertificateFiles.content(of: keyFile) } else { keyContent = nil }
+        return try parse(content, path: file, keyContent: keyContent, keyPath: keyFile, password: password)
+    }
+
+    static func parse(
+        _ content: [UInt8],
+        path: String,
+        keyContent: [UInt8]? = nil,
+        keyPath: String? = nil,
+        password: String? = nil
+    ) throws(CertificateFailure) -> CertificateAuthority {
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        if !content.isPEM {
+            return try parsePKCS12(content, path: path, password: password)
+        }
+        let certificates = readCertificates(content)
+        let keySource = keyContent ?? content
+        guard let certificate = certificates.first else {
+            throw CertificateFailure(
+                path: path,
+                reason: "holds no certificate",
+                advice: "Give a PEM file with the CA's certificate and key, or a PKCS#12 file."
+            )
+        }
+        ERR_clear_error()
+        let key = readingMemory(keySource) { bio in
+            // The empty password keeps OpenSSL from asking for one at the terminal.
+            (password ?? "").withCString { text in
+                PEM_read_bio_PrivateKey(bio, nil, nil, UnsafeMutableRawPointer(mutating: text))
+            }
+        }
+        guard let key else {
+            let errors = OpenSSLErrors.take()
+            let isMissing = !keySource.contains("PRIVATE KEY-----")
+            throw CertificateFailure(
+                path: keyPath ?? path,
+                reason: isMissing ? "holds no private key" : "the private key cannot be read (\(errors.text))",
+                advice: isMissing
+                    ? "Append the CA's key in PEM form, or give it in a file of its own."
+                    : "If it is encrypted, give its password."
+            )
+        }
+        return try CertificateAuthority(
+            certificate: certificate,
+            key: PrivateKeyHandle(owning: key),
+            chain: Array(certificates.dropFirst()),
+            path: path
+        )
+    }
+
+    private static func readCertificates(_ pem: [UInt8]) -> [X509Handle] {
+        var certificates: [X509Handle] = []
+        _ = readingMemory(pem) { bio -> Bool? in
+            while let certificate = PEM_read_bio_X509(bio, nil, nil, nil) {
+                certificates.append(X509Handle(owning: certificate))
+            }
+            return true
+        }
+        return certificates
+    }
+
+    private static func parsePKCS12(
+        _ content: [UInt8],
+        path: String,
+        password: String?
+    ) throws(CertificateFailure) -> CertificateAuthority {
+        guard let archive = readingMemory(content, { d2i_PKCS12_bio($0, nil) }) else {
+            throw CertificateFailure(
+                path: path,
+                reason: "is neither PEM nor PKCS#12",
+                advice: "Give a PEM file with the CA's certificate and key, or a PKCS#12 file."
+            )
+        }
+        defer { PKCS12_free(archive) }
+        var key: OpaquePointer?
+        var certificate: OpaquePointer?
+        var others: OpaquePointer?
+        ERR_clear_error()
+        guard PKCS12_parse(archive, password, &key, &certificate, &others) == 1 else {
+            let text = OpenSSLErrors.take().text
+            let advice =
+                text.contains("unsupported")
+                ? "It uses an old cipher: convert it with `openssl pkcs12 -legacy -in FILE -nodes -out ca.pem`."
+                : "Check its password."
+            throw CertificateFailure(path: path, reason: "the archive cannot be opened (\(text))", advice: advice)
+        }
+        let keyHandle = key.map { PrivateKeyHandle(owning: $0) }
+        let certificateHandle = certificate.map { X509Handle(owning: $0) }
+        defer { if let others { sluice_sk_X509_pop_free(others) } }
+        guard let keyHandle, let certificateHandle else {
+            throw CertificateFailure(
+                path: path,
+                reason: "lacks the certificate or the private key",
+                advice: "Export the CA again together with its key."
+            )
+        }
+        let chain = (0..<max(0, sluice_sk_X509_num(others))).compactMap { index -> X509Handle? in
+            guard let other = sluice_sk_X509_value(others, index), X509_up_ref(other) == 1 else { return nil }
+            return X509Handle(owning: other)
+        }
+        return try CertificateAuthority(certificate: certificateHandle, key: keyHandle, chain: chain, path: path)
+    }
+
+    private init(
+        certificate: X509Handle,
+        key: PrivateKeyHandle,
+        chain: [X509Handle],
+        path: String?
+    ) throws(CertificateFailure) {
+        let summary = CertificateSummary(certificate.pointer)
+        if let problem = Self.problem(certificate.pointer, key.pointer, summary) {
+            throw CertificateFailure(path: path, reason: problem.reason, advice: problem.advice)
+        }
+        subject = summary.subject
+        notBefore = summary.notBefore
+        notAfter = summary.notAfter
+        fingerprint = summary.fingerprint
+        certificateDER = certificate.der
+        keyDER = key.der
+        let isRoot = X509_self_signed(certificate.pointer, 0) == 1
+        // Clients have the root itself, if they have it at all.
+        chainDER = isRoot ? [] : [certificate.der] + chain.filter { X509_self_signed($0.pointer, 0) != 1 }.map(\.der)
+        ERR_clear_error()
+    }
+
+    /// What keeps the certificate from signing others with this key.
+    private static func problem(
+        _ certificate: OpaquePointer,
+        _ key: OpaquePointer,
+        _ summary: CertificateSummary
+    ) -> (reason: String, advice: String)? {
+        if X509_check_private_key(certificate, key) != 1 {
+            return (
+                "the private key does not belong to the certificate '\(summary.subject)'",
+                "Give the certificate and the key that were made together."
+            )
+        }
+        // 1: basic constraints say that it is an authority; weaker signs are not accepted by today's clients.
+        if X509_check_ca(certificate) != 1 || X509_get_key_usage(certificate) & UInt32(KU_KEY_CERT_SIGN) == 0 {
+            return (
+                "the certificate '\(summary.subject)' is no certificate authority",
+                "Give a certificate with the basic constraint CA:TRUE and the key usage keyCertSign."
+            )
+        }
+        if summary.notAfter <= sluice_now() {
+            return (
+                "the CA certificate '\(summary.subject)' has expired",
+                "Give one that is valid, or remove the file so that a new one is made."
+            )
+        }
+        return nil
+    }
+}
+
+extension [UInt8] {
+    /// Whether the bytes hold at least one PEM block; text may come before it.
+    fileprivate var isPEM: Bool { contains("-----BEGIN ") }
+
+    fileprivate func contains(_ text: String) -> Bool {
+        let text = [UInt8](text.utf8)
+        guard let first = text.first else { return true }
+        var rest = self[...]
+        while let position = rest.firstIndex(of: first) {
+            if rest[position...].starts(with: text) { return true }
+            rest = rest[(position + 1)...]
+        }
+        return false
+    }
+}

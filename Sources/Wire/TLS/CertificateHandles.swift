@@ -1,0 +1,165 @@
+internal import COpenSSL
+internal import HTTPModel
+
+/// Owns one reference to an X.509 certificate.
+final class X509Handle {
+    let pointer: OpaquePointer
+
+    /// Takes over the caller's reference.
+    init(owning pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { X509_free(pointer) }
+
+    convenience init?(der: [UInt8]) {
+        let parsed: OpaquePointer? = der.withUnsafeBufferPointer { bytes in
+            var position = bytes.baseAddress
+            return d2i_X509(nil, &position, bytes.count)
+        }
+        guard let parsed else { return nil }
+        self.init(owning: parsed)
+    }
+
+    var der: [UInt8] { encoded { i2d_X509(pointer, $0) } }
+}
+
+/// Owns one reference to a private key.
+final class PrivateKeyHandle {
+    let pointer: OpaquePointer
+
+    /// Takes over the caller's reference.
+    init(owning pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { EVP_PKEY_free(pointer) }
+
+    convenience init?(der: [UInt8]) {
+        let parsed: OpaquePointer? = der.withUnsafeBufferPointer { bytes in
+            var position = bytes.baseAddress
+            return d2i_AutoPrivateKey(nil, &position, bytes.count)
+        }
+        guard let parsed else { return nil }
+        self.init(owning: parsed)
+    }
+
+    /// A new key on the curve P-256.
+    static func generate() -> PrivateKeyHandle? {
+        sluice_generate_P256().map { PrivateKeyHandle(owning: $0) }
+    }
+
+    /// The same key as OpenSSL puts it into certificates fastest.
+    var forCertificates: PrivateKeyHandle {
+        sluice_copy_as_EC_KEY(pointer).map { PrivateKeyHandle(owning: $0) } ?? self
+    }
+
+    var der: [UInt8] { encoded { i2d_PrivateKey(pointer, $0) } }
+}
+
+/// Runs one of OpenSSL's `i2d` functions and copies what it allocated.
+private func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32) -> [UInt8] {
+    var memory: UnsafeMutablePointer<UInt8>?
+    let length = encode(&memory)
+    guard length > 0, let memory else { return [] }
+    defer { sluice_free(memory) }
+    return Array(UnsafeBufferPointer(start: memory, count: Int(length)))
+}
+
+/// Runs `write` with a BIO in memory and returns what was written to it.
+func writtenToMemory(_ write: (OpaquePointer) -> Void) -> [UInt8] {
+    guard let bio = BIO_new(BIO_s_mem()) else { return [] }
+    defer { BIO_free(bio) }
+    write(bio)
+    var data: UnsafeMutablePointer<CChar>?
+    let length = sluice_BIO_get_mem_data(bio, &data)
+    return Array(UnsafeRawBufferPointer(start: data, count: max(0, length)))
+}
+
+/// Runs `read` with a BIO over the bytes.
+func readingMemory<Result>(_ bytes: [UInt8], _ read: (OpaquePointer) -> Result?) -> Result? {
+    bytes.withUnsafeBytes { raw in
+        guard let bio = BIO_new_mem_buf(raw.baseAddress, Int32(clamping: raw.count)) else { return nil }
+        defer { BIO_free(bio) }
+        return read(bio)
+    }
+}
+
+extension CertificateSummary {
+    /// Reads the parts that a developer looks for out of a certificate.
+    init(_ certificate: OpaquePointer) {
+        self.init(
+            subject: oneLine(X509_get_subject_name(certificate)),
+            issuer: oneLine(X509_get_issuer_name(certificate)),
+            alternativeNames: subjectAlternativeNames(of: certificate),
+            notBefore: sluice_seconds(X509_get0_notBefore(certificate)),
+            notAfter: sluice_seconds(X509_get0_notAfter(certificate)),
+            fingerprint: hexadecimal(sha256(of: certificate))
+        )
+    }
+}
+
+private func oneLine(_ name: OpaquePointer?) -> String {
+    guard let name else { return "" }
+    return String(decoding: writtenToMemory { X509_NAME_print_ex($0, name, 0, sluice_NAME_ONE_LINE) }, as: UTF8.self)
+}
+
+private func subjectAlternativeNames(of certificate: OpaquePointer) -> [String] {
+    guard let names = X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil).map({ OpaquePointer($0) }) else {
+        return []
+    }
+    defer { GENERAL_NAMES_free(names) }
+    return (0..<sluice_sk_GENERAL_NAME_num(names)).compactMap { index in
+        guard let name = sluice_sk_GENERAL_NAME_value(names, index) else { return nil }
+        switch name.pointee.type {
+        case GEN_DNS: return "DNS:" + String(decoding: content(of: name.pointee.d.dNSName), as: UTF8.self)
+        case GEN_IPADD: return "IP:" + addressText(content(of: name.pointee.d.iPAddress))
+        default: return nil
+        }
+    }
+}
+
+private func content(of string: UnsafePointer<ASN1_STRING>?) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string)))
+}
+
+/// An address in the usual text form; IPv6 in the one of RFC 5952.
+private func addressText(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    if bytes.count == 4 { return bytes.map { String($0) }.joined(separator: ".") }
+    guard bytes.count == 16 else { return hexadecimal(Array(bytes)) }
+    let groups = (0..<8).map { UInt16(bytes[2 * $0]) << 8 | UInt16(bytes[2 * $0 + 1]) }
+    var longest = 0..<0
+    var start = 0
+    while start < groups.count {
+        let end = groups[start...].firstIndex { $0 != 0 } ?? groups.count
+        if end - start > max(1, longest.count) { longest = start..<end }
+        start = end + 1
+    }
+    func text(_ part: ArraySlice<UInt16>) -> String { part.map { String($0, radix: 16) }.joined(separator: ":") }
+    if longest.isEmpty { return text(groups[...]) }
+    return text(groups[..<longest.lowerBound]) + "::" + text(groups[longest.upperBound...])
+}
+
+/// The SHA-256 digest of the certificate's DER form.
+func sha256(of certificate: OpaquePointer) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var length: UInt32 = 0
+    X509_digest(certificate, EVP_sha256(), &digest, &length)
+    return Array(digest.prefix(Int(length)))
+}
+
+func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}
+
+/// The names that a sentence about a certificate uses.
+enum CertificateName {
+    /// The issuer's common name, or else its whole name.
+    static func issuer(of certificate: OpaquePointer) -> String { short(X509_get_issuer_name(certificate)) }
+
+    /// The subject's common name, or else its whole name.
+    static func subject(of certificate: OpaquePointer) -> String { short(X509_get_subject_name(certificate)) }
+
+    private static func short(_ name: OpaquePointer?) -> String {
+        let index = X509_NAME_get_index_by_NID(name, NID_commonName, -1)
+        guard index >= 0, let entry = X509_NAME_get_entry(name, index) else { return oneLine(name) }
+        return String(decoding: content(of: X509_NAME_ENTRY_get_data(entry)), as: UTF8.self)
+    }
+}

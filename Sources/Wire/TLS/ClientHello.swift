@@ -1,0 +1,197 @@
+public import NIOCore
+
+/// What a TLS client offers in its first message (RFC 8446 section 4.1.2), as far as a proxy decides by it.
+public struct ClientHello: Sendable, Hashable {
+    /// The host name in the server name extension (RFC 6066 section 3), as sent; `nil` where there is none.
+    public var serverName: String?
+    /// The protocols offered by ALPN (RFC 7301), in the client's order; `nil` where the extension is missing.
+    public var alpnProtocols: [String]?
+    /// The protocol versions offered, in the client's order, without GREASE values (RFC 8701); 0x0304 is TLS 1.3.
+    public var supportedVersions: [UInt16]
+
+    /// Creates the facts of one hello.
+    public init(serverName: String? = nil, alpnProtocols: [String]? = nil, supportedVersions: [UInt16] = []) {
+        self.serverName = serverName
+        self.alpnProtocols = alpnProtocols
+        self.supportedVersions = supportedVersions
+    }
+
+    /// What the first bytes of a connection are.
+    public enum ParseResult: Sendable, Hashable {
+        /// The bytes so far could begin a ClientHello; ask again with more.
+        case needMoreData
+        /// The bytes are not a (well-formed) ClientHello.
+        case notTLS
+        /// A whole ClientHello.
+        case hello(ClientHello)
+    }
+
+    /// The longest ClientHello that is looked at, in bytes with its record headers.
+    public static let maximumLength = 65_536
+
+    /// Looks at the first bytes of a connection, without consuming any.
+    ///
+    /// The decision is made as early as possible: a wrong first byte is enough for ``ParseResult/notTLS``. Call it
+    /// again with the grown buffer after ``ParseResult/needMoreData``; it keeps no state.
+    public static func parse(_ bytes: ByteBuffer) -> ParseResult {
+        bytes.withUnsafeReadableBytes { raw in
+            var records = Cursor(raw)
+            var message: [UInt8] = []
+            while true {
+                switch nextFragment(of: &records) {
+                case .incomplete(let fragment):
+                    // A message of another type or size is known before its record is complete.
+                    let isTooLong = raw.count >= maximumLength
+                    return isTooLong || isHopeless(message.prefix(4) + fragment.prefix(4)) ? .notTLS : .needMoreData
+                case .invalid:
+                    return .notTLS
+                case .fragment(let fragment):
+                    if message.isEmpty, let length = messageLength(fragment), fragment.count >= 4 + length {
+                        return isHopeless(fragment.prefix(4)) ? .notTLS : body(fragment.prefix(4 + length))
+                    }
+                    message.append(contentsOf: fragment)
+                    if isHopeless(message.prefix(4)) { return .notTLS }
+                    if let length = message.withUnsafeBytes({ messageLength($0[...]) }), message.count >= 4 + length {
+                        return message.withUnsafeBytes { body($0.prefix(4 + length)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A part of the connection's first bytes.
+private typealias Bytes = Slice<UnsafeRawBufferPointer>
+
+/// A bounds-checked reader of big-endian fields.
+private struct Cursor {
+    private var rest: Bytes
+
+    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes[...] }
+    init(_ bytes: Bytes) { rest = bytes }
+
+    var isEmpty: Bool { rest.isEmpty }
+    var remaining: Bytes { rest }
+
+    mutating func take(_ count: Int) -> Bytes? {
+        guard count <= rest.count else { return nil }
+        let taken = rest.prefix(count)
+        rest = rest.dropFirst(count)
+        return taken
+    }
+
+    mutating func integer(bytes count: Int) -> Int? {
+        take(count)?.reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// Takes a field that a length of `lengthBytes` bytes precedes.
+    mutating func vector(lengthBytes: Int) -> Cursor? {
+        integer(bytes: lengthBytes).flatMap { take($0) }.map { Cursor($0) }
+    }
+}
+
+private enum Fragment {
+    case incomplete(Bytes)
+    case invalid
+    case fragment(Bytes)
+}
+
+/// Takes one handshake record (RFC 8446 section 5.1).
+private func nextFragment(of records: inout Cursor) -> Fragment {
+    let start = records.remaining
+    let header = Array(start.prefix(5))
+    let nothing = start.prefix(0)
+    if let type = header.first, type != 22 { return .invalid }
+    if header.count > 1, header[1] != 3 { return .invalid }
+    if header.count > 2, header[2] > 4 { return .invalid }
+    guard header.count == 5 else { return .incomplete(nothing) }
+    let length = Int(header[3]) << 8 | Int(header[4])
+    // Empty handshake records are forbidden; 2^14 is the longest plaintext record.
+    guard (1...16_384).contains(length) else { return .invalid }
+    _ = records.take(5)
+    guard let fragment = records.take(length) else { return .incomplete(records.remaining) }
+    return .fragment(fragment)
+}
+
+/// Whether a handshake message that begins like this can never be a ClientHello we look at.
+private func isHopeless(_ start: some Sequence<UInt8>) -> Bool {
+    let header = Array(start.prefix(4))
+    if let type = header.first, type != 1 { return true }
+    guard header.count == 4 else { return false }
+    let length = Int(header[1]) << 16 | Int(header[2]) << 8 | Int(header[3])
+    return length > ClientHello.maximumLength
+}
+
+private func messageLength(_ message: Bytes) -> Int? {
+    var cursor = Cursor(message)
+    _ = cursor.integer(bytes: 1)
+    return cursor.integer(bytes: 3)
+}
+
+/// Reads a whole handshake message.
+private func body(_ message: Bytes) -> ClientHello.ParseResult {
+    guard let hello = readHello(message) else { return .notTLS }
+    return .hello(hello)
+}
+
+private func readHello(_ message: Bytes) -> ClientHello? {
+    var cursor = Cursor(message.dropFirst(4))
+    guard let version = cursor.integer(bytes: 2), version >> 8 == 3,
+        cursor.take(32) != nil,
+        cursor.vector(lengthBytes: 1) != nil,  // session identifier
+        cursor.vector(lengthBytes: 2) != nil,  // cipher suites
+        cursor.vector(lengthBytes: 1) != nil  // compression methods
+    else { return nil }
+    var hello = ClientHello(supportedVersions: [UInt16(version)])
+    // A hello without extensions ends here (RFC 5246 section 7.4.1.2).
+    if cursor.isEmpty { return hello }
+    guard var extensions = cursor.vector(lengthBytes: 2), cursor.isEmpty else { return nil }
+    while !extensions.isEmpty {
+        guard let type = extensions.integer(bytes: 2), var content = extensions.vector(lengthBytes: 2) else {
+            return nil
+        }
+        let understood: Bool
+        switch type {
+        case 0: understood = readServerName(&content, into: &hello)
+        case 16: understood = readProtocols(&content, into: &hello)
+        case 43: understood = readVersions(&content, into: &hello)
+        default: understood = true
+        }
+        if !understood { return nil }
+    }
+    return hello
+}
+
+private func readServerName(_ content: inout Cursor, into hello: inout ClientHello) -> Bool {
+    guard var names = content.vector(lengthBytes: 2) else { return false }
+    while !names.isEmpty {
+        guard let type = names.integer(bytes: 1), let name = names.vector(lengthBytes: 2) else { return false }
+        if type == 0, hello.serverName == nil, !name.isEmpty {
+            hello.serverName = String(decoding: name.remaining, as: UTF8.self)
+        }
+    }
+    return true
+}
+
+private func readProtocols(_ content: inout Cursor, into hello: inout ClientHello) -> Bool {
+    guard var names = content.vector(lengthBytes: 2) else { return false }
+    var protocols: [String] = []
+    while !names.isEmpty {
+        guard let name = names.vector(lengthBytes: 1), !name.isEmpty else { return false }
+        protocols.append(String(decoding: name.remaining, as: UTF8.self))
+    }
+    hello.alpnProtocols = protocols
+    return true
+}
+
+private func readVersions(_ content: inout Cursor, into hello: inout ClientHello) -> Bool {
+    guard var versions = content.vector(lengthBytes: 1) else { return false }
+    var offered: [UInt16] = []
+    while !versions.isEmpty {
+        guard let version = versions.integer(bytes: 2) else { return false }
+        let isGREASE = version & 0x0F0F == 0x0A0A && version >> 8 == version & 0xFF
+        if !isGREASE { offered.append(UInt16(version)) }
+    }
+    hello.supportedVersions = offered
+    return true
+}

@@ -1,0 +1,81 @@
+/// A dictionary of bounded size that forgets what was not used for longest.
+struct RecencyCache<Key: Hashable, Value> {
+    private struct Entry {
+        var key: Key
+        var value: Value
+        var older: Int
+        var newer: Int
+    }
+
+    private static var none: Int { -1 }
+
+    private let capacity: Int
+    private var positions: [Key: Int] = [:]
+    private var entries: [Entry] = []
+    private var oldest = none
+    private var newest = none
+
+    init(capacity: Int) { self.capacity = max(1, capacity) }
+
+    var count: Int { positions.count }
+
+    /// The value under the key, which thereby becomes the most recently used.
+    mutating func value(for key: Key) -> Value? {
+        guard let position = positions[key] else { return nil }
+        unlink(position)
+        linkAsNewest(position)
+        return entries[position].value
+    }
+
+    /// Stores a value, in place of the least recently used one where the cache is full.
+    mutating func store(_ value: Value, for key: Key) {
+        if let position = positions[key] {
+            entries[position].value = value
+            unlink(position)
+            linkAsNewest(position)
+            return
+        }
+        if positions.count == capacity { remove(at: oldest) }
+        let entry = Entry(key: key, value: value, older: Self.none, newer: Self.none)
+        entries.append(entry)
+        positions[key] = entries.count - 1
+        linkAsNewest(entries.count - 1)
+    }
+
+    /// Removes the value under the key and returns it.
+    @discardableResult
+    mutating func removeValue(for key: Key) -> Value? {
+        guard let position = positions[key] else { return nil }
+        let value = entries[position].value
+        remove(at: position)
+        return value
+    }
+
+    private mutating func remove(at position: Int) {
+        unlink(position)
+        positions[entries[position].key] = nil
+        // Close the gap with the last entry, so that a removed value is let go at once.
+        let last = entries.count - 1
+        if position != last {
+            let moved = entries[last]
+            entries[position] = moved
+            positions[moved.key] = position
+            if moved.older >= 0 { entries[moved.older].newer = position } else { oldest = position }
+            if moved.newer >= 0 { entries[moved.newer].older = position } else { newest = position }
+        }
+        entries.removeLast()
+    }
+
+    private mutating func unlink(_ position: Int) {
+        let (older, newer) = (entries[position].older, entries[position].newer)
+        if older >= 0 { entries[older].newer = newer } else { oldest = newer }
+        if newer >= 0 { entries[newer].older = older } else { newest = older }
+    }
+
+    private mutating func linkAsNewest(_ position: Int) {
+        entries[position].older = newest
+        entries[position].newer = Self.none
+        if newest >= 0 { entries[newest].newer = position } else { oldest = position }
+        newest = position
+    }
+}

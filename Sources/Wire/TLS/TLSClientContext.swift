@@ -1,0 +1,181 @@
+internal import COpenSSL
+internal import HTTPModel
+
+/// How the upstream leg's TLS is to behave; one value makes any number of contexts.
+public struct TLSClientConfiguration: Sendable {
+    /// The authorities that servers are verified against.
+    public var trust: TLSTrust
+    /// The oldest protocol version that is spoken, except with legacy servers.
+    public var minimumVersion: TLSVersion
+    /// How many sessions are kept for resumption, per context.
+    public var sessionCacheCapacity: Int
+    /// Receives the secrets of every handshake.
+    public var keyLog: TLSKeyLog?
+
+    /// Creates a configuration.
+    public init(
+        trust: TLSTrust = TLSTrust(),
+        minimumVersion: TLSVersion = .tls12,
+        sessionCacheCapacity: Int = 1_000,
+        keyLog: TLSKeyLog? = nil
+    ) {
+        self.trust = trust
+        self.minimumVersion = minimumVersion
+        self.sessionCacheCapacity = sessionCacheCapacity
+        self.keyLog = keyLog
+    }
+}
+
+/// What follows from a server certificate that does not pass.
+public enum TLSVerification: Sendable, Hashable {
+    /// The handshake fails.
+    case full
+    /// The handshake goes on, and the details say why verification failed (`--insecure-host`).
+    case recordOnly
+}
+
+/// Makes the TLS sessions of the upstream leg, where we are the client.
+///
+/// It belongs to one event loop.
+public final class TLSClientContext {
+    private let context: TLSContextHandle
+    private let trust: TLSTrust
+    private let sessions: TLSSessionCache
+    private var isTrustInstalled = false
+
+    /// Creates a context; reads no authorities yet.
+    public init(_ configuration: TLSClientConfiguration) throws(TLSFailure) {
+        context = try TLSContextHandle(leg: .upstream, keyLog: configuration.keyLog)
+        trust = configuration.trust
+        sessions = TLSSessionCache(capacity: configuration.sessionCacheCapacity)
+        let pointer = context.pointer
+        sluice_SSL_CTX_set_min_proto_version(pointer, Int32(configuration.minimumVersion.rawValue))
+        sluice_SSL_CTX_set_session_cache_mode(pointer, sluice_CACHE_CLIENT_EXTERNAL)
+        SSL_CTX_sess_set_new_cb(pointer) { ssl, session in
+            guard let session, let resumption = TLSSession.of(ssl)?.resumption else { return 0 }
+            // Returning 1 keeps the reference that the callback was given.
+            resumption.remember(session)
+            return 1
+        }
+        ERR_clear_error()
+    }
+
+    /// Makes the session of one connection to a server.
+    ///
+    /// Reads the authorities if ``TLSTrust/load()`` was not called before.
+    ///
+    /// - Parameters:
+    ///   - host: The DNS name or IP address to be verified; a name is also sent as server name (never an address,
+    ///     RFC 6066 section 3).
+    ///   - applicationProtocols: What we offer by ALPN, the best first; empty for no ALPN extension.
+    ///   - verification: What follows from a certificate that does not pass.
+    ///   - isLegacy: Whether old and weak servers are accepted: TLS 1.0, no secure renegotiation, short keys.
+    ///   - resumptionKey: Sessions are resumed among connections with the same key, host, verification and
+    ///     `isLegacy`; `nil` for a full handshake.
+    /// - Returns: A session whose first ``TLSSession/advance(into:limit:)`` makes the ClientHello.
+    /// - Throws: `invalidHost` for a host that no certificate can name, and `resource` where an extra file of the
+    ///   trust cannot be read.
+    public func makeSession(
+        host: String,
+        applicationProtocols: [String] = ["http/1.1"],
+        verification: TLSVerification = .full,
+        isLegacy: Bool = false,
+        resumptionKey: String? = nil
+    ) throws(TLSFailure) -> TLSSession {
+        guard let name = HostName(host) else {
+            throw TLSFailure(leg: .upstream, cause: .invalidHost, host: host)
+        }
+        try installTrust(host: host)
+        let session = try TLSSession(
+            context: context,
+            leg: .upstream,
+            host: host,
+            applicationProtocols: applicationProtocols
+        ) { ssl in
+            SSL_set_connect_state(ssl)
+            if isLegacy { Self.allowLegacy(ssl) }
+            Self.verify(ssl, verification)
+            return Self.setHost(name, of: ssl) && Self.offer(applicationProtocols, by: ssl)
+        }
+        if let resumptionKey {
+            let key = TLSSessionCache.Key(
+                host: name,
+                caller: resumptionKey,
+                verification: verification,
+                isLegacy: isLegacy
+            )
+            session.resume(from: sessions, key: key)
+        }
+        return session
+    }
+
+    private func installTrust(host: String) throws(TLSFailure) {
+        if isTrustInstalled { return }
+        do throws(CertificateFailure) {
+            try trust.load()
+        } catch {
+            throw TLSFailure(leg: .upstream, cause: .resource(error.description), host: host)
+        }
+        trust.install(in: context.pointer)
+        isTrustInstalled = true
+    }
+
+    private static func allowLegacy(_ ssl: OpaquePointer) {
+        SSL_set_security_level(ssl, 0)
+        SSL_set_cipher_list(ssl, "ALL:@SECLEVEL=0")
+        SSL_set_options(ssl, sluice_OP_LEGACY_SERVER_CONNECT)
+        sluice_SSL_set_min_proto_version(ssl, TLS1_VERSION)
+    }
+
+    private static func verify(_ ssl: OpaquePointer, _ verification: TLSVerification) {
+        // Without SSL_VERIFY_PEER OpenSSL verifies all the same, but goes on whatever the result.
+        SSL_set_verify(ssl, verification == .full ? SSL_VERIFY_PEER : SSL_VERIFY_NONE) { passed, store in
+            if passed == 1 { return 1 }
+            let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
+            TLSSession.of(ssl.map { OpaquePointer($0) })?.reject(store)
+            return 0
+        }
+    }
+
+    private static func setHost(_ name: HostName, of ssl: OpaquePointer) -> Bool {
+        switch name {
+        case .dns(let name):
+            SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+            return SSL_set1_host(ssl, name) == 1 && sluice_SSL_set_host_name(ssl, name) == 1
+        case .address(let bytes):
+            return X509_VERIFY_PARAM_set1_ip(SSL_get0_param(ssl), bytes, bytes.count) == 1
+        }
+    }
+
+    private static func offer(_ protocols: [String], by ssl: OpaquePointer) -> Bool {
+        var list: [UInt8] = []
+        for name in protocols where (1...255).contains(name.utf8.count) {
+            list.append(UInt8(name.utf8.count))
+            list.append(contentsOf: name.utf8)
+        }
+        // Unlike the other functions, this one returns 0 for success.
+        return list.isEmpty || SSL_set_alpn_protos(ssl, list, UInt32(list.count)) == 0
+    }
+}
+
+@available(*, unavailable)
+extension TLSClientContext: Sendable {}
+
+extension TLSSession {
+    /// Takes note of what was wrong with the server's chain, while it is at hand.
+    fileprivate func reject(_ store: OpaquePointer?) {
+        guard let store, rejectedPeer == nil else { return }
+        var chain: [CertificateSummary] = []
+        if let sent = X509_STORE_CTX_get0_untrusted(store) {
+            chain = (0..<sluice_sk_X509_num(sent)).compactMap { index in
+                sluice_sk_X509_value(sent, index).map { CertificateSummary($0) }
+            }
+        }
+        let problem = TLSFailure.CertificateProblem(
+            code: Int(X509_STORE_CTX_get_error(store)),
+            certificate: X509_STORE_CTX_get_current_cert(store),
+            names: chain.first?.alternativeNames ?? []
+        )
+        rejectedPeer = RejectedPeer(problem: problem, chain: chain)
+    }
+}

@@ -1,0 +1,122 @@
+internal import COpenSSL
+
+extension TLSFailure: CustomStringConvertible {
+    /// The explanation.
+    public var description: String { explanation }
+
+    /// One or two plain sentences: what happened, and what to try.
+    public var explanation: String {
+        switch leg {
+        case .client: clientExplanation
+        case .upstream: upstreamExplanation
+        }
+    }
+
+    private var clientExplanation: String {
+        switch cause {
+        case .peerAlert(let name) where clientRefusedCertificate:
+            let reason = name == "unknown_ca" ? "it does not trust the Sluice CA" : "it may not trust the Sluice CA"
+            return "The client refused Sluice's certificate (alert \(name)): \(reason). "
+                + "Run `sluice ca export --format trust-help`."
+        case .closedDuringHandshake where clientRefusedCertificate:
+            return "The client closed the connection after it saw Sluice's certificate, most likely because it does "
+                + "not trust the Sluice CA or pins certificates. Run `sluice ca export --format trust-help`."
+        case .peerAlert(let name):
+            return "The client ended the handshake with the alert \(name)."
+        case .closedDuringHandshake:
+            return "The client closed the connection during the handshake."
+        case .plainHTTP:
+            return "The client sent plain HTTP where TLS was expected. Check for `http://` with an HTTPS port."
+        case .unsupportedVersion:
+            return "The client offers only TLS versions that Sluice does not accept. Update the client."
+        case .nothingShared:
+            return "The client and Sluice have no cipher suite or signature algorithm in common. Update the client."
+        default:
+            return "The TLS connection with the client failed: \(commonReason)."
+        }
+    }
+
+    private var upstreamExplanation: String {
+        switch cause {
+        case .certificate(let problem):
+            return certificateExplanation(problem)
+        case .peerAlert("protocol_version"), .unsupportedVersion:
+            return "\(server) supports no TLS version that is accepted by default. \(tryLegacy)"
+        case .peerAlert("handshake_failure"), .peerAlert("insufficient_security"), .nothingShared:
+            return "\(server) shares no cipher suite with Sluice, or wants a client certificate. \(tryLegacy)"
+        case .peerAlert("certificate_required"):
+            return "\(server) wants a client certificate, and Sluice has none to show."
+        case .peerAlert("unrecognized_name"):
+            return "\(server) does not know this host name. Check the address in the URL."
+        case .peerAlert(let name):
+            return "\(server) ended the TLS connection with the alert \(name)."
+        case .closedDuringHandshake:
+            return "\(server) closed the connection during the TLS handshake. "
+                + "Check that the port speaks TLS; if the server is old: \(tryLegacy)"
+        case .plainHTTP:
+            return "\(server) answers with plain HTTP on this port. Try `http://` in the URL, or another port."
+        case .legacyRenegotiation:
+            return "\(server) lacks secure renegotiation (legacy renegotiation, RFC 5746). \(tryLegacy)"
+        case .dhKeyTooSmall:
+            return "\(server) uses Diffie-Hellman parameters that are too short (dh key too small). \(tryLegacy)"
+        case .invalidHost:
+            return "The host name '\(host ?? "")' cannot be used in TLS. Check the address in the URL."
+        default:
+            return "The TLS connection with \(serverInSentence) failed: \(commonReason)."
+        }
+    }
+
+    private func certificateExplanation(_ problem: CertificateProblem) -> String {
+        switch problem {
+        case .expired(let end):
+            return "The certificate of \(serverInSentence) expired on \(date(end)). "
+                + "Renew it, check this machine's clock, or go on with \(insecure)."
+        case .notYetValid(let start):
+            return "The certificate of \(serverInSentence) is valid only from \(date(start)). "
+                + "Check this machine's clock, or go on with \(insecure)."
+        case .selfSigned:
+            return "The certificate of \(serverInSentence) is self-signed. "
+                + "Trust it with `--upstream-ca FILE`, or go on with \(insecure)."
+        case .unknownIssuer(let issuer):
+            let name = issuer.isEmpty ? "an authority" : "'\(issuer)', an authority"
+            return "The certificate of \(serverInSentence) is signed by \(name) that this machine does not trust, or "
+                + "the server omits an intermediate certificate. Trust it with `--upstream-ca FILE`, or go on with "
+                + "\(insecure)."
+        case .nameMismatch(let names):
+            let list = names.isEmpty ? "no host at all" : Self.shortened(names)
+            return "The certificate that \(serverInSentence) shows is for \(list), not for this host. "
+                + "Check the address, or go on with \(insecure)."
+        case .tooWeak(let reason):
+            return "The certificate of \(serverInSentence) uses too weak a key or signature (\(reason)). \(tryLegacy)"
+        case .other(let reason):
+            return "The certificate of \(serverInSentence) did not pass verification (\(reason)). "
+                + "Go on with \(insecure)."
+        }
+    }
+
+    private var commonReason: String {
+        switch cause {
+        case .protocolViolation(let reason), .resource(let reason): reason.isEmpty ? "unknown reason" : reason
+        case .alreadyShutDown: "it was already shut down"
+        case .plainHTTP: "plain HTTP was received"
+        default: openSSLText.isEmpty ? "unknown reason" : openSSLText
+        }
+    }
+
+    private var server: String { host.map { "The server \($0)" } ?? "The server" }
+    private var serverInSentence: String { host ?? "the server" }
+    private var hostForOption: String { host ?? "HOST" }
+    private var insecure: String { "`--insecure-host \(hostForOption)`" }
+    private var tryLegacy: String { "Try `--tls-legacy \(hostForOption)`." }
+
+    private static func shortened(_ names: [String]) -> String {
+        let shown = names.prefix(8).joined(separator: ", ")
+        return names.count > 8 ? "\(shown) and \(names.count - 8) more names" : shown
+    }
+
+    private func date(_ seconds: Int64) -> String {
+        var text = [CChar](repeating: 0, count: 32)
+        sluice_date(seconds, &text)
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,179 @@
+internal import COpenSSL
+
+/// Why a TLS connection failed, and on which of the proxy's two legs.
+public struct TLSFailure: Error, Sendable, Hashable {
+    /// One of the two connections that an exchange crosses.
+    public enum Leg: Sendable, Hashable {
+        /// Between the client and us; we are the TLS server.
+        case client
+        /// Between us and the server; we are the TLS client.
+        case upstream
+    }
+
+    /// What went wrong.
+    public enum Cause: Sendable, Hashable {
+        /// The peer sent a fatal alert; its name as in RFC 8446 section 6, for example `unknown_ca`.
+        case peerAlert(String)
+        /// The peer's certificate did not pass verification.
+        case certificate(CertificateProblem)
+        /// The connection ended before the handshake did.
+        case closedDuringHandshake
+        /// The peer speaks HTTP without TLS.
+        case plainHTTP
+        /// The server lacks secure renegotiation (RFC 5746).
+        case legacyRenegotiation
+        /// The server's Diffie-Hellman parameters are too short.
+        case dhKeyTooSmall
+        /// The two sides have no protocol version in common.
+        case unsupportedVersion
+        /// The two sides have no cipher suite, group or signature algorithm in common.
+        case nothingShared
+        /// The peer's bytes break the protocol; OpenSSL's reason.
+        case protocolViolation(String)
+        /// The host cannot be named in TLS.
+        case invalidHost
+        /// We ended the connection ourselves and then tried to write.
+        case alreadyShutDown
+        /// OpenSSL could not do its work; its reason.
+        case resource(String)
+    }
+
+    /// What verification found wrong with the peer's certificate.
+    public enum CertificateProblem: Sendable, Hashable {
+        /// The end of validity has passed; seconds since 1970.
+        case expired(Int64)
+        /// The start of validity is to come; seconds since 1970.
+        case notYetValid(Int64)
+        /// The server's certificate is signed by itself.
+        case selfSigned
+        /// The chain ends at an authority that is not trusted; its name.
+        case unknownIssuer(String)
+        /// The certificate is for these other names.
+        case nameMismatch([String])
+        /// A key or signature in the chain is too weak; OpenSSL's reason, for example `ee key too small`.
+        case tooWeak(String)
+        /// Anything else; OpenSSL's reason.
+        case other(String)
+    }
+
+    /// The leg it happened on.
+    public var leg: Leg
+    /// What went wrong.
+    public var cause: Cause
+    /// The host the handshake was for, where it is known.
+    public var host: String?
+    /// OpenSSL's own words, for the record.
+    public var openSSLText: String
+    /// Whether our certificate had been sent when it happened (client leg).
+    public var certificateSent: Bool
+
+    /// Creates a failure.
+    public init(
+        leg: Leg,
+        cause: Cause,
+        host: String? = nil,
+        openSSLText: String = "",
+        certificateSent: Bool = false
+    ) {
+        self.leg = leg
+        self.cause = cause
+        self.host = host
+        self.openSSLText = openSSLText
+        self.certificateSent = certificateSent
+    }
+
+    /// Whether the client most likely left because it does not accept the certificate we minted.
+    ///
+    /// Some clients say so with an alert, others just close the connection once they have seen the certificate.
+    public var clientRefusedCertificate: Bool {
+        guard leg == .client else { return false }
+        switch cause {
+        case .peerAlert(let name): return Self.certificateAlerts.contains(name)
+        case .closedDuringHandshake: return certificateSent
+        default: return false
+        }
+    }
+
+    private static let certificateAlerts: Set<String> = [
+        "bad_certificate", "unsupported_certificate", "certificate_revoked", "certificate_expired",
+        "certificate_unknown", "unknown_ca",
+    ]
+}
+
+extension TLSFailure {
+    /// Names a failed call by the errors it left.
+    init(leg: Leg, host: String?, errors: OpenSSLErrors, certificateSent: Bool) {
+        let reasons = errors.tlsReasons
+        let cause: Cause
+        if let alert = reasons.lazy.compactMap(Self.alertName).first {
+            cause = .peerAlert(alert)
+        } else if let known = reasons.lazy.compactMap({ Self.knownReasons[$0] }).first {
+            cause = known
+        } else {
+            cause = .protocolViolation(errors.text)
+        }
+        self.init(leg: leg, cause: cause, host: host, openSSLText: errors.text, certificateSent: certificateSent)
+    }
+
+    private static let knownReasons: [Int32: Cause] = [
+        SSL_R_HTTP_REQUEST: .plainHTTP,
+        SSL_R_HTTPS_PROXY_REQUEST: .plainHTTP,
+        SSL_R_UNSAFE_LEGACY_RENEGOTIATION_DISABLED: .legacyRenegotiation,
+        SSL_R_DH_KEY_TOO_SMALL: .dhKeyTooSmall,
+        SSL_R_EE_KEY_TOO_SMALL: .certificate(.tooWeak("ee key too small")),
+        SSL_R_CA_KEY_TOO_SMALL: .certificate(.tooWeak("ca key too small")),
+        SSL_R_UNSUPPORTED_PROTOCOL: .unsupportedVersion,
+        SSL_R_WRONG_SSL_VERSION: .unsupportedVersion,
+        SSL_R_VERSION_TOO_LOW: .unsupportedVersion,
+        SSL_R_NO_PROTOCOLS_AVAILABLE: .unsupportedVersion,
+        SSL_R_NO_SHARED_CIPHER: .nothingShared,
+        SSL_R_NO_SUITABLE_KEY_SHARE: .nothingShared,
+        SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM: .nothingShared,
+        SSL_R_NO_SHARED_SIGNATURE_ALGORITHMS: .nothingShared,
+    ]
+
+    /// The name of the alert that OpenSSL reports with this reason number.
+    private static func alertName(_ reason: Int32) -> String? {
+        let alert = Int(reason - SSL_AD_REASON_OFFSET)
+        guard (1...255).contains(alert) else { return nil }
+        return alertNames[alert] ?? "alert_\(alert)"
+    }
+
+    /// RFC 8446 section 6 and, for what TLS 1.3 dropped, RFC 5246 section 7.2.
+    private static let alertNames: [Int: String] = [
+        10: "unexpected_message", 20: "bad_record_mac", 21: "decryption_failed", 22: "record_overflow",
+        30: "decompression_failure", 40: "handshake_failure", 41: "no_certificate", 42: "bad_certificate",
+        43: "unsupported_certificate", 44: "certificate_revoked", 45: "certificate_expired",
+        46: "certificate_unknown", 47: "illegal_parameter", 48: "unknown_ca", 49: "access_denied",
+        50: "decode_error", 51: "decrypt_error", 60: "export_restriction", 70: "protocol_version",
+        71: "insufficient_security", 80: "internal_error", 86: "inappropriate_fallback", 90: "user_canceled",
+        100: "no_renegotiation", 109: "missing_extension", 110: "unsupported_extension",
+        111: "certificate_unobtainable", 112: "unrecognized_name", 113: "bad_certificate_status_response",
+        114: "bad_certificate_hash_value", 115: "unknown_psk_identity", 116: "certificate_required",
+        120: "no_application_protocol",
+    ]
+}
+
+extension TLSFailure.CertificateProblem {
+    /// Names what `X509_verify_cert` reported about a certificate of the chain.
+    init(code: Int, certificate: OpaquePointer?, names: [String]) {
+        let text = String(cString: X509_verify_cert_error_string(code))
+        switch Int32(truncatingIfNeeded: code) {
+        case X509_V_ERR_CERT_HAS_EXPIRED:
+            self = .expired(certificate.map { sluice_seconds(X509_get0_notAfter($0)) } ?? 0)
+        case X509_V_ERR_CERT_NOT_YET_VALID:
+            self = .notYetValid(certificate.map { sluice_seconds(X509_get0_notBefore($0)) } ?? 0)
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+            self = .selfSigned
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
+            X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+            self = .unknownIssuer(certificate.map { CertificateName.issuer(of: $0) } ?? "")
+        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
+            self = .nameMismatch(names)
+        case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK:
+            self = .tooWeak(text)
+        default:
+            self = .other(text)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+internal import COpenSSL
+
+/// The keys that encrypt session tickets (RFC 5077, RFC 8446 section 4.6.1).
+///
+/// All contexts of one run share them, so that a client may resume on any event loop.
+public struct TLSTicketKeys: Sendable {
+    let bytes: [UInt8]
+
+    /// Creates random keys.
+    public init() {
+        var generator = SystemRandomNumberGenerator()
+        // OpenSSL 3 takes 80 bytes: a name of 16, and 32 each for the HMAC and the cipher.
+        bytes = (0..<80).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+}
+
+/// How the client leg's TLS is to behave; one value makes any number of contexts.
+public struct TLSServerConfiguration: Sendable {
+    /// The oldest protocol version that is accepted.
+    public var minimumVersion: TLSVersion
+    /// The keys for session tickets.
+    public var ticketKeys: TLSTicketKeys
+    /// Receives the secrets of every handshake.
+    public var keyLog: TLSKeyLog?
+
+    /// Creates a configuration.
+    public init(
+        minimumVersion: TLSVersion = .tls12,
+        ticketKeys: TLSTicketKeys = TLSTicketKeys(),
+        keyLog: TLSKeyLog? = nil
+    ) {
+        self.minimumVersion = minimumVersion
+        self.ticketKeys = ticketKeys
+        self.keyLog = keyLog
+    }
+}
+
+/// Makes the TLS sessions of the client leg, where we are the server.
+///
+/// It belongs to one event loop.
+public final class TLSServerContext {
+    private let context: TLSContextHandle
+
+    /// Creates a context.
+    public init(_ configuration: TLSServerConfiguration) throws(TLSFailure) {
+        context = try TLSContextHandle(leg: .client, keyLog: configuration.keyLog)
+        let pointer = context.pointer
+        // A client that could renegotiate could make us work without end.
+        SSL_CTX_set_options(pointer, sluice_OP_NO_RENEGOTIATION | sluice_OP_SERVER_PREFERENCE)
+        sluice_SSL_CTX_set_min_proto_version(pointer, Int32(configuration.minimumVersion.rawValue))
+        // The client is on this machine or near it: the fastest good cipher comes first.
+        SSL_CTX_set_ciphersuites(
+            pointer,
+            "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+        )
+        // What OpenSSL calls DEFAULT, which it understands only at the start of a list.
+        let preferred = "ECDHE+AESGCM+AES128:ALL:!COMPLEMENTOFDEFAULT:!eNULL"
+        if configuration.minimumVersion < .tls12 {
+            SSL_CTX_set_security_level(pointer, 0)
+            SSL_CTX_set_cipher_list(pointer, preferred + ":@SECLEVEL=0")
+        } else {
+            SSL_CTX_set_cipher_list(pointer, preferred)
+        }
+        // Tickets only: they need no memory here and work on every event loop.
+        sluice_SSL_CTX_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
+        SSL_CTX_set_session_id_context(pointer, Array("sluice".utf8), 6)
+        SSL_CTX_set_num_tickets(pointer, 1)
+        let keys = configuration.ticketKeys.bytes
+        guard sluice_SSL_CTX_ticket_key_length(pointer) == keys.count,
+            sluice_SSL_CTX_set_ticket_keys(pointer, keys, keys.count) == 1
+        else { throw TLSFailure(leg: .client, cause: .resource("session ticket keys were not accepted")) }
+        SSL_CTX_set_alpn_select_cb(
+            pointer,
+            { ssl, selected, selectedLength, offered, offeredLength, _ in
+                guard let session = TLSSession.of(ssl), let offered else { return SSL_TLSEXT_ERR_NOACK }
+                let list = UnsafeBufferPointer(start: offered, count: Int(offeredLength))
+                guard let choice = session.chooseProtocol(among: list) else { return SSL_TLSEXT_ERR_NOACK }
+                selected?.pointee = choice.baseAddress
+                selectedLength?.pointee = UInt8(truncatingIfNeeded: choice.count)
+                return SSL_TLSEXT_ERR_OK
+            },
+            nil
+        )
+        ERR_clear_error()
+    }
+
+    /// Makes the session of one client connection.
+    ///
+    /// - Parameters:
+    ///   - certificate: What we show, from a ``CertificateMint``.
+    ///   - host: The host we stand in for, for messages.
+    ///   - applicationProtocols: What we accept by ALPN, the best first; the first one that the client offers is
+    ///     chosen. Where none is offered, or the list is empty, the answer has no ALPN extension. A list of one is
+    ///     "exactly this", for tunnels with TLS on both legs.
+    /// - Returns: A session that waits for the ClientHello.
+    /// - Throws: `resource` where OpenSSL does not take the certificate.
+    public func makeSession(
+        certificate: LeafCertificate,
+        host: String? = nil,
+        applicationProtocols: [String] = ["http/1.1"]
+    ) throws(TLSFailure) -> TLSSession {
+        try TLSSession(
+            context: context,
+            leg: .client,
+            host: host,
+            applicationProtocols: applicationProtocols
+        ) { ssl in
+            SSL_set_accept_state(ssl)
+            SSL_set_msg_callback(ssl) { isWritten, _, contentType, message, length, ssl, _ in
+                // A handshake message (content type 22) of the type certificate (11) that we sent.
+                guard isWritten == 1, contentType == 22, length > 0,
+                    message?.load(as: UInt8.self) == 11
+                else { return }
+                TLSSession.of(ssl)?.certificateSent = true
+            }
+            return certificate.install(in: ssl)
+        }
+    }
+}
+
+@available(*, unavailable)
+extension TLSServerContext: Sendable {}
+
+extension TLSSession {
+    /// The first of our protocols that is in the client's list (RFC 7301 section 3.1), as a part of that list.
+    fileprivate func chooseProtocol(among offered: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+        for wanted in applicationProtocols {
+            var position = 0
+            while position < offered.count {
+                let end = position + 1 + Int(offered[position])
+                guard end <= offered.count else { break }
+                let name = UnsafeBufferPointer(rebasing: offered[(position + 1)..<end])
+                if name.elementsEqual(wanted) { return name }
+                position = end
+            }
+        }
+        return nil
+    }
+}

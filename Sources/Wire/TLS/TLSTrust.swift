@@ -1,0 +1,118 @@
+internal import COpenSSL
+internal import Synchronization
+
+/// The authorities that upstream servers' certificates are verified against.
+///
+/// One value serves all event loops. The system's authorities are looked up one by one in its hashed directory
+/// where it has one; else its bundle is read as a whole, which takes 20 to 30 ms. Therefore ``load()`` is a step of
+/// its own that any thread may take; the first upstream session takes it otherwise. `SSL_CERT_FILE` and
+/// `SSL_CERT_DIR` are honoured.
+public final class TLSTrust: Sendable {
+    private let includesSystem: Bool
+    private let extraFiles: [String]
+    /// The `X509_STORE` as a number, since a pointer may not leave a lock.
+    ///
+    /// We touch it only under the lock; OpenSSL
+    /// itself counts its references atomically and locks its content.
+    private let store = Mutex<UInt>(0)
+
+    /// Creates a set of authorities; reads nothing yet.
+    ///
+    /// - Parameters:
+    ///   - includesSystem: Whether the system's authorities are in it.
+    ///   - extraFiles: PEM files with more certificates to trust (`--upstream-ca`): authorities, or single servers.
+    public init(includesSystem: Bool = true, extraFiles: [String] = []) {
+        self.includesSystem = includesSystem
+        self.extraFiles = extraFiles
+    }
+
+    deinit {
+        store.withLock { address in
+            if let store = OpaquePointer(bitPattern: address) { X509_STORE_free(store) }
+        }
+    }
+
+    /// Reads what is to be read; does nothing when called again.
+    ///
+    /// Throws where an extra file cannot be used. A system without authorities is no error here: its servers then
+    /// have an unknown issuer.
+    public func load() throws(CertificateFailure) {
+        let failure = store.withLock { address -> CertificateFailure? in
+            if address != 0 { return nil }
+            do throws(CertificateFailure) {
+                address = UInt(bitPattern: try makeStore())
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Makes the context verify against these authorities, once they are loaded.
+    func install(in context: OpaquePointer) {
+        let contextAddress = UInt(bitPattern: context)
+        store.withLock { address in
+            guard let context = OpaquePointer(bitPattern: contextAddress),
+                let store = OpaquePointer(bitPattern: address)
+            else { return }
+            SSL_CTX_set1_cert_store(context, store)
+        }
+    }
+
+    private func makeStore() throws(CertificateFailure) -> OpaquePointer {
+        ERR_clear_error()
+        guard let store = X509_STORE_new() else {
+            throw CertificateFailure(reason: OpenSSLErrors.take().text)
+        }
+        // So a file may also name an intermediate authority, or the one server's certificate itself.
+        X509_STORE_set_flags(store, sluice_VERIFY_PARTIAL_CHAIN)
+        if includesSystem { addSystem(to: store) }
+        for file in extraFiles {
+            ERR_clear_error()
+            if X509_STORE_load_file(store, file) == 1 { continue }
+            let reason = OpenSSLErrors.take().text
+            X509_STORE_free(store)
+            throw CertificateFailure(
+                path: file,
+                reason: "no certificates could be read (\(reason))",
+                advice: "Give a file with one or more certificates in PEM form."
+            )
+        }
+        ERR_clear_error()
+        return store
+    }
+
+    private func addSystem(to store: OpaquePointer) {
+        let file = Self.environment(X509_get_default_cert_file_env())
+        let directory = Self.environment(X509_get_default_cert_dir_env())
+        if let file { X509_STORE_load_file(store, file) }
+        if let directory { addDirectory(directory, to: store) }
+        if file != nil || directory != nil { return }
+        let compiledIn = String(cString: X509_get_default_cert_dir())
+        for candidate in [compiledIn, "/etc/ssl/certs"] where CertificateFiles.isHashedDirectory(candidate) {
+            addDirectory(candidate, to: store)
+            return
+        }
+        let bundle = String(cString: X509_get_default_cert_file())
+        for candidate in [bundle] + Self.usualBundles where X509_STORE_load_file(store, candidate) == 1 { return }
+    }
+
+    /// Where systems without a hashed directory keep their authorities.
+    private static let usualBundles = [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+        "/etc/ssl/cert.pem",
+    ]
+
+    /// Looks an authority up when a chain needs it, by the hash of its name; nothing is read before.
+    private func addDirectory(_ paths: String, to store: OpaquePointer) {
+        guard let lookup = X509_STORE_add_lookup(store, X509_LOOKUP_hash_dir()) else { return }
+        _ = sluice_X509_LOOKUP_add_dir(lookup, paths)
+    }
+
+    private static func environment(_ name: UnsafePointer<CChar>?) -> String? {
+        guard let name, let value = sluice_getenv(name) else { return nil }
+        let text = String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+}

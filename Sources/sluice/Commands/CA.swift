@@ -1,0 +1,110 @@
+import ArgumentParser
+import Foundation
+import NIOCore
+import Runner
+import Wire
+
+struct CA: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ca",
+        abstract: "The certificate authority that clients must trust.",
+        subcommands: [Path.self, Show.self, Export.self]
+    )
+
+    struct Path: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the path of the authority's certificate (PEM), making the authority where there is none."
+        )
+
+        func run() throws {
+            _ = try RunningProxy.loadAuthority(RunSettings())
+            StandardStreams.out(
+                StandardPaths.configuration + "/" + CertificateAuthority.certificateFileName + "\n"
+            )
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Print what the authority is.")
+
+        @OptionGroup var source: Source
+
+        func run() throws {
+            let authority = try source.load()
+            let dates = ISO8601DateFormatter()
+            StandardStreams.out(
+                """
+                subject      \(authority.subject)
+                valid from   \(dates.string(from: Date(timeIntervalSince1970: Double(authority.notBefore))))
+                valid until  \(dates.string(from: Date(timeIntervalSince1970: Double(authority.notAfter))))
+                SHA-256      \(authority.fingerprint)
+
+                """
+            )
+        }
+    }
+
+    struct Export: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Export the authority for a device or program that is to trust it.",
+            discussion: "p12 holds the private key too, to move the authority to another machine; keep it to yourself."
+        )
+
+        enum Format: String, ExpressibleByArgument, CaseIterable {
+            case pem
+            case der
+            case p12
+            case mobileconfig
+            case trustHelp = "trust-help"
+        }
+
+        @OptionGroup var source: Source
+
+        @Option(help: "The form; trust-help explains how to trust it on each platform.")
+        var format: Format
+
+        @Option(name: .shortAndLong, help: "The file to write. (default: standard output)")
+        var output: String?
+
+        @Option(help: "The password of the PKCS #12 file.")
+        var password = ""
+
+        func run() throws {
+            let authority = try source.load()
+            let bytes: [UInt8]
+            switch format {
+            case .pem: bytes = try authority.export(.pem)
+            case .der: bytes = try authority.export(.der)
+            case .p12: bytes = try authority.export(.p12, password: password)
+            case .mobileconfig: bytes = try authority.export(.mobileconfig)
+            case .trustHelp: bytes = Array(TrustHelp.text(path: source.certificatePath).utf8)
+            }
+            let file = try OutputFile(path: output, isSecret: format == .p12)
+            try file.write(.init(bytes: bytes))
+            try file.finish()
+        }
+    }
+
+    struct Source: ParsableArguments {
+        @Option(help: "Another authority than your own: PEM with key, or PKCS #12.")
+        var ca: String?
+
+        @Option(help: "The PEM file with the authority's key.")
+        var caKey: String?
+
+        @Option(help: "The password of a PKCS #12 authority.")
+        var caPassword: String?
+
+        var certificatePath: String {
+            ca ?? StandardPaths.configuration + "/" + CertificateAuthority.certificateFileName
+        }
+
+        func load() throws -> CertificateAuthority {
+            var settings = RunSettings()
+            settings.authority = ca
+            settings.authorityKey = caKey
+            settings.authorityPassword = caPassword
+            return try RunningProxy.loadAuthority(settings)
+        }
+    }
+}

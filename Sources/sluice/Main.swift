@@ -1,0 +1,72 @@
+import ArgumentParser
+import Recording
+import Runner
+
+/// The program's entry: reads the arguments, runs the command, and turns its end into an exit code.
+///
+/// 0: all went well. 1: the check or command failed. 2: wrong usage.
+@main
+enum Main {
+    static func main() async {
+        do {
+            var command = try Sluice.parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            finish(with: error)
+        }
+    }
+
+    private static func finish(with error: any Error) -> Never {
+        if let exit = error as? ExitCode { Sluice.exit(withError: exit) }
+        if error is CleanExit || Sluice.exitCode(for: error) == .success { Sluice.exit(withError: error) }
+        // ArgumentParser gives wrong usage BSD's code 64; ours is 2, as most tools have it.
+        if Sluice.exitCode(for: error) == .validationFailure {
+            StandardStreams.error(Sluice.fullMessage(for: error) + "\n")
+            Sluice.exit(withError: ExitCode(2))
+        }
+        StandardStreams.error("sluice: \(error)\n")
+        Sluice.exit(withError: ExitCode((error as? StartFailure)?.isUsage == true ? 2 : 1))
+    }
+}
+
+struct Sluice: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sluice",
+        abstract: "An HTTP debugging proxy for the terminal.",
+        discussion: """
+            Exit codes: 0 all went well, 1 the check or command failed, 2 wrong usage.
+            """,
+        version: "sluice \(SluiceVersion.current)",
+        subcommands: [
+            Run.self, DemoCommand.self, List.self, Show.self, Export.self, CA.self,
+        ]
+    )
+
+    func run() async throws {
+        StandardStreams.out(
+            """
+            Sluice \(SluiceVersion.current), an HTTP debugging proxy for the terminal.
+
+            Three ways to start:
+              sluice demo                        see it at work on traffic of its own, without any network
+              sluice run                         a proxy on 127.0.0.1:8080 that records what passes
+              sluice run --profile FILE          the same with rules
+
+            Then, in another shell:
+              curl --proxy 127.0.0.1:8080 --cacert "$(sluice ca path)" https://example.com/
+
+            And afterwards:
+              sluice list last                   the exchanges of the newest session
+              sluice show last 1                 everything about one of them
+              sluice export last --format har    for a bug report
+
+            sluice help COMMAND explains each. The interactive console is not there yet.
+
+            """
+        )
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import HTTPModel
+import NIOCore
+import Recording
+
+/// A running `sluice run` with directories of its own.
+final class SluiceProcess: Sendable {
+    let port: Int
+    let session: String
+    let program: Program
+    let scratch: Scratch
+
+    /// How a run ended.
+    struct End {
+        let status: Int32
+        let output: String
+        let errors: String
+    }
+
+    /// The built executable, which lies beside the tests.
+    static func executable() throws -> String {
+        // The test bundle, or the tool that runs it, and the executable share the build directory.
+        let places = [Bundle.main.executableURL, Bundle.main.bundleURL] + CommandLine.arguments.map {
+            URL(fileURLWithPath: $0)
+        }
+        for place in places.compactMap(\.self) {
+            var directory = place
+            for _ in 0..<4 {
+                directory.deleteLastPathComponent()
+                let candidate = directory.appendingPathComponent("sluice").path
+                var isDirectory: ObjCBool = false
+                let exists = FileManager.default.fileExists(atPath: candidate, isDirectory: &isDirectory)
+                if exists, !isDirectory.boolValue { return candidate }
+            }
+        }
+        throw Program.Failure(description: "The executable sluice is not beside the tests; build it first.")
+    }
+
+    static func environment(_ scratch: Scratch) -> [String: String] {
+        [
+            "XDG_CONFIG_HOME": scratch.path("config"), "XDG_STATE_HOME": scratch.path("state"),
+            "HOME": scratch.path("home"),
+        ]
+    }
+
+    /// Runs a command of sluice to its end.
+    static func run(_ arguments: [String], scratch: Scratch, within seconds: Double = 30) async throws -> Program.Outcome {
+        try await Program.run(try executable(), arguments, environment: environment(scratch), within: seconds)
+    }
+
+    /// Starts a proxy on a free port and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - options: further options of `sluice run`.
+    ///   - environment: further environment variables.
+    ///   - profile: the text of a rule profile.
+    ///   - scratch: where everything lies; a new directory by default.
+    init(
+        _ options: [String] = [],
+        environment: [String: String] = [:],
+        profile: String? = nil,
+        scratch: Scratch? = nil
+    ) async throws {
+        let scratch = try scratch ?? Scratch()
+        self.scratch = scratch
+        session = scratch.path("session.sluice")
+        var arguments = ["run", "--listen", "127.0.0.1:0", "--session", session] + options
+        if let profile { arguments += ["--profile", try scratch.write("profile.yaml", profile)] }
+        let program = try Program(
+            try SluiceProcess.executable(),
+            arguments,
+            environment: SluiceProcess.environment(scratch).merging(environment) { $1 }
+        )
+        self.program = program
+        try await eventually("sluice listens: \(program.errors)") {
+            if let status = program.status {
+                throw Program.Failure(description: "sluice ended with \(status): \(program.errors)")
+            }
+            return program.errors.contains("sluice: listening on ") && program.errors.contains("recording to")
+        }
+        let line = program.errors.split(separator: "\n").first { $0.contains("listening on") } ?? ""
+        port = line.split(separator: ":").last.flatMap { Int($0) } ?? 0
+    }
+
+    var url: String { "http://127.0.0.1:\(port)" }
+    /// The certificate that clients must trust.
+    var authority: String { scratch.path("config") + "/sluice/ca-cert.pem" }
+    /// What it printed for people.
+    var errors: String { program.errors }
+
+    // MARK: - The session
+
+    func reader() throws -> SessionReader { try SessionReader(path: session) }
+
+    /// All that is recorded so far.
+    func records() throws -> [ExchangeRecord] { try reader().records(limit: 10_000) }
+
+    /// Waits for an exchange that has ended and of which something holds.
+    func exchange(
+        _ what: String = "an exchange is recorded",
+        where condition: (ExchangeRecord) -> Bool = { _ in true }
+    ) async throws -> RecordedExchange {
+        var found: RecordedExchange?
+        do {
+            try await eventually(what) {
+                let reader = try self.reader()
+                let record = try reader.records(limit: 10_000).first { $0.state != .inFlight && condition($0) }
+                found = try record.flatMap { try reader.exchange($0.id) }
+                return found != nil
+            }
+        } catch {
+            let all = try records().map { "\($0.id) \($0.kind) \($0.state) \($0.method) \($0.url) \($0.status)" }
+            throw Program.Failure(description: "\(error); there is: \(all)")
+        }
+        guard let found else { throw Program.Failure(description: what) }
+        return found
+    }
+
+    /// Waits for the exchange of a path.
+    func exchange(path: String) async throws -> RecordedExchange {
+        try await exchange("the exchange of \(path) is recorded") { $0.url.path == path }
+    }
+
+    /// A body as text of one character per byte.
+    func body(_ exchange: RecordedExchange, _ side: BodySide) throws -> String {
+        let bytes = try reader().body(of: exchange.record.id, side: side, limit: 64 << 20)
+        return latin1(bytes.readableBytesView)
+    }
+
+    // MARK: - The process
+
+    /// The most memory it has had so far, in bytes (Linux).
+    func peakMemory() throws -> Int { try memory("VmHWM:") }
+    /// The memory it has now, in bytes (Linux).
+    func memory() throws -> Int { try memory("VmRSS:") }
+
+    private func memory(_ key: String) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(program.identifier)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix(key) }
+        guard let number = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first, let size = Int(number)
+        else { throw Program.Failure(description: "no \(key) of process \(program.identifier)") }
+        return size << 10
+    }
+
+    /// Asks it to stop, and waits until it has.
+    func stop(within seconds: Double = 15) async throws -> End {
+        program.signal(SIGTERM)
+        let outcome = try await program.outcome(within: seconds)
+        return End(status: outcome.status, output: outcome.text, errors: outcome.errors)
+    }
+
+    // MARK: - Clients
+
+    /// Runs curl through the proxy.
+    func curl(_ arguments: [String], input: [UInt8]? = nil, within seconds: Double = 30) async throws -> Program.Outcome {
+        let common = ["-sS", "--noproxy", "", "--max-time", String(Int(seconds)), "--proxy", url, "--cacert", authority]
+        return try await Program.run(
+            "curl",
+            common + arguments,
+            environment: ["HOME": scratch.directory, "CURL_HOME": scratch.directory],
+            input: input,
+            within: seconds + 5
+        )
+    }
+
+    /// Runs curl, which must succeed, and returns what it printed.
+    func get(_ arguments: String...) async throws -> String {
+        let outcome = try await curl(arguments)
+        guard outcome.status == 0 else {
+            throw Program.Failure(
+                description: "curl \(arguments) ended with \(outcome.status): \(outcome.errors)\nsluice: \(errors)"
+            )
+        }
+        return latin1(outcome.output)
+    }
+
+    /// Connects to the proxy.
+    func connect() throws -> Socket { try Socket(port: port) }
+
+    /// Opens a tunnel through the proxy.
+    func tunnel(to port: Int, host: String = "127.0.0.1") throws -> Socket {
+        let socket = try connect()
+        try socket.send("CONNECT \(host):\(port) HTTP/1.1\r\nHost: \(host):\(port)\r\n\r\n")
+        let head = try socket.readHead()
+        guard head.hasPrefix("HTTP/1.1 200 ") else { throw Program.Failure(description: "CONNECT was answered: \(head)") }
+        return socket
+    }
+}
+
+extension RecordedExchange {
+    var trace: String { messages.trace.map(\.text).joined(separator: "\n") }
+    var failure: String { record.failure.map { "\($0.message) \($0.hint)" } ?? "" }
+}

@@ -1,0 +1,137 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Support
+import Testing
+
+@Suite("Holds")
+struct HoldTests {
+    private static let onHeads = ScriptedStage.on(.breakpoints) { handler in
+        handler.onRequestHead = { _, _ in .pause(.decision) }
+        handler.onResponseHead = { _, _ in .pause(.decision) }
+    }
+
+    private static let onWhole = ScriptedStage.on(.breakpoints) { handler in
+        handler.requestDemand = .whole(limit: 1_000, decoded: false)
+        handler.responseDemand = .whole(limit: 1_000, decoded: false)
+        handler.onRequestWhole = { _, _, _ in .pause(.decision) }
+        handler.onResponseWhole = { _, _, _ in .pause(.decision) }
+    }
+
+    @Test("A held head goes on as edited, and its body streams behind it")
+    func editedHead() {
+        let dialogue = Dialogue([HoldTests.onHeads], method: "POST")
+        dialogue.requestHead(.length(2))
+        dialogue.expect("hold 1.1 request", "stop client")
+        #expect(dialogue.requestPauses == .held)
+        dialogue.requestPart("ab")
+        dialogue.requestEnd()
+        dialogue.expect()
+        guard case .request(var head, _)? = dialogue.held else { return }
+        head.target = "/edited"
+        #expect(dialogue.decide(.execute(.request(head, body: ByteBuffer(string: "not used")))))
+        dialogue.expect("connect http://example.com:80")
+        dialogue.ready()
+        dialogue.expect("> POST /edited (2)", "> part 'ab'", "> end", "read client")
+        dialogue.responseHead(200, .length(0))
+        dialogue.expect("hold 1.2 response", "stop upstream")
+        dialogue.responseEnd()
+        dialogue.expect()
+        #expect(!dialogue.decide(.cancel, ordinal: 1))
+        dialogue.expect()
+        #expect(dialogue.decide(.cancel, ordinal: 2))
+        dialogue.expect("< 200 (0)", "< end", "finished")
+        #expect(!dialogue.decide(.cancel, ordinal: 2))
+        dialogue.finish()
+        #expect(dialogue.record.flags == [.held, .requestChanged])
+        #expect(dialogue.record.sentURL?.path == "/edited")
+        #expect(dialogue.trace == ["breakpoints: the request was edited", "breakpoints: went on unedited"])
+    }
+
+    @Test("A whole held message goes on with the edited body, framed anew")
+    func editedBody() {
+        let dialogue = Dialogue([HoldTests.onWhole], method: "POST")
+        dialogue.requestHead(.chunked)
+        dialogue.requestPart("ab")
+        dialogue.requestEnd()
+        dialogue.expect("hold 1.1 request 'ab'", "stop client")
+        guard case .request(let head, _)? = dialogue.held else { return }
+        dialogue.decide(.execute(.request(head, body: ByteBuffer(string: "longer"))))
+        dialogue.expect("connect http://example.com:80")
+        dialogue.ready()
+        dialogue.expect("> POST / (6)", "> part 'longer'", "> end", "read client")
+        dialogue.responseHead(200, .length(3))
+        dialogue.responsePart("old")
+        dialogue.responseEnd([("X-T", "1")])
+        dialogue.expect("hold 1.2 response 'old'")
+        guard case .response(var response, _)? = dialogue.held else { return }
+        response.status = 404
+        dialogue.decide(.execute(.response(response, body: ByteBuffer())), ordinal: 2)
+        dialogue.expect("< 404 (chunked)", "< end X-T: 1", "finished")
+        dialogue.finish()
+        #expect(dialogue.sink.body(.requestReceived) == "ab")
+        #expect(dialogue.sink.body(.requestSent) == "longer")
+        #expect(dialogue.sink.body(.responseReceived) == "old")
+        #expect(dialogue.record.flags.isSuperset(of: [.requestBodyChanged, .responseBodyChanged, .responseChanged]))
+        #expect(dialogue.record.status == 404)
+    }
+
+    @Test("Executing without an edit, or cancelling, lets the message go on as it was", arguments: [true, false])
+    func unedited(executes: Bool) {
+        let dialogue = Dialogue([HoldTests.onWhole], method: "POST")
+        dialogue.requestHead(.length(2))
+        dialogue.requestPart("ab")
+        dialogue.requestEnd()
+        dialogue.expect("hold 1.1 request 'ab'", "stop client")
+        dialogue.decide(executes ? .execute(nil) : .cancel)
+        dialogue.expect("connect http://example.com:80")
+        dialogue.ready()
+        dialogue.expect("> POST / (2)", "> part 'ab'", "> end", "read client")
+        #expect(dialogue.sink.body(.requestSent) == "")
+        #expect(!dialogue.record.flags.contains(.requestBodyChanged))
+        dialogue.leaveOpen()
+    }
+
+    @Test("Aborting cuts the client off")
+    func abort() {
+        let dialogue = Dialogue([HoldTests.onHeads], method: "POST")
+        dialogue.requestHead(.length(2))
+        dialogue.expect("hold 1.1 request", "stop client")
+        dialogue.decide(.abort)
+        dialogue.expect("abort", "finished")
+        dialogue.finish()
+        #expect(dialogue.record.failure?.code == .aborted)
+    }
+
+    @Test("A client that goes away releases its hold")
+    func clientGone() {
+        let dialogue = Dialogue([HoldTests.onHeads])
+        dialogue.request()
+        dialogue.expect("hold 1.1 request", "stop client")
+        dialogue.clientGone()
+        dialogue.expect("abort", "release 1.1", "finished")
+        #expect(!dialogue.decide(.cancel))
+        dialogue.finish()
+        #expect(dialogue.record.failure?.code == .clientGone)
+    }
+
+    @Test("A hold whose server fails is released, though the client still sends")
+    func serverFailed() {
+        let stage = ScriptedStage.on(.breakpoints) { $0.onResponseHead = { _, _ in .pause(.decision) } }
+        let dialogue = Dialogue([stage], method: "POST")
+        dialogue.requestHead(.length(9))
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready()
+        dialogue.expect("> POST / (9)", "read client")
+        dialogue.responseHead(200, .length(5))
+        dialogue.expect("hold 1.1 response", "stop upstream")
+        dialogue.upstreamFailed(.reset)
+        let size = dialogue.responseBody.readableBytes
+        dialogue.expect("abandon", "release 1.1", "< 502 (\(size))", "< part \(size) bytes", "< end")
+        #expect(!dialogue.decide(.cancel))
+        dialogue.clientGone()
+        dialogue.expect("finished")
+        dialogue.finish()
+        #expect(dialogue.record.state == .failed)
+    }
+}

@@ -1,0 +1,227 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Support
+import Testing
+
+@Suite("Tunnels and upgrades")
+struct TunnelTests {
+    /// A stage that sees everything and would change it.
+    private static let meddling = ScriptedStage.on(.rewrite) { handler in
+        handler.requestDemand = .transform
+        handler.responseDemand = .whole(limit: 10, decoded: true)
+        handler.onRequestPart = { part, _ in
+            part = ByteBuffer(string: "meddled")
+            return .forward
+        }
+    }
+
+    @Test("A CONNECT is answered once the server is there; bytes go both ways; each half ends by itself")
+    func connect() {
+        let dialogue = tunnel([TunnelTests.meddling])
+        dialogue.ready()
+        dialogue.expect("< 200 (none)", "tunnel", "read client")
+        bothWays(dialogue)
+        dialogue.requestEnd()
+        dialogue.expect("> end")
+        dialogue.responsePart("late")
+        dialogue.expect("< part 'late'")
+        dialogue.responseEnd()
+        dialogue.expect("< end", "finished")
+        dialogue.finish()
+        #expect(dialogue.record.status == 200)
+        #expect(dialogue.record.state == .complete)
+        #expect(dialogue.record.sizes.requestBody == 2)
+        #expect(dialogue.record.sizes.responseBody == 6)
+        #expect(dialogue.sink.body(.responseReceived) == "..late")
+        #expect(dialogue.record.flags.isDisjoint(with: [.requestBodyChanged, .responseBodyChanged]))
+    }
+
+    @Test("A server that ends first leaves the client's half open")
+    func serverEndsFirst() {
+        let dialogue = tunnel()
+        dialogue.ready()
+        dialogue.expect("< 200 (none)", "tunnel", "read client")
+        dialogue.responseEnd()
+        dialogue.expect("< end")
+        dialogue.requestPart("still")
+        dialogue.expect("> part 'still'")
+        dialogue.tell { machine, _ in machine.upstreamBecameWritable(false) }
+        dialogue.expect("stop client")
+        dialogue.tell { machine, _ in machine.upstreamBecameWritable(true) }
+        dialogue.expect("read client")
+        dialogue.requestEnd()
+        dialogue.expect("> end", "finished")
+        dialogue.finish()
+    }
+
+    @Test("A connection that is gone ends the tunnel", arguments: [true, false])
+    func gone(isClient: Bool) {
+        let dialogue = tunnel()
+        dialogue.ready()
+        dialogue.expect("< 200 (none)", "tunnel", "read client")
+        if isClient {
+            dialogue.clientGone()
+            dialogue.expect("abandon", "finished")
+        } else {
+            dialogue.upstreamClosed()
+            dialogue.expect("abandon", "< end", "finished")
+        }
+        dialogue.finish()
+        #expect(dialogue.record.state == .complete)
+    }
+
+    @Test("A server gone after its half ended ends the tunnel too", arguments: [true, false])
+    func goneAfterHalf(closes: Bool) {
+        let dialogue = tunnel()
+        dialogue.ready()
+        dialogue.expect("< 200 (none)", "tunnel", "read client")
+        dialogue.responseEnd()
+        dialogue.expect("< end")
+        if closes { dialogue.upstreamClosed() } else { dialogue.upstreamFailed(.reset) }
+        dialogue.expect("abandon", "finished")
+        dialogue.finish()
+    }
+
+    @Test("A CONNECT whose server is not there gets a 502")
+    func unreachable() {
+        let dialogue = tunnel()
+        dialogue.upstreamFailed()
+        let size = dialogue.responseBody.readableBytes
+        dialogue.expect("abandon", "< 502 (\(size))", "< part \(size) bytes", "< end", "read client")
+        dialogue.clientGone()
+        dialogue.expect("finished")
+        dialogue.finish()
+        #expect(dialogue.record.state == .failed)
+    }
+
+    @Test("An established tunnel is not answered twice, nor with a page inside it")
+    func established() {
+        let good = tunnel(established: true)
+        good.ready()
+        good.expect("tunnel", "read client")
+        good.clientGone()
+        good.expect("abandon", "finished")
+        good.finish()
+        #expect(good.record.status == 200)
+        let bad = tunnel(established: true)
+        bad.upstreamFailed()
+        bad.expect("abandon", "abort", "finished")
+        bad.finish()
+        let refused = Dialogue(
+            [
+                ScriptedStage.on(.blockList) {
+                    $0.onRequestHead = { _, _ in .refuse(LocalAnswer(status: 403, contentType: "a/b", text: "")) }
+                }
+            ],
+            url: "example.com:443",
+            method: "CONNECT",
+            kind: .decryptedTunnel,
+            established: true
+        )
+        refused.requestHead()
+        refused.expect("abort", "finished")
+        refused.finish()
+        #expect(refused.record.state == .blocked)
+    }
+
+    @Test("A tunnel cannot be answered by a stage, but refused and dropped")
+    func stages() {
+        let answering = ScriptedStage.on(.mapLocal) {
+            $0.onRequestHead = { _, _ in .respond(LocalAnswer(status: 200, contentType: "a/b", text: "x")) }
+        }
+        let dialogue = tunnel([answering])
+        dialogue.leaveOpen()
+    }
+
+    @Test("Tunnelled TLS is counted but not recorded")
+    func tunnelledTLS() {
+        let dialogue = tunnel()
+        dialogue.ready()
+        dialogue.expect("< 200 (none)", "tunnel", "read client")
+        dialogue.tell { machine, _ in machine.tunnelIsTLS("not decrypted: example.com is excluded") }
+        bothWays(dialogue)
+        dialogue.clientGone()
+        dialogue.expect("abandon", "finished")
+        dialogue.finish()
+        #expect(dialogue.sink.body(.requestReceived) == "")
+        #expect(dialogue.sink.body(.responseReceived) == "")
+        #expect(dialogue.record.sizes.requestBody == 2)
+        #expect(dialogue.record.flags.contains(.tunnelledTLS))
+    }
+
+    @Test("After 101 bytes go both ways, past whatever stages there are")
+    func upgrade() {
+        let dialogue = sent([TunnelTests.meddling])
+        dialogue.responseHead(101, .none, [("Upgrade", "echo")])
+        dialogue.expect("< 101 (none)", "tunnel")
+        bothWays(dialogue)
+        dialogue.responseEnd()
+        dialogue.expect("< end")
+        dialogue.requestEnd()
+        dialogue.expect("> end", "finished")
+        dialogue.finish()
+        #expect(dialogue.record.kind == .upgraded)
+        #expect(dialogue.record.status == 101)
+        #expect(dialogue.sink.body(.requestReceived) == "..")
+        #expect(dialogue.record.timings.send == 0)
+    }
+
+    @Test("A refused upgrade goes on as HTTP")
+    func refusedUpgrade() {
+        let dialogue = sent()
+        answer(dialogue)
+        #expect(dialogue.record.kind == .http)
+    }
+
+    @Test("A 101 before the request is whole is a failure (RFC 9110 7.8)")
+    func earlyUpgrade() {
+        let dialogue = Dialogue(method: "POST")
+        dialogue.requestHead(.length(5))
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready()
+        dialogue.expect("> POST / (5)", "read client")
+        dialogue.responseHead(101)
+        let size = dialogue.responseBody.readableBytes
+        dialogue.expect("abandon", "< 502 (\(size))", "< part \(size) bytes", "< end")
+        dialogue.clientGone()
+        dialogue.expect("finished")
+        dialogue.finish()
+        #expect(dialogue.record.failure?.code == .badResponse)
+    }
+
+    @Test("A 101 that a stage makes another response of switches nothing")
+    func editedUpgrade() {
+        let dialogue = sent([
+            ScriptedStage.on(.rewrite) { handler in
+                handler.onResponseHead = { head, _ in
+                    head.status = 403
+                    return .forward
+                }
+            }
+        ])
+        dialogue.responseHead(101)
+        dialogue.expect("< 403 (0)", "abandon", "< end", "finished")
+        dialogue.finish()
+    }
+
+    private func tunnel(_ stages: [any Stage] = [], established: Bool = false) -> Dialogue {
+        let dialogue = Dialogue(
+            stages,
+            url: "example.com:443",
+            method: "CONNECT",
+            kind: .tunnel,
+            established: established
+        )
+        dialogue.requestHead()
+        dialogue.expect("connect tunnel://example.com:443", "stop client")
+        return dialogue
+    }
+
+    private func bothWays(_ dialogue: Dialogue) {
+        dialogue.requestPart("..")
+        dialogue.expect("> part '..'")
+        dialogue.responsePart("..")
+        dialogue.expect("< part '..'")
+    }
+}

@@ -1,0 +1,239 @@
+import NIOCore
+import Testing
+
+@testable import HTTPModel
+
+/// Exchanges to filter, and the clock that their times are read against.
+enum FilterFixture {
+    /// 2026-11-21T12:00:00Z.
+    static let noon: Int64 = 1_795_262_400_000_000
+    /// A zone one hour ahead of UTC.
+    static let clock = FilterClock(now: noon) { _ in 3_600 }
+
+    static func record(_ change: (inout ExchangeRecord) -> Void = { _ in }) -> ExchangeRecord {
+        var record = ExchangeRecord(
+            id: ExchangeID(12),
+            kind: .http,
+            startedAt: noon - 60_000_000,
+            method: "POST",
+            url: RequestURL(
+                scheme: "https",
+                host: "api.example.com",
+                port: 443,
+                path: "/v1/Users",
+                query: "page=2&q=x"
+            ),
+            clientConnection: ConnectionID(1)
+        )
+        record.state = .complete
+        record.status = 404
+        record.mediaType = "application/problem+json"
+        record.timings.total = 750_000
+        record.sizes.requestBody = 1_000
+        record.sizes.responseBody = 2_000
+        record.upstreamVersion = .http2
+        change(&record)
+        return record
+    }
+
+    static func exchange(_ record: ExchangeRecord) -> RecordedExchange {
+        var messages = ExchangeMessages()
+        messages.requestHead = ByteBuffer(
+            string: "POST /v1/Users HTTP/1.1\r\nHost: api.example.com\r\nX-Team: Blue Birds\r\n\r\n"
+        )
+        messages.requestHeadSent = ByteBuffer(string: "POST /v1/Users HTTP/1.1\r\nX-Added: yes\r\n\r\n")
+        messages.responseHead = ByteBuffer(
+            string: "HTTP/1.1 404 Not Found\r\nContent-Type: application/problem+json\r\n\r\n"
+        )
+        messages.responseTrailers = ByteBuffer(string: "X-Checksum: abc\r\n")
+        let upstream = ConnectionRecord(
+            id: ConnectionID(2),
+            leg: .upstream,
+            openedAt: 0,
+            localAddress: "10.0.0.1:5",
+            peerAddress: "[2001:db8::7]:443"
+        )
+        let client = ConnectionRecord(
+            id: ConnectionID(1),
+            leg: .client,
+            openedAt: 0,
+            localAddress: "127.0.0.1:8080",
+            peerAddress: "192.168.1.7:50000"
+        )
+        return RecordedExchange(record: record, messages: messages, client: client, upstream: upstream)
+    }
+
+    static func body(_ side: BodySide) -> ByteBuffer? {
+        switch side {
+        case .requestReceived: ByteBuffer(string: #"{"name": "Ada"}"#)
+        case .requestSent: ByteBuffer(string: #"{"name": "Grace"}"#)
+        case .responseReceived: ByteBuffer(string: "No such\nuser, sorry*")
+        case .responseSent: nil
+        }
+    }
+}
+
+@Suite("Filters")
+struct FilterTests {
+    private func passes(_ expression: String, _ change: (inout ExchangeRecord) -> Void = { _ in }) throws -> Bool {
+        let filter = try Filter(expression, clock: FilterFixture.clock)
+        let record = FilterFixture.record(change)
+        return filter.matches(FilterFixture.exchange(record), body: FilterFixture.body)
+    }
+
+    @Test(
+        "let pass what their terms say",
+        arguments: [
+            "", "  ", "host:*.example.com", "host:API.example.com", "host:other,api.*", "path:/v1/*", "path:/v1/Users",
+            "method:post",
+            "method:GET,POST", "status:4xx", "status:404", "status:>=400", "status:>403", "status:<500", "status:<=404",
+            "status:400..499", "status:400..", "status:..404", "type:json", "type:problem+json", "type:application/*",
+            "type:*json", "type:APPLICATION", "size:>2kb", "size:3kb", "size:3000b", "size:<1mib", "size:2.5kb..1mb",
+            "size:1..5kb",
+            "time:>500ms", "time:>500", "time:<1s", "time:700..800ms", "time:>0.7s", "url:v1/users?page",
+            "url:https://*x",
+            "url:\"page=2&q\"", "query:page=2", "query:page=?", "url:https://api", "query:page=?&*", "scheme:HTTPS",
+            "port:443", "port:>400", "id:10..20",
+            "id:12",
+            "id:1,12", "ip:2001:db8::7", "ip:[2001:db8::7]:443", "ip:2001:*", "client:192.168.1.*",
+            "client:192.168.1.7:50000",
+            "version:h1", "version:h2", "version:1.1", "header:x-team", "header:X-Te*", "header:\"x-team: blue birds\"",
+            "header:x-team:bird", "header:x-team:blue*s", "header:x-added", "header:x-checksum:abc", "reqheader:host",
+            "resheader:content-type:json", "reqheader:\"x-team:\"", "body:ada", "body:\"No such\\nuser\"",
+            "body:\"sorry*\"",
+            "reqbody:ADA", "resbody:such", "body:none,sorry", "is:complete", "users", "V1", "API.example*page",
+            "\"page=2\"",
+            "https://api.example.com/v1", "example.com", "since:10m", "since:12:58", "before:13:00", "since:2026-11-21",
+            "since:2026-11-21T11:58:00Z", "since:2026-11-21T12:58:30+01:00", "since:2026-11-21T12:58", "!since:30s",
+            "before:30s",
+            "host:api* method:POST", "host:api* and status:404", "host:nope or status:404", "not host:nope",
+            "!host:nope",
+            "-host:nope", "not not users", "!!users", "(host:nope or users) status:4xx", "host:nope status:1 or users",
+            "users (status:500 or (method:POST !is:error))", "nope or HOST:api*", "(users)and(v1)",
+        ]
+    )
+    func passing(expression: String) throws {
+        #expect(try passes(expression))
+    }
+
+    @Test(
+        "hold back everything else",
+        arguments: [
+            "host:example.com", "host:a?.example.com", "path:/v1", "path:/v1/users", "method:GET", "status:5xx",
+            "status:0",
+            "status:>404", "type:js", "type:jso", "type:text/*", "size:>3kb", "size:<3kb", "time:<500ms",
+            "query:Page=2", "url:nope", "scheme:http", "port:80", "id:13..",
+            "id:..11",
+            "ip:192.168.1.7", "client:10.*", "version:1.0", "header:x-tea", "header:x-team:red", "resheader:x-team",
+            "reqheader:content-type", "body:grace", "resbody:ada", "reqbody:such", "body:sorry?", "is:error", "error",
+            "is:tls",
+            "is:changed", "nope", "since:30s", "before:10m", "before:2026-11-21", "users !status:404",
+            "not users or nope",
+            "not (users or nope)", "host:nope or nope or status:1", "users and nope", "\"users\" \"and\" nope",
+        ]
+    )
+    func holdingBack(expression: String) throws {
+        #expect(try !passes(expression))
+    }
+
+    @Test("know every fact and kind of failure")
+    func properties() throws {
+        for code in ExchangeFailure.Code.allCases {
+            #expect(try passes("is:\(code.rawValue)") { $0.failure = ExchangeFailure(code, "") })
+            #expect(try passes("error is:\(code.rawValue)") { $0.failure = ExchangeFailure(code, "") })
+            #expect(try !passes("is:\(code.rawValue)"))
+        }
+        let facts: [(String, (inout ExchangeRecord) -> Void)] = [
+            ("blocked", { $0.state = .blocked }), ("changed", { $0.flags = .requestChanged }),
+            ("changed", { $0.flags = .responseChanged }), ("error", { $0.state = .failed }),
+            ("held", { $0.flags = .held }),
+            ("incomplete", { $0.flags = .responseBodyIncomplete }), ("inflight", { $0.state = .inFlight }),
+            ("interrupted", { $0.state = .interrupted }), ("local", { $0.flags = .answeredLocally }),
+            ("malformed", { $0.kind = .malformed }), ("request-changed", { $0.flags = .requestChanged }),
+            ("response-changed", { $0.flags = .responseChanged }), ("retried", { $0.flags = .retried }),
+            ("reused", { $0.flags = .upstreamReused }), ("tunnel", { $0.kind = .tunnel }),
+            ("tunnel", { $0.kind = .decryptedTunnel }), ("upgraded", { $0.kind = .upgraded }),
+        ]
+        for (name, change) in facts {
+            #expect(try passes("is:\(name)", change), "\(name)")
+            #expect(try !passes("is:\(name)"), "\(name)")
+        }
+        #expect(Set(facts.map(\.0)).union(["complete"]).count == FilterProperty.Fact.allCases.count)
+        #expect(Filter.properties.count == FilterProperty.Fact.allCases.count + ExchangeFailure.Code.allCases.count)
+    }
+
+    @Test("leave out an exchange without an answer from comparisons of its status and time")
+    func unanswered() throws {
+        let unanswered: (inout ExchangeRecord) -> Void = {
+            $0.status = 0
+            $0.timings.total = nil
+        }
+        #expect(try !passes("status:<400", unanswered))
+        #expect(try passes("status:0", unanswered))
+        #expect(try !passes("time:<1h", unanswered))
+        #expect(try passes("!time:>1s", unanswered))
+    }
+
+    @Test("search bodies as sent where a stage changed them")
+    func changedBodies() throws {
+        #expect(try passes("reqbody:grace") { $0.flags = .requestChanged })
+        #expect(try !passes("resbody:grace") { $0.flags = .requestChanged })
+    }
+
+    @Test("search the URL as it is printed")
+    func urlText() throws {
+        for text in [
+            "http://h/", "https://h:8443/a?b", "http://[::1]:80/", "https://[::1]:8080/x?", "ws://h/a",
+        ] {
+            let url = try #require(RequestURL(text))
+            #expect(url.withTextBytes { String(decoding: $0, as: UTF8.self) } == url.description)
+        }
+        for url in [
+            RequestURL(scheme: "tunnel", host: "h", port: 443, path: ""),
+            RequestURL(scheme: "http", host: "h", port: 80, path: "*"),
+            RequestURL(scheme: "http", host: "h", port: .min, path: String(repeating: "/a", count: 100_000)),
+        ] {
+            #expect(url.withTextBytes { String(decoding: $0, as: UTF8.self) } == url.description)
+        }
+    }
+
+    @Test("fetch heads and bodies only where the record does not decide, and heads once")
+    func lazily() throws {
+        struct NotWanted: Error {}
+        let record = FilterFixture.record()
+        for expression in ["body:x header:y host:nope", "header:y or body:x or users", "!(body:x status:500)"] {
+            let filter = try Filter(expression, clock: FilterFixture.clock)
+            #expect(filter.needsBodies && filter.needsMessages == expression.contains("header"))
+            _ = try filter.matches(record, details: { throw NotWanted() }, body: { _ in throw NotWanted() })
+            #expect(filter.decides(record) != nil)
+        }
+        let filter = try Filter("header:a or header:b or client:c", clock: FilterFixture.clock)
+        var fetches = 0
+        let passes = filter.matches(
+            record,
+            details: {
+                fetches += 1
+                return nil
+            },
+            body: { _ in nil }
+        )
+        #expect(!passes)
+        #expect(fetches == 1)
+        #expect(filter.decides(record) == nil)
+        #expect(try Filter("not header:a status:500").decides(record) == false)
+        #expect(try Filter("header:a,b").needsBodies == false)
+        #expect(throws: NotWanted.self) {
+            try filter.matches(record, details: { throw NotWanted() }, body: { _ in nil })
+        }
+    }
+
+    @Test("explain every key with an example that compiles")
+    func reference() throws {
+        #expect(Set(Filter.reference.map(\.name)).count == Filter.reference.count)
+        for key in Filter.reference {
+            #expect(key.example.hasPrefix(key.name + ":"))
+            #expect(throws: Never.self, "\(key.name)") { try Filter(key.example) }
+            #expect(!key.summary.isEmpty && !key.summary.contains("\n") && !key.argument.isEmpty)
+        }
+    }
+}

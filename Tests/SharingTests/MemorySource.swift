@@ -1,0 +1,97 @@
+import HTTPModel
+import NIOCore
+
+/// Exchanges and bodies in memory, as an export finds them in a session.
+final class MemorySource: ExchangeSource {
+    private struct Key: Hashable {
+        var id: ExchangeID
+        var side: BodySide
+    }
+
+    private(set) var exchanges: [RecordedExchange] = []
+    private var bodies: [Key: ByteBuffer] = [:]
+    /// The largest piece that anyone asked for.
+    private(set) var largestRead = 0
+
+    func exchange(_ id: ExchangeID) -> RecordedExchange? {
+        exchanges.first { $0.record.id == id }
+    }
+
+    func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
+        largestRead = max(largestRead, limit)
+        let received: BodySide =
+            switch side {
+            case .requestReceived, .requestSent: .requestReceived
+            case .responseReceived, .responseSent: .responseReceived
+            }
+        guard let body = bodies[Key(id: id, side: side)] ?? bodies[Key(id: id, side: received)] else {
+            return ByteBuffer()
+        }
+        let start = min(Int(offset), body.readableBytes)
+        return body.getSlice(at: body.readerIndex + start, length: min(limit, body.readableBytes - start))
+            ?? ByteBuffer()
+    }
+
+    /// Adds an exchange made of the heads as they stood on the wire.
+    @discardableResult
+    func add(
+        _ url: String,
+        request: String,
+        requestBody: some Sequence<UInt8> = [],
+        response: String? = nil,
+        responseBody: some Sequence<UInt8> = [],
+        edit: (inout RecordedExchange) -> Void = { _ in }
+    ) throws -> RecordedExchange {
+        try add(
+            url,
+            requestBytes: Array(request.utf8),
+            requestBody: requestBody,
+            response: response,
+            responseBody: responseBody,
+            edit: edit
+        )
+    }
+
+    @discardableResult
+    func add(
+        _ url: String,
+        requestBytes: [UInt8],
+        requestBody: some Sequence<UInt8> = [],
+        response: String? = nil,
+        responseBody: some Sequence<UInt8> = [],
+        edit: (inout RecordedExchange) -> Void = { _ in }
+    ) throws -> RecordedExchange {
+        let id = ExchangeID(Int64(exchanges.count + 1))
+        guard let requestURL = RequestURL(url) else { throw EchoServer.Failure(description: "no URL: \(url)") }
+        var messages = ExchangeMessages()
+        messages.requestHead = ByteBuffer(bytes: requestBytes)
+        messages.responseHead = response.map { ByteBuffer(string: $0) }
+        let head = StoredHead.request(ByteBuffer(bytes: requestBytes))
+        var record = ExchangeRecord(
+            id: id,
+            kind: .http,
+            startedAt: 1_790_000_000_123_456,
+            method: head?.method ?? "",
+            url: requestURL,
+            clientConnection: ConnectionID(7)
+        )
+        record.state = .complete
+        record.status = messages.responseHead.flatMap { StoredHead.response($0) }?.status ?? 0
+        record.clientVersion = head?.version ?? .http11
+        let sent = ByteBuffer(bytes: requestBody)
+        let received = ByteBuffer(bytes: responseBody)
+        bodies[Key(id: id, side: .requestReceived)] = sent
+        bodies[Key(id: id, side: .responseReceived)] = received
+        record.sizes.requestHead = Int64(requestBytes.count)
+        record.sizes.requestBody = Int64(sent.readableBytes)
+        record.sizes.responseBody = Int64(received.readableBytes)
+        var exchange = RecordedExchange(record: record, messages: messages)
+        edit(&exchange)
+        exchanges.append(exchange)
+        return exchange
+    }
+
+    func setBody(_ id: ExchangeID, _ side: BodySide, _ bytes: some Sequence<UInt8>) {
+        bodies[Key(id: id, side: side)] = ByteBuffer(bytes: bytes)
+    }
+}

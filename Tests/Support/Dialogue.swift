@@ -1,0 +1,175 @@
+public import ExchangeCore
+public import HTTPModel
+public import NIOCore
+public import Testing
+
+/// A script for an `ExchangeMachine`: tells it what happened and expects what it wants done, line by line, in order.
+///
+/// Every effect must be expected before the next event is told, and a dialogue must be brought to its end with
+/// `finish`; anything else is an issue. Time is a number that only `advance` moves.
+public final class Dialogue {
+    private var machine: ExchangeMachine
+    private var pending: [String] = []
+    private var isClosed = false
+    private let origin: SourceLocation
+    /// What the taps said.
+    public let sink = CollectingSink()
+    /// The present moment.
+    public private(set) var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
+    /// The head that was last sent to the server.
+    public private(set) var requestHead: RequestHead?
+    /// The head that was last sent to the client.
+    public private(set) var responseHead: ResponseHead?
+    /// Everything sent to the client as body.
+    public private(set) var responseBody = ByteBuffer()
+    /// The message that was last held.
+    public private(set) var held: HeldMessage?
+    /// Called with each effect as it is taken, to answer it at once.
+    public var onEffect: ((ExchangeEffect, inout ExchangeMachine) -> Void)?
+
+    /// Begins a dialogue.
+    ///
+    /// - Parameters:
+    ///   - stages: the tools in force.
+    ///   - url: what the client asks for; `host:port` for a tunnel.
+    ///   - method: the client's method.
+    ///   - kind: the kind of exchange.
+    ///   - established: whether a CONNECT was answered already.
+    ///   - location: where the dialogue stands.
+    public init(
+        _ stages: [any Stage] = [],
+        url: String = "http://example.com/",
+        method: String = "GET",
+        kind: ExchangeRecord.Kind = .http,
+        established: Bool = false,
+        location: SourceLocation = #_sourceLocation
+    ) {
+        origin = location
+        var parsed = RequestURL(url)
+        if parsed == nil, let (host, port) = RequestURL.splitAuthority(url) {
+            parsed = RequestURL(scheme: "tunnel", host: host, port: port ?? 443, path: "")
+        }
+        if parsed == nil { Issue.record("no URL: \(url)", sourceLocation: location) }
+        let url = parsed ?? RequestURL(scheme: "http", host: "invalid", port: 80, path: "/")
+        let record = ExchangeRecord(
+            id: ExchangeID(1),
+            kind: kind,
+            startedAt: 0,
+            method: method,
+            url: url,
+            clientConnection: ConnectionID(1)
+        )
+        machine = ExchangeMachine(
+            record: record,
+            destination: Destination(scheme: url.scheme, host: url.host, port: url.port),
+            clientAddress: "127.0.0.1:50000",
+            chain: StageChain(stages),
+            sink: sink,
+            tunnelEstablished: established,
+            now: now
+        )
+    }
+
+    deinit {
+        if !isClosed { Issue.record("the dialogue was not finished", sourceLocation: origin) }
+    }
+
+    /// The row as it stands.
+    public var record: ExchangeRecord { machine.record }
+    /// Heads and trace as they stand.
+    public var messages: ExchangeMessages { machine.messages }
+    /// Why the client is not read.
+    public var requestPauses: PauseReasons { machine.requestPauseReasons }
+    /// Why the server is not read.
+    public var responsePauses: PauseReasons { machine.responsePauseReasons }
+    /// Whether the exchange is over.
+    public var isOver: Bool { machine.isOver }
+    /// Whether the client waits for 100.
+    public var awaitsContinue: Bool { machine.awaitsContinue }
+    /// The trace, a line for each entry.
+    public var trace: [String] {
+        machine.messages.trace.map { "\($0.stage)\($0.rule.map { "(\($0))" } ?? ""): \($0.text)" }
+    }
+
+    // MARK: - Telling
+
+    /// Lets time pass.
+    public func advance(_ time: TimeAmount) {
+        now = now + time
+    }
+
+    /// Tells the machine of an event.
+    public func tell(
+        _ location: SourceLocation = #_sourceLocation,
+        _ event: (inout ExchangeMachine, NIODeadline) -> Void
+    ) {
+        if !pending.isEmpty {
+            let lines = pending.joined(separator: "\n  ")
+            Issue.record("effects that nobody expected:\n  \(lines)", sourceLocation: location)
+            pending = []
+        }
+        event(&machine, now)
+        while let effect = machine.nextEffect() {
+            note(effect)
+            onEffect?(effect, &machine)
+        }
+    }
+
+    private func note(_ effect: ExchangeEffect) {
+        pending.append(effect.line)
+        switch effect {
+        case .sendRequestHead(let head, _): requestHead = head
+        case .sendResponseHead(let head, _): responseHead = head
+        case .sendResponsePart(let part): responseBody.writeImmutableBuffer(part)
+        case .hold(_, let message): held = message
+        default: break
+        }
+    }
+
+    // MARK: - Expecting
+
+    /// Expects exactly these effects of the last event, in this order.
+    public func expect(_ lines: String..., location: SourceLocation = #_sourceLocation) {
+        compare(lines, location)
+    }
+
+    private func compare(_ lines: [String], _ location: SourceLocation) {
+        if pending != lines {
+            let difference = lines.difference(from: pending)
+            var shown = pending.map { "  \($0)" }
+            for case .remove(let offset, let line, _) in difference { shown[offset] = "+ \(line)" }
+            for case .insert(let offset, let line, _) in difference {
+                shown.insert("- \(line)", at: min(offset, shown.count))
+            }
+            Issue.record(
+                "effects differ (- expected, + was):\n\(shown.joined(separator: "\n"))",
+                sourceLocation: location
+            )
+        }
+        pending = []
+    }
+
+    /// The effects of the last event, where a test looks at them itself.
+    public func takePending() -> [String] {
+        defer { pending = [] }
+        return pending
+    }
+
+    /// Ends the dialogue: nothing is pending, the exchange is over, and the taps were told so once and last.
+    public func finish(_ location: SourceLocation = #_sourceLocation) {
+        isClosed = true
+        compare([], location)
+        if !machine.isOver { Issue.record("the exchange is not over", sourceLocation: location) }
+        let names = sink.names
+        if names.first != "opened" || names.last != "finished" || names.count(where: { $0 == "finished" }) != 1 {
+            Issue.record("the taps saw \(names)", sourceLocation: location)
+        }
+    }
+
+    /// Ends a dialogue whose exchange is meant to be still under way.
+    public func leaveOpen(_ location: SourceLocation = #_sourceLocation) {
+        isClosed = true
+        compare([], location)
+        if machine.isOver { Issue.record("the exchange is over", sourceLocation: location) }
+    }
+}

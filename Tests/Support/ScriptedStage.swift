@@ -1,0 +1,103 @@
+public import ExchangeCore
+public import HTTPModel
+public import NIOCore
+
+/// A stage whose handlers are made by a closure.
+public struct ScriptedStage: Stage {
+    /// The stage's place.
+    public let slot: StageSlot
+    private let make: @Sendable (ExchangeOpening) -> ScriptedHandler?
+
+    /// Creates a stage.
+    public init(_ slot: StageSlot, _ make: @escaping @Sendable (ExchangeOpening) -> ScriptedHandler?) {
+        self.slot = slot
+        self.make = make
+    }
+
+    /// Creates a stage whose handler is the default one after `prepare`.
+    public static func on(
+        _ slot: StageSlot,
+        _ prepare: @escaping @Sendable (ScriptedHandler) -> Void
+    ) -> ScriptedStage {
+        ScriptedStage(slot) { _ in
+            let handler = ScriptedHandler()
+            prepare(handler)
+            return handler
+        }
+    }
+
+    /// Asks the closure.
+    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        make(opening)
+    }
+}
+
+/// A handler made of closures; a hook without one forwards.
+public final class ScriptedHandler: StageHandler {
+    /// What `requestDemand` says.
+    public var requestDemand = BodyDemand.none
+    /// What `responseDemand` says.
+    public var responseDemand = BodyDemand.none
+    /// The request head hook.
+    public var onRequestHead: (inout RequestHead, inout StageExchange) -> Verdict = { _, _ in .forward }
+    /// The request part hook.
+    public var onRequestPart: (inout ByteBuffer, inout StageExchange) -> Verdict = { _, _ in .forward }
+    /// The whole request hook.
+    public var onRequestWhole: (inout RequestHead, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
+        .forward
+    }
+    /// The response head hook.
+    public var onResponseHead: (inout ResponseHead, inout StageExchange) -> Verdict = { _, _ in .forward }
+    /// The response part hook.
+    public var onResponsePart: (inout ByteBuffer, inout StageExchange) -> Verdict = { _, _ in .forward }
+    /// The whole response hook.
+    public var onResponseWhole: (inout ResponseHead, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
+        .forward
+    }
+    /// Called when the exchange is over.
+    public var onEnded: () -> Void = {}
+
+    /// Creates a handler that forwards everything.
+    public init() {}
+
+    /// Runs the closure.
+    public func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+        onRequestHead(&head, &exchange)
+    }
+
+    /// Runs the closure.
+    public func requestPart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
+        onRequestPart(&part, &exchange)
+    }
+
+    /// Runs the closure.
+    public func requestWhole(
+        _ head: inout RequestHead,
+        _ body: inout ByteBuffer,
+        _ exchange: inout StageExchange
+    ) -> Verdict {
+        onRequestWhole(&head, &body, &exchange)
+    }
+
+    /// Runs the closure.
+    public func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+        onResponseHead(&head, &exchange)
+    }
+
+    /// Runs the closure.
+    public func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
+        onResponsePart(&part, &exchange)
+    }
+
+    /// Runs the closure.
+    public func responseWhole(
+        _ head: inout ResponseHead,
+        _ body: inout ByteBuffer,
+        _ exchange: inout StageExchange
+    ) -> Verdict {
+        onResponseWhole(&head, &body, &exchange)
+    }
+
+    /// Runs the closure.
+    public func ended() { onEnded() }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import HTTPModel
+import NIOCore
+import Testing
+
+@testable import Wire
+
+@Suite struct TLSInteropTests {
+    @Test("OpenSSL's own client accepts our server", arguments: ["-tls1_2", "-tls1_3"])
+    func opensslClient(version: String) throws {
+        let fixture = try TLSFixture()
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let root = try directory.write("root.pem", fixture.authority.export(.pem))
+        let listener = try LoopbackListener()
+        defer { listener.close() }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "openssl", "s_client", version, "-connect", "127.0.0.1:\(listener.port)", "-servername", "www.example.com",
+            "-verify_hostname", "www.example.com", "-verify_return_error", "-x509_strict", "-CAfile", root, "-alpn",
+            "h2,http/1.1", "-quiet", "-ign_eof",
+        ]
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let socket = try listener.accept()
+        defer { socket.close() }
+        let server = try fixture.server.makeSession(certificate: fixture.mint.certificate(for: "www.example.com"))
+        input.fileHandleForWriting.write(Data("question".utf8))
+        var received = ByteBuffer()
+        while received.readableBytes < 8 {
+            let bytes = socket.read()
+            try #require(!bytes.isEmpty, "\(server.state)")
+            server.receive(ByteBuffer(bytes: bytes))
+            _ = server.advance(into: &received)
+            if let ciphertext = server.takeOutput() { socket.write(Array(ciphertext.readableBytesView)) }
+        }
+        #expect(received == ByteBuffer(string: "question"))
+        try server.write(ByteBuffer(string: "answer"))
+        server.shutdown()
+        if let ciphertext = server.takeOutput() { socket.write(Array(ciphertext.readableBytesView)) }
+        #expect(output.fileHandleForReading.readDataToEndOfFile() == Data("answer".utf8))
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(server.details.protocolVersion == (version == "-tls1_2" ? "TLSv1.2" : "TLSv1.3"))
+        #expect(server.details.applicationProtocol == "http/1.1")
+    }
+}
+
+/// A blocking socket on the loopback interface.
+private struct LoopbackSocket {
+    let descriptor: Int32
+
+    func read() -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = Foundation.read(descriptor, &bytes, bytes.count)
+        return Array(bytes.prefix(max(0, count)))
+    }
+
+    func write(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count <= 0 { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    func close() { _ = Foundation.close(descriptor) }
+}
+
+/// Listens on a port that the system chooses.
+private struct LoopbackListener {
+    let descriptor: Int32
+    let port: UInt16
+
+    init() throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(descriptor >= 0)
+        giveUpWaiting(on: descriptor)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && listen(descriptor, 1) == 0
+                    && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        try #require(isBound)
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    func accept() throws -> LoopbackSocket {
+        let accepted = Foundation.accept(descriptor, nil, nil)
+        try #require(accepted >= 0)
+        giveUpWaiting(on: accepted)
+        return LoopbackSocket(descriptor: accepted)
+    }
+
+    func close() { _ = Foundation.close(descriptor) }
+}
+
+/// Makes reads and accepts fail after ten seconds, so that a broken test ends.
+private func giveUpWaiting(on descriptor: Int32) {
+    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+}

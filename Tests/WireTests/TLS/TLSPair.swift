@@ -1,0 +1,119 @@
+import HTTPModel
+import NIOCore
+import Wire
+
+/// A root, a mint and both contexts: what the TLS tests begin with.
+///
+/// Everything is minted anew, nothing is stored.
+struct TLSFixture {
+    var authority: CertificateAuthority
+    var mint: CertificateMint
+    var server: TLSServerContext
+    var client: TLSClientContext
+
+    init(
+        server: TLSServerConfiguration = TLSServerConfiguration(),
+        trusted: Bool = true,
+        clientMinimum: TLSVersion = .tls12,
+        keyLog: TLSKeyLog? = nil
+    ) throws {
+        authority = try CertificateAuthority.generate(label: "test")
+        mint = try CertificateMint(authority: authority, leafKey: LeafKey())
+        self.server = try TLSServerContext(server)
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let file = try directory.write("root.pem", Array(authority.certificatePEM.utf8))
+        let trust = TLSTrust(includesSystem: false, extraFiles: trusted ? [file] : [])
+        try trust.load()
+        let configuration = TLSClientConfiguration(trust: trust, minimumVersion: clientMinimum, keyLog: keyLog)
+        client = try TLSClientContext(configuration)
+    }
+
+    /// A client and a server for `host`; the server shows a certificate for `shown`.
+    func pair(
+        host: String = "www.example.com",
+        shown: String? = nil,
+        offered: [String] = ["http/1.1"],
+        accepted: [String] = ["http/1.1"],
+        verification: TLSVerification = .full,
+        isLegacy: Bool = false,
+        resumptionKey: String? = nil
+    ) throws -> TLSPair {
+        TLSPair(
+            client: try client.makeSession(
+                host: host,
+                applicationProtocols: offered,
+                verification: verification,
+                isLegacy: isLegacy,
+                resumptionKey: resumptionKey
+            ),
+            server: try server.makeSession(
+                certificate: mint.certificate(for: shown ?? host),
+                host: host,
+                applicationProtocols: accepted
+            )
+        )
+    }
+}
+
+/// A client and a server session joined in memory.
+struct TLSPair {
+    var client: TLSSession
+    var server: TLSSession
+    var atClient = ByteBuffer()
+    var atServer = ByteBuffer()
+
+    /// Moves ciphertext to and fro, in pieces of at most `pieces` bytes, until both sides are quiet.
+    mutating func run(pieces: Int = .max) {
+        _ = client.advance(into: &atClient)
+        var moved = true
+        while moved {
+            moved = false
+            for (from, to, isToServer) in [(client, server, true), (server, client, false)] {
+                guard var output = from.takeOutput() else { continue }
+                moved = true
+                while let piece = output.readSlice(length: min(pieces, output.readableBytes)),
+                    piece.readableBytes > 0
+                {
+                    to.receive(piece)
+                    drain(isToServer)
+                }
+            }
+        }
+    }
+
+    private mutating func drain(_ isServer: Bool) {
+        if isServer {
+            while server.advance(into: &atServer) == .limitReached {}
+        } else {
+            while client.advance(into: &atClient) == .limitReached {}
+        }
+    }
+}
+
+extension TLSState {
+    var failure: TLSFailure? {
+        if case .failed(let failure) = self { failure } else { nil }
+    }
+}
+
+/// A random generator: the same numbers for the same seed.
+struct SplitMix64: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    /// A generator with a new seed, which it prints so that a failure can be repeated.
+    static func printingSeed() -> SplitMix64 {
+        let seed = UInt64.random(in: .min ... .max)
+        print("seed \(seed)")
+        return SplitMix64(seed: seed)
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
