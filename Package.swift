@@ -58,6 +58,9 @@ let package = Package(
         system("CZstd", pkgConfig: "libzstd", apt: "libzstd-dev", brew: "zstd"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
 
+        // The C library's allocator, which no module of the toolchain shows.
+        .systemLibrary(name: "CMalloc"),
+
         // Modules, lowest first. Arrows point down only (`.ci/arrows` checks it).
         module("HTTPModel", [nioCore]),
         module("Wire", ["HTTPModel", "COpenSSL", "CNGHTTP2", nioCore]),
@@ -65,7 +68,7 @@ let package = Package(
         module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
         module("Stages", ["ExchangeCore", "HTTPModel", "Content", "CPCRE2", nioCore, yams]),
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
-        module("Recording", ["HTTPModel", nioCore, grdb, grdbSQLite]),
+        module("Recording", ["HTTPModel", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Sharing", ["HTTPModel", "Content", nioCore]),
         module("Terminal", ["CNcurses"]),
         module("Console", ["Terminal", "HTTPModel", "Content", "ExchangeCore", "Stages", "Recording", "Sharing"]),

@@ -14,6 +14,8 @@ final class Exchange {
     private var upstream: (any UpstreamLeg)?
     private let connector: any UpstreamConnecting
     private var isRunning = false
+    /// How many read cycles of the two legs are going on; what is written meanwhile is flushed at their end.
+    private var readCycles = 0
     private var clientHasUnflushed = false
     private var upstreamHasUnflushed = false
     private var lastActivity: NIODeadline
@@ -35,12 +37,40 @@ final class Exchange {
     var id: ExchangeID { machine.record.id }
     var isOver: Bool { machine.isOver }
     var isRequestComplete: Bool { machine.isRequestComplete }
+    /// Whether a message of it waits for a decision.
+    var isHeld: Bool { machine.requestPauseReasons.union(machine.responsePauseReasons).contains(.held) }
     /// Whether the client waits for 100 (Continue), so that its body may never come.
     var awaitsContinue: Bool { machine.awaitsContinue }
 
     /// Another adapter takes the client's side: the connection carries raw bytes from here on.
     func hand(over client: any ClientLeg) {
         self.client = client
+    }
+
+    // MARK: - Read cycles
+
+    /// One of the legs has received bytes and is about to tell what they mean.
+    func readBegan() {
+        readCycles += 1
+    }
+
+    /// That leg has told all: what was written meanwhile goes out in one go.
+    func readCompleted() {
+        readCycles -= 1
+        guard readCycles == 0 else { return }
+        machine.readCompleted()
+        flush()
+    }
+
+    private func flush() {
+        if upstreamHasUnflushed {
+            upstreamHasUnflushed = false
+            upstream?.flush()
+        }
+        if clientHasUnflushed {
+            clientHasUnflushed = false
+            client?.flush()
+        }
     }
 
     // MARK: - Events from the client
@@ -178,15 +208,12 @@ final class Exchange {
         isRunning = true
         while let effect = machine.nextEffect() { perform(effect) }
         isRunning = false
-        if upstreamHasUnflushed {
-            upstreamHasUnflushed = false
-            upstream?.flush()
+        if machine.isOver {
+            finish()
+        } else if readCycles == 0 {
+            machine.readCompleted()
+            flush()
         }
-        if clientHasUnflushed {
-            clientHasUnflushed = false
-            client?.flush()
-        }
-        if machine.isOver { finish() }
     }
 
     private func perform(_ effect: ExchangeEffect) {
@@ -227,6 +254,7 @@ final class Exchange {
         case .releaseHold(let id): loop.shared.holds.remove(id)
         case .abandonUpstream:
             connector.cancel()
+            upstreamHasUnflushed = false
             upstream?.exchange = nil
             upstream?.release(reusable: false)
             upstream = nil
@@ -259,6 +287,7 @@ final class Exchange {
 
     private func finish() {
         guard let client else { return }
+        flush()
         self.client = nil
         loop.remove(self)
         upstream?.exchange = nil

@@ -49,6 +49,10 @@ public final class ProxyServer: Sendable {
         }
     }
 
+    private struct WeakContext {
+        weak var context: LoopContext?
+    }
+
     private static func makeLoop(
         _ eventLoop: any EventLoop,
         _ shared: SharedState,
@@ -56,12 +60,13 @@ public final class ProxyServer: Sendable {
         _ makeOutlet: @escaping RecordOutletFactory
     ) async throws -> NIOLoopBound<LoopContext> {
         try await eventLoop.submit {
-            let box = NIOLoopBoundBox<LoopContext?>(nil, eventLoop: eventLoop)
+            // Weakly, since the context keeps the outlet, which keeps the callback.
+            let box = NIOLoopBoundBox(WeakContext(), eventLoop: eventLoop)
             let outlet = makeOutlet {
-                eventLoop.execute { box.value?.recorder.onFull?(false) }
+                eventLoop.execute { box.value.context?.recorder.onFull?(false) }
             }
             let context = try LoopContext(eventLoop: eventLoop, shared: shared, rules: rules, outlet: outlet)
-            box.value = context
+            box.value.context = context
             let bound = NIOLoopBound(context, eventLoop: eventLoop)
             context.sweep = eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in
                 bound.value.enforceTimeouts()
@@ -121,9 +126,11 @@ public final class ProxyServer: Sendable {
         return hosts.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
     }
 
-    /// Puts other rules in force for exchanges that begin from now on.
-    public func replaceRules(_ rules: ProxyRules) {
-        for loop in loops { loop.eventLoop.execute { loop.value.rules = rules } }
+    /// Puts other rules in force for exchanges that begin after this returns; those going on keep theirs.
+    public func replaceRules(_ rules: ProxyRules) async {
+        for loop in loops {
+            try? await loop.eventLoop.submit { loop.value.rules = rules }.get()
+        }
     }
 
     /// Stops: takes no more clients, lets exchanges finish, and cuts what is left after the grace period.

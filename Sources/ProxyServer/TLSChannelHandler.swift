@@ -25,6 +25,8 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
     private var isOpen = false
     private var isEnded = false
     private var gathered = ByteBuffer()
+    /// Kept until the ciphertext of what they were given for is on the wire.
+    private var promises: [EventLoopPromise<Void>] = []
     /// What arrived before the handler was there.
     private var early: ByteBuffer?
 
@@ -119,6 +121,8 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
     public func channelInactive(context: ChannelHandlerContext) {
         session.receiveEOF()
         advance(context)
+        for promise in promises { promise.fail(ChannelError.ioOnClosedChannel) }
+        promises = []
         context.fireChannelInactive()
     }
 
@@ -134,7 +138,7 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
             } else {
                 gathered.writeImmutableBuffer(bytes)
             }
-            promise?.succeed()
+            if let promise { promises.append(promise) }
         } catch {
             promise?.fail(error)
         }
@@ -156,8 +160,21 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
     }
 
     private func send(_ context: ChannelHandlerContext) {
-        guard let ciphertext = session.takeOutput() else { return }
-        context.writeAndFlush(wrapOutboundOut(ciphertext), promise: nil)
+        let ciphertext = session.takeOutput()
+        guard !promises.isEmpty else {
+            if let ciphertext { context.writeAndFlush(wrapOutboundOut(ciphertext), promise: nil) }
+            return
+        }
+        // Before the handshake is over nothing of what was promised has been encrypted.
+        guard isOpen || isEnded else {
+            if let ciphertext { context.writeAndFlush(wrapOutboundOut(ciphertext), promise: nil) }
+            return
+        }
+        let waiting = promises
+        promises = []
+        let written = context.eventLoop.makePromise(of: Void.self)
+        for promise in waiting { written.futureResult.cascade(to: promise) }
+        context.writeAndFlush(wrapOutboundOut(ciphertext ?? ByteBuffer()), promise: written)
     }
 
     /// Says close_notify first.

@@ -1,3 +1,4 @@
+import CMalloc
 import Dispatch
 import GRDB
 import HTTPModel
@@ -27,6 +28,9 @@ final class RecorderLoop {
     private var lastSweep: UInt64 = 0
     private var nextSweep: UInt64 = 0
     private var nextCheck: UInt64 = 0
+    private var nextTrim: UInt64 = 0
+    /// Credit that events have held since memory was last given back.
+    private var takenBytes = 0
 
     private struct EndedExchange {
         var record: ExchangeRecord
@@ -82,10 +86,24 @@ final class RecorderLoop {
         while !isLast {
             let deadline = tailBytes > 0 ? DispatchTime(uptimeNanoseconds: nextSweep) : nil
             var drain = queue.next(deadline: deadline)
+            takenBytes += drain.batches.reduce(0) { $0 + $1.cost }
             process(&drain.batches, session)
+            if takenBytes > RecorderLimits.trimBytes, queue.isEmpty { releaseMemory() }
             for flush in drain.flushes { flush.signal() }
             isLast = drain.isLast
         }
+    }
+
+    /// Gives memory back to the system that a backlog had filled, at most once a second.
+    ///
+    /// What the event loops allocate and this thread frees stays with glibc's heaps otherwise, as large as the longest
+    /// backlog was.
+    private func releaseMemory() {
+        let now = DispatchTime.now().uptimeNanoseconds
+        guard now >= nextTrim else { return }
+        nextTrim = now + 1_000_000_000
+        takenBytes = 0
+        sluice_release_memory()
     }
 
     /// Writes what came, then tells the observer.
@@ -100,6 +118,7 @@ final class RecorderLoop {
         batches.reverse()
         while !batches.isEmpty {
             var finished: [ExchangeRecord] = []
+            var written = 0
             let begin = DispatchTime.now().uptimeNanoseconds
             transact(session) {
                 var now = begin
@@ -109,10 +128,12 @@ final class RecorderLoop {
                         if case .finished(let record, _) = event { finished.append(count(record)) }
                         write(to: session) { try handle(event, at: now) }
                     }
-                    queue.giveBack(batch.cost)
+                    written += batch.cost
                     now = DispatchTime.now().uptimeNanoseconds
                 }
             }
+            // Only now, since open exchanges keep what they wrote until the transaction is over.
+            queue.giveBack(written)
             if writer == nil {
                 summary.notRecorded += session == nil ? 0 : finished.count
                 cut = [:]

@@ -10,6 +10,7 @@ struct RowWriter {
     /// Keeps the statement alive.
     private let owner: Statement
     private let statement: SQLiteStatement
+    private let scratch = BindingScratch()
     private var column: CInt = 0
 
     init(_ sql: String, in database: Database) throws {
@@ -38,15 +39,7 @@ struct RowWriter {
     mutating func bind(_ value: String) {
         column += 1
         var value = value
-        value.withUTF8 { bytes in
-            // An empty string may have no address, which SQLite would take for NULL.
-            let start = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
-            if let start {
-                sqlite3_bind_text(statement, column, start, CInt(clamping: bytes.count), copied)
-            } else {
-                sqlite3_bind_text(statement, column, "", 0, copied)
-            }
-        }
+        value.withUTF8 { bindText(UnsafeRawBufferPointer($0)) }
     }
 
     /// Fills the next column with text, or with nothing.
@@ -63,16 +56,29 @@ struct RowWriter {
             return
         }
         value.withUnsafeReadableBytes { bytes in
-            _ = sqlite3_bind_blob64(statement, column, bytes.baseAddress, UInt64(bytes.count), copied)
+            if let place = scratch.keep(bytes) {
+                _ = sqlite3_bind_blob64(statement, column, place, UInt64(bytes.count), nil)
+            } else {
+                _ = sqlite3_bind_blob64(statement, column, bytes.baseAddress, UInt64(bytes.count), copied)
+            }
         }
     }
 
     /// Fills the next column with UTF-8 text, or with nothing.
     mutating func bind(text value: ByteBuffer?) {
         column += 1
-        value?.withUnsafeReadableBytes { bytes in
-            let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-            _ = sqlite3_bind_text(statement, column, start, CInt(clamping: bytes.count), copied)
+        value?.withUnsafeReadableBytes { bindText($0) }
+    }
+
+    private func bindText(_ bytes: UnsafeRawBufferPointer) {
+        let count = CInt(clamping: bytes.count)
+        if let place = scratch.keep(bytes) {
+            sqlite3_bind_text(statement, column, place.assumingMemoryBound(to: CChar.self), count, nil)
+        } else if let start = bytes.baseAddress {
+            sqlite3_bind_text(statement, column, start.assumingMemoryBound(to: CChar.self), count, copied)
+        } else {
+            // An empty string may have no address, which SQLite would take for NULL.
+            sqlite3_bind_text(statement, column, "", 0, copied)
         }
     }
 
@@ -104,8 +110,31 @@ struct RowWriter {
         column = 0
         sqlite3_reset(statement)
         sqlite3_clear_bindings(statement)
+        scratch.clear()
     }
 
     /// Tells SQLite to copy what it is given (`SQLITE_TRANSIENT`, which Swift cannot import).
     private var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+}
+
+/// Holds copies of a row's short values while its statement runs, in place of an allocation for each by SQLite.
+private final class BindingScratch {
+    private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
+    private var used = 0
+
+    deinit { memory.deallocate() }
+
+    /// Copies bytes and returns where the copy lies; `nil` where there is no room.
+    func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+        guard bytes.count <= memory.count - used, let base = memory.baseAddress else { return nil }
+        let place = base + used
+        if let source = bytes.baseAddress { place.copyMemory(from: source, byteCount: bytes.count) }
+        used += bytes.count
+        return UnsafeRawPointer(place)
+    }
+
+    /// Forgets the copies.
+    func clear() {
+        used = 0
+    }
 }

@@ -207,8 +207,13 @@ enum RecorderLimits {
     static let logBytes: Int64 = 64 << 20
     /// How long somebody else who writes into the session, against all advice, may keep the recorder waiting.
     static let patienceMilliseconds = 1_000
+    /// How often, and how far apart, the lock of a session is asked for before somebody else is taken to record into it.
+    static let lockAttempts = 10
+    static let lockMicroseconds: UInt32 = 20_000
     /// A transaction takes no more events after this time.
     static let transactionNanoseconds: UInt64 = 50_000_000
+    /// After so many bytes of events, memory is given back to the system at the next quiet moment.
+    static let trimBytes = 4 << 20
     /// Body bytes of open exchanges that may wait in memory for a full chunk.
     static let tailBytes = 8 << 20
 }
@@ -238,9 +243,7 @@ final class SessionLock: Sendable {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SessionError.cannotOpen(path, errno) }
         do {
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                throw errno == EWOULDBLOCK ? SessionError.locked(path) : SessionError.cannotOpen(path, errno)
-            }
+            try Self.lock(descriptor, path)
             guard let facts = FileFacts(descriptor: descriptor) else { throw SessionError.cannotOpen(path, errno) }
             isEmpty = facts.size == 0
             identity = facts.identity
@@ -252,6 +255,17 @@ final class SessionLock: Sendable {
         }
         self.descriptor = Mutex(descriptor)
         Self.heldHere.withLock { held in _ = held.insert(identity) }
+    }
+
+    /// Takes the lock, with a little patience: a process that was just being started while the recorder before us
+    /// closed its file holds a copy of that descriptor until it runs its own program.
+    private static func lock(_ descriptor: CInt, _ path: String) throws {
+        for attempt in 1... {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw SessionError.cannotOpen(path, errno) }
+            guard attempt < RecorderLimits.lockAttempts else { throw SessionError.locked(path) }
+            usleep(RecorderLimits.lockMicroseconds)
+        }
     }
 
     deinit {

@@ -1,3 +1,4 @@
+import Dispatch
 import ExchangeCore
 import Foundation
 public import HTTPModel
@@ -26,6 +27,7 @@ public final class RunningProxy: Sendable {
     private let server: ProxyServer
     private let recorder: Recorder
     private let settings: RunSettings
+    private let background = DispatchGroup()
 
     /// Starts everything.
     ///
@@ -58,13 +60,16 @@ public final class RunningProxy: Sendable {
             }
         )
         do {
+            let configuration = try configuration(settings, authority, recorder)
             let server = try await ProxyServer.start(
-                try configuration(settings, authority, recorder),
+                configuration,
                 rules: rules(profile),
                 makeOutlet: { onRoom in Outlet(producer: recorder.makeProducer(onCredit: onRoom)) },
                 logger: logger(complain)
             )
-            return RunningProxy(server, recorder, authority, profile?.summary, session, settings)
+            let running = RunningProxy(server, recorder, authority, profile?.summary, session, settings)
+            running.load(configuration.trust)
+            return running
         } catch {
             recorder.close()
             throw describe(error, settings)
@@ -92,6 +97,13 @@ public final class RunningProxy: Sendable {
     /// The messages that wait for a decision.
     public var holds: HoldBoard { server.holds }
 
+    /// Reads the system's authorities beside the traffic.
+    ///
+    /// Where they are one large file, that takes 20 to 30 ms, which no event loop has to spare.
+    private func load(_ trust: TLSTrust) {
+        DispatchQueue.global(qos: .utility).async(group: background) { try? trust.load() }
+    }
+
     /// Waits until everything that was seen so far is in the session file.
     public func flush() {
         recorder.flush()
@@ -100,6 +112,10 @@ public final class RunningProxy: Sendable {
     /// Stops accepting, lets exchanges finish for the grace period, cuts the rest, and closes the session.
     public func stop() async -> RecorderSummary {
         await server.stop(grace: settings.grace)
+        // A process must not end while OpenSSL is at work.
+        await withCheckedContinuation { continuation in
+            background.notify(queue: .global()) { continuation.resume() }
+        }
         return recorder.close()
     }
 
@@ -153,10 +169,8 @@ public final class RunningProxy: Sendable {
         configuration.port = settings.port
         configuration.access = AccessRules(networks: settings.allowed)
         configuration.trust = TLSTrust(extraFiles: settings.upstreamAuthorities)
-        if !settings.upstreamAuthorities.isEmpty {
-            // A file that cannot be used must be known now, not at the first server.
-            try configuration.trust.load()
-        }
+        // A file that cannot be used must be known now, not at the first server.
+        if !settings.upstreamAuthorities.isEmpty { try configuration.trust.loadExtraFiles() }
         configuration.skipsVerification = settings.skipsVerification
         configuration.insecureHosts = Set(settings.insecureHosts.map { $0.lowercased() })
         configuration.legacyHosts = Set(settings.legacyHosts.map { $0.lowercased() })

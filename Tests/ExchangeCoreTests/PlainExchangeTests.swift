@@ -41,6 +41,7 @@ struct PlainExchangeTests {
         dialogue.expect("> end")
         dialogue.responseHead(200, .length(1), [("Content-Type", "Text/HTML; charset=utf-8")])
         dialogue.expect("< 200 (1)")
+        dialogue.readCompleted()
         dialogue.responsePart("c")
         dialogue.expect("< part 'c'")
         dialogue.responseEnd()

@@ -76,6 +76,11 @@ extension Dialogue {
         tell(location) { $0.responseHeadReceived(head, framing: framing, now: $1) }
     }
 
+    /// A read cycle is over.
+    public func readCompleted(location: SourceLocation = #_sourceLocation) {
+        tell(location) { machine, _ in machine.readCompleted() }
+    }
+
     /// The server sent bytes.
     public func responsePart(_ text: String, location: SourceLocation = #_sourceLocation) {
         responsePart(ByteBuffer(string: text), location: location)

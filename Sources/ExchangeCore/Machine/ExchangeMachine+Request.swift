@@ -19,7 +19,6 @@ extension ExchangeMachine {
         for note in notes { exchange.note(note) }
         messages.requestHead = head.received ?? head.serialized()
         record.sizes.requestHead = Int64(messages.requestHead?.readableBytes ?? 0)
-        acceptsHTML = head.fields.value(of: "accept")?.contains("text/html") ?? false
         takesInterim = head.version >= .http11
         awaitsContinue = takesInterim && framing != .none && head.fields.contains(.expect, token: "100-continue")
         sink.record(.opened(record, messages))
@@ -38,6 +37,7 @@ extension ExchangeMachine {
         exchange.now = now
         awaitsContinue = false
         record.sizes.requestBody += Int64(part.readableBytes)
+        if isTunnel { record.sizes.requestWire += Int64(part.readableBytes) }
         if recordsBodies { sink.record(.body(record.id, .requestReceived, part)) }
         guard !discardsRequest else { return }
         requestFlow.accept(.part(part))

@@ -47,6 +47,8 @@ extension ExchangeMachine {
         messages.responseHead = head.received ?? head.serialized()
         record.sizes.responseHead = Int64(messages.responseHead?.readableBytes ?? 0)
         record.status = head.status
+        // A server may answer in an older version than the one it was asked in.
+        record.upstreamVersion = head.version
         record.mediaType = mediaType(head)
         var head = head
         if record.url.scheme == "https" || record.url.scheme == "wss", head.fields.removeAll(.altSvc) > 0 {
@@ -62,6 +64,7 @@ extension ExchangeMachine {
         exchange.now = now
         if isTunnel, marks.responseBegan == nil { marks.responseBegan = now }
         record.sizes.responseBody += Int64(part.readableBytes)
+        if isTunnel { record.sizes.responseWire += Int64(part.readableBytes) }
         if recordsBodies { sink.record(.body(record.id, .responseReceived, part)) }
         responseFlow.accept(.part(part))
         pumpResponse()
@@ -103,6 +106,13 @@ extension ExchangeMachine {
     /// The response head that was written to the client, where it differs from what was received (tap B).
     public mutating func responseHeadWritten(_ bytes: ByteBuffer) {
         messages.responseHeadSent = bytes == messages.responseHead ? nil : bytes
+    }
+
+    /// A read cycle is over: what became known in it is recorded, unless the exchange ended with it anyway.
+    public mutating func readCompleted() {
+        guard hasNews else { return }
+        hasNews = false
+        if !isFinished { sink.record(.updated(record, messages)) }
     }
 
     // MARK: - Flow
@@ -151,7 +161,7 @@ extension ExchangeMachine {
                 upgrade()
                 return
             }
-            sink.record(.updated(record, messages))
+            hasNews = true
             if isUpgrading {
                 // A stage made another response of it, so the protocol stays.
                 abandonUpstream()
@@ -250,11 +260,12 @@ extension ExchangeMachine {
     }
 
     private func mediaType(_ head: ResponseHead) -> String {
-        guard let value = head.fields.value(of: .contentType) else { return "" }
-        let essence = value.prefix { $0 != ";" && $0 != "," }
-        var text = essence[...]
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return text.lowercased()
+        head.fields.withValue(of: .contentType) { bytes in
+            var essence = bytes.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
+            while let last = essence.last, last == 0x20 || last == 0x09 { essence.removeLast() }
+            let text = String(fieldBytes: UnsafeRawBufferPointer(rebasing: essence))
+            return essence.contains { $0 &- 0x41 < 26 || $0 >= 0x80 } ? text.lowercased() : text
+        } ?? ""
     }
 
     // MARK: - The end
@@ -276,7 +287,8 @@ extension ExchangeMachine {
             emit(.abortClient)
             finish()
         } else {
-            answerDirectly(.failure(failure, html: acceptsHTML))
+            let accept = messages.requestHead.flatMap { StoredHead.request($0)?.fields.value(of: "accept") }
+            answerDirectly(.failure(failure, html: accept?.contains("text/html") ?? false))
         }
     }
 
@@ -312,7 +324,10 @@ extension ExchangeMachine {
 
     private mutating func noteTimings() {
         let now = exchange.now
-        if let sentAt = marks.requestSent {
+        if record.kind == .tunnel || record.kind == .decryptedTunnel {
+            // Whose turn it is to speak in a tunnel is not known, so there is nothing that waits.
+            record.timings.wait = nil
+        } else if let sentAt = marks.requestSent {
             record.timings.send = marks.ready.map { microseconds(from: $0, to: sentAt) }
             record.timings.wait = marks.responseBegan.map { microseconds(from: sentAt, to: $0) }
         } else if let ready = marks.ready {

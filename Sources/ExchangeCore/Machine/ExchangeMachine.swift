@@ -80,7 +80,6 @@ public struct ExchangeMachine: ~Copyable {
     var answer: LocalAnswer?
     /// The method as sent; `record.method` is the one the client sent.
     var method: String
-    var acceptsHTML = false
     /// Whether the client knows interim responses (RFC 9110 §15.2).
     var takesInterim = true
     /// The client was told to continue before the server was asked.
@@ -94,6 +93,8 @@ public struct ExchangeMachine: ~Copyable {
     private var requestGeneration = 0
     private var responseGeneration = 0
     var marks = Marks()
+    /// Whether more is known than the recorder was told.
+    var hasNews = false
     /// Whether the client waits for 100 (Continue) before it sends a body (RFC 9110 §10.1.1).
     public internal(set) var awaitsContinue = false
 

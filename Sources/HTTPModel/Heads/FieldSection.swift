@@ -99,19 +99,25 @@ public struct Field: Sendable, Hashable {
     public let valueBytes: ByteBufferView
 
     /// The name as text.
-    public var name: String { String(fieldBytes: nameBytes) }
+    public var name: String { nameBytes.withUnsafeBytes { String(fieldBytes: $0) } }
     /// The value as text: UTF-8 where it is valid, else Latin-1 (RFC 9110 §5.5).
-    public var value: String { String(fieldBytes: valueBytes) }
+    public var value: String { valueBytes.withUnsafeBytes { String(fieldBytes: $0) } }
 }
 
 extension String {
     /// Reads field bytes as UTF-8 where they are valid, else as Latin-1 (RFC 9110 §5.5).
-    public init(fieldBytes bytes: some Collection<UInt8>) {
-        if let text = String(validating: bytes, as: UTF8.self) {
+    public init(fieldBytes bytes: some Sequence<UInt8>) {
+        self = Array(bytes).withUnsafeBytes { String(fieldBytes: $0) }
+    }
+
+    /// Reads field bytes as UTF-8 where they are valid, else as Latin-1 (RFC 9110 §5.5).
+    public init(fieldBytes bytes: UnsafeRawBufferPointer) {
+        let units = bytes.assumingMemoryBound(to: UInt8.self)
+        if let text = String(validating: units, as: UTF8.self) {
             self = text
         } else {
             var scalars = String.UnicodeScalarView()
-            for byte in bytes { scalars.append(Unicode.Scalar(byte)) }
+            for byte in units { scalars.append(Unicode.Scalar(byte)) }
             self = String(scalars)
         }
     }
@@ -127,6 +133,11 @@ extension FieldSection: RandomAccessCollection {
     public subscript(position: Int) -> Field {
         let entry = entries[position]
         return Field(nameBytes: view(entry.name), valueBytes: view(entry.value))
+    }
+
+    /// A run's bytes as text, without a view in between.
+    func text(_ run: Run) -> String {
+        buffer.withUnsafeReadableBytes { String(fieldBytes: UnsafeRawBufferPointer(rebasing: $0[run.range])) }
     }
 
     func view(_ run: Run) -> ByteBufferView {
@@ -156,7 +167,7 @@ extension FieldSection: RandomAccessCollection {
 
     /// The first value of a field, as text.
     public func value(of name: FieldName) -> String? {
-        firstIndex(of: name).map { self[$0].value }
+        firstIndex(of: name).map { text(entries[$0].value) }
     }
 
     /// All values of a field in order, as text.

@@ -43,7 +43,7 @@ public struct RequestHead: Sendable {
 
     /// The method, for example `GET`; any token (RFC 9110 §9.1).
     public var method: String {
-        get { String(fieldBytes: fields.view(methodRun)) }
+        get { fields.text(methodRun) }
         set {
             methodRun = fields.store(newValue.utf8)
             startLineRevision &+= 1
@@ -52,7 +52,7 @@ public struct RequestHead: Sendable {
 
     /// The request target as it stands in the request line (RFC 9112 §3.2), as text.
     public var target: String {
-        get { String(fieldBytes: fields.view(targetRun)) }
+        get { fields.text(targetRun) }
         set { setTarget(newValue.utf8) }
     }
 

@@ -46,7 +46,7 @@ public struct ResponseHead: Sendable {
 
     /// The reason phrase as text (RFC 9112 §4).
     public var reason: String {
-        get { String(fieldBytes: fields.view(reasonRun)) }
+        get { fields.text(reasonRun) }
         set {
             reasonRun = fields.store(newValue.utf8)
             startLineRevision &+= 1

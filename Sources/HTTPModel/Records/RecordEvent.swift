@@ -7,22 +7,25 @@ public import NIOCore
 /// then one `finished`, after which nothing names that exchange any more.
 public enum RecordEvent: Sendable {
     /// A connection was made, or more is now known about it (its TLS handshake, its end).
-    case connection(ConnectionRecord)
+    indirect case connection(ConnectionRecord)
     /// An exchange has begun: its request head is known.
-    case opened(ExchangeRecord, ExchangeMessages)
+    indirect case opened(ExchangeRecord, ExchangeMessages)
     /// More of an exchange that is still in flight is known, for example its response head.
-    case updated(ExchangeRecord, ExchangeMessages)
+    indirect case updated(ExchangeRecord, ExchangeMessages)
     /// The next bytes of one of an exchange's bodies, in order.
     case body(ExchangeID, BodySide, ByteBuffer)
     /// The exchange has ended; the record and messages are whole and replace what was told before.
-    case finished(ExchangeRecord, ExchangeMessages)
+    indirect case finished(ExchangeRecord, ExchangeMessages)
 
     /// What the event costs of the recorder's credit, in bytes.
     public var cost: Int {
         switch self {
         case .connection: 512
-        case .opened(_, let messages), .updated(_, let messages), .finished(_, let messages): 512 + messages.cost
-        case .body(_, _, let bytes): 64 + bytes.readableBytes
+        case .opened(_, let messages), .updated(_, let messages), .finished(_, let messages): 1_536 + messages.cost
+        case .body(_, _, let bytes):
+            // What a long part keeps in memory is its whole buffer, which may be twice as large; a short one mostly
+            // shares the buffer of the head before it.
+            64 + (bytes.readableBytes < 8 << 10 ? bytes.readableBytes : bytes.storageCapacity)
         }
     }
 }
@@ -30,13 +33,10 @@ public enum RecordEvent: Sendable {
 extension ExchangeMessages {
     var cost: Int {
         var cost = 64 * trace.count
-        for part in [
-            requestHead, requestHeadSent, requestTrailers, interimHeads, responseHead, responseHeadSent,
-            responseTrailers,
-        ] {
-            cost += part?.readableBytes ?? 0
-        }
-        return cost
+        cost += (requestHead?.readableBytes ?? 0) + (requestHeadSent?.readableBytes ?? 0)
+        cost += (requestTrailers?.readableBytes ?? 0) + (interimHeads?.readableBytes ?? 0)
+        cost += (responseHead?.readableBytes ?? 0) + (responseHeadSent?.readableBytes ?? 0)
+        return cost + (responseTrailers?.readableBytes ?? 0)
     }
 }
 

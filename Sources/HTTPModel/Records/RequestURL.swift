@@ -44,9 +44,9 @@ public struct RequestURL: Sendable, Hashable {
 
     /// Splits a path and query at the first `?`.
     public mutating func setPathAndQuery(_ text: String) {
-        if let mark = text.firstIndex(of: "?") {
+        if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
             path = String(text[..<mark])
-            query = String(text[text.index(after: mark)...])
+            query = String(text[text.utf8.index(after: mark)...])
         } else {
             path = text
             query = nil
@@ -60,8 +60,8 @@ public struct RequestURL: Sendable, Hashable {
     public static func splitAuthority(_ text: some StringProtocol) -> (host: String, port: Int?)? {
         var host = Substring(text)
         var port: Int?
-        if host.first == "[" {
-            guard let close = host.firstIndex(of: "]") else { return nil }
+        if host.utf8.first == UInt8(ascii: "[") {
+            guard let close = host.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
             let rest = host[host.index(after: close)...]
             if !rest.isEmpty {
                 guard rest.first == ":", let number = parsePort(rest.dropFirst()) else { return nil }
@@ -69,7 +69,7 @@ public struct RequestURL: Sendable, Hashable {
             }
             host = host[host.index(after: host.startIndex)..<close]
             guard !host.isEmpty, host.utf8.allSatisfy(isIPv6Byte) else { return nil }
-        } else if let colon = host.lastIndex(of: ":") {
+        } else if let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")) {
             guard let number = parsePort(host[host.index(after: colon)...]) else { return nil }
             port = number
             host = host[..<colon]
@@ -109,18 +109,25 @@ extension RequestURL: CustomStringConvertible {
     /// A fragment is dropped.
     public init?(_ text: some StringProtocol) {
         let text = Substring(text)
-        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let utf8 = text.utf8
+        guard let colon = utf8.firstIndex(of: UInt8(ascii: ":")), utf8[colon...].starts(with: "://".utf8) else {
+            return nil
+        }
         let scheme = text[..<colon].lowercased()
-        guard let defaultPort = RequestURL.defaultPort(of: scheme), text[colon...].hasPrefix("://") else { return nil }
-        let afterSlashes = text.index(colon, offsetBy: 3)
-        let rest = text[afterSlashes...].prefix { $0 != "#" }
-        let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        guard let defaultPort = RequestURL.defaultPort(of: scheme) else { return nil }
+        let afterSlashes = utf8.index(colon, offsetBy: 3)
+        let end = utf8[afterSlashes...].firstIndex(of: UInt8(ascii: "#")) ?? utf8.endIndex
+        let rest = text[afterSlashes..<end]
+        let authorityEnd =
+            rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         var authority = rest[..<authorityEnd]
         // User information is no part of what is asked for (RFC 9110 §4.2.4).
-        if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }
+        if let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
+            authority = authority[authority.utf8.index(after: at)...]
+        }
         guard let (host, port) = RequestURL.splitAuthority(authority) else { return nil }
         self.init(scheme: scheme, host: host, port: port ?? defaultPort, path: "/")
         let tail = rest[authorityEnd...]
-        setPathAndQuery(tail.first == "/" ? String(tail) : "/" + tail)
+        setPathAndQuery(tail.utf8.first == UInt8(ascii: "/") ? String(tail) : "/" + tail)
     }
 }

@@ -13,14 +13,17 @@ final class ClientConnection: ChannelDuplexHandler {
     private var layer: (any ClientLayer)?
     private var context: ChannelHandlerContext?
     private var lastActivity: NIODeadline
+    private var gatherer = WriteGatherer()
     private var isReadPending = false
     private var isClosed = false
-    /// Keeps a layer that was replaced from being told about bytes that were meant for the next.
-    private var hasInputEnded = false
+    /// Set when the client sends no more: whether that was a half-close.
+    private var inputEnd: Bool?
 
     init(loop: LoopContext, channel: any Channel) {
         self.loop = loop
         lastActivity = loop.eventLoop.now
+        localAddress = channel.localAddress
+        localPort = channel.localAddress?.port
         record = ConnectionRecord(
             id: loop.shared.makeConnectionID(),
             leg: .client,
@@ -31,7 +34,8 @@ final class ClientConnection: ChannelDuplexHandler {
     }
 
     var isWritable: Bool { context?.channel.isWritable ?? false }
-    var localAddress: SocketAddress? { context?.channel.localAddress }
+    let localAddress: SocketAddress?
+    let localPort: Int?
     var allocator: ByteBufferAllocator { context?.channel.allocator ?? ByteBufferAllocator() }
 
     // MARK: - Layers
@@ -40,7 +44,7 @@ final class ClientConnection: ChannelDuplexHandler {
     func become(_ layer: any ClientLayer, with bytes: ByteBuffer? = nil) {
         self.layer = layer
         if let bytes, bytes.readableBytes > 0 { layer.received(bytes) }
-        if hasInputEnded { layer.inputClosed() }
+        if let inputEnd { layer.inputClosed(isHalfClose: inputEnd) }
         readIfWanted()
     }
 
@@ -91,12 +95,16 @@ final class ClientConnection: ChannelDuplexHandler {
             record.handshake = (WallClock.now() - record.openedAt)
             loop.recorder.record(.connection(record))
             layer?.handshakeCompleted(completed.details)
-        case ChannelEvent.inputClosed as ChannelEvent, is TLSInputClosed:
-            guard !hasInputEnded else { return }
-            hasInputEnded = true
-            layer?.inputClosed()
+        case ChannelEvent.inputClosed as ChannelEvent: inputClosed(isHalfClose: true)
+        case is TLSInputClosed: inputClosed(isHalfClose: false)
         default: break
         }
+    }
+
+    private func inputClosed(isHalfClose: Bool) {
+        guard inputEnd == nil else { return }
+        inputEnd = isHalfClose
+        layer?.inputClosed(isHalfClose: isHalfClose)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -136,11 +144,13 @@ final class ClientConnection: ChannelDuplexHandler {
     func write(_ bytes: ByteBuffer) {
         guard let context else { return }
         lastActivity = loop.eventLoop.now
-        context.write(wrapOutboundOut(bytes), promise: nil)
+        gatherer.add(bytes) { context.write(wrapOutboundOut($0), promise: nil) }
     }
 
     func flush() {
-        context?.flush()
+        guard let context else { return }
+        gatherer.flush { context.write(wrapOutboundOut($0), promise: nil) }
+        context.flush()
     }
 
     func close() {
@@ -153,14 +163,19 @@ final class ClientConnection: ChannelDuplexHandler {
     /// Closes after what was written has left.
     func closeAfterFlush() {
         guard let context else { return }
+        flush()
         let promise = context.eventLoop.makePromise(of: Void.self)
-        promise.futureResult.assumeIsolated().whenComplete { [weak self] _ in self?.close() }
+        let eventLoop = loop.eventLoop.assumeIsolated()
+        promise.futureResult.assumeIsolated().whenComplete { [weak self] _ in
+            // In a later tick: what closing still writes (close_notify) would be lost inside the flush that ends here.
+            eventLoop.execute { self?.close() }
+        }
         context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: promise)
     }
 
     /// Tells the client that no more will come.
     func closeOutput() {
-        context?.flush()
+        flush()
         context?.close(mode: .output, promise: nil)
     }
 

@@ -33,7 +33,9 @@ protocol ClientLayer: AnyObject {
     /// A read cycle is over.
     func readCompleted()
     /// The client sends no more.
-    func inputClosed()
+    ///
+    /// - Parameter isHalfClose: whether it may still read: TCP's half-close, but not the end of TLS.
+    func inputClosed(isHalfClose: Bool)
     /// The connection is gone.
     func closed()
     /// The client takes bytes again, or takes no more for now.

@@ -12,6 +12,8 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     private let scope: RequestScope
     private var parser = HTTP1RequestParser()
     private var exchange: Exchange?
+    /// The exchange whose bytes are being read just now.
+    private var reading: Exchange?
     private var isMachineReading = true
     private var isProcessing = false
     private var isClosing = false
@@ -50,16 +52,24 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         process()
     }
 
-    func inputClosed() {
+    func inputClosed(isHalfClose: Bool) {
         hasInputEnded = true
         if let exchange {
-            // An HTTP/1 client that closes its side has most likely gone away; the server is spared the work.
-            exchange.clientGone()
-        } else {
-            if !isClosing, !isParserDone, parser.hasUnparsedBytes || !parser.isIdle {
-                recordMalformed("The client closed the connection in the middle of a request head.")
+            // A client may close its sending side after its last request and still wait for the response; one that has
+            // really gone is noticed at the next write. Who ends TLS does not mean to read on. While a message is held
+            // nothing is written, and a client that was stopped is far more likely than one that closes one side.
+            if isHalfClose, exchange.isRequestComplete, !exchange.isHeld {
+                keepsAlive = false
+            } else {
+                exchange.clientGone()
             }
-            if !isClosing { connection.close() }
+        } else {
+            let isCut = !isClosing && !isParserDone && (parser.hasUnparsedBytes || !parser.isIdle)
+            if isCut {
+                refuse(status: 400, "The client closed the connection in the middle of a request head.", hint: "")
+            } else if !isClosing {
+                connection.close()
+            }
         }
     }
 
@@ -76,8 +86,13 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     }
 
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
-        guard exchange == nil, !isClosing else { return }
+        guard exchange == nil else { return }
         let timeouts = loop.configuration.timeouts
+        if isClosing {
+            // Somebody who does not even take the last bytes.
+            if now - lastActivity > timeouts.requestHead { connection.close() }
+            return
+        }
         if !isParserDone, !parser.isIdle {
             guard now - lastActivity > timeouts.requestHead else { return }
             let text =
@@ -94,8 +109,10 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     private func process() {
         guard !isProcessing else { return }
         isProcessing = true
+        beginReading(exchange)
         defer {
             isProcessing = false
+            beginReading(nil)
             connection.readIfWanted()
         }
         do throws(HTTP1ParseError) {
@@ -110,6 +127,14 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         } catch {
             requestFailed(error)
         }
+    }
+
+    /// Ends the read cycle of the exchange before, if there is one, and begins that of another.
+    private func beginReading(_ next: Exchange?) {
+        let previous = reading
+        reading = next
+        next?.readBegan()
+        previous?.readCompleted()
     }
 
     private func end(_ trailers: FieldSection?) {
@@ -138,9 +163,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
         let isConnect = requestMethod == "CONNECT"
         if !isConnect { strip(&head, &notes) }
-        let router = RequestRouter(scope: scope, ownPort: connection.localAddress?.port) { [loop] host in
-            OwnPages.isOwnHost(host, loop.shared)
-        }
+        let router = RequestRouter(scope: scope, ownPort: connection.localPort, shared: loop.shared)
         switch router.route(&head, isConnect: isConnect) {
         case .forward(let url, let destination):
             // What goes upstream is our own message (RFC 9110 §2.5), so it has our version.
@@ -209,6 +232,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             connector: UpstreamConnector(loop: loop, purpose: kind == .http ? .http : .tunnel)
         )
         self.exchange = exchange
+        beginReading(exchange)
         if !connection.isWritable { exchange.clientBecameWritable(false) }
         exchange.requestHead(head, framing: framing, notes: notes)
     }
@@ -414,7 +438,7 @@ final class LingeringLayer: ClientLayer {
         if dropped > LingeringLayer.limit { connection.close() }
     }
 
-    func inputClosed() { connection.close() }
+    func inputClosed(isHalfClose: Bool) { connection.close() }
     func closed() {}
     func failed(_ error: any Error) {}
     func writabilityChanged(_ isWritable: Bool) {}

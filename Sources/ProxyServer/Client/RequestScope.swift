@@ -39,7 +39,7 @@ enum RoutedRequest {
 struct RequestRouter {
     let scope: RequestScope
     let ownPort: Int?
-    let isOwnHost: (String) -> Bool
+    let shared: SharedState
 
     func route(_ head: inout RequestHead, isConnect: Bool) -> RoutedRequest {
         if isConnect {
@@ -74,7 +74,9 @@ struct RequestRouter {
             let port = named.port ?? 80
             var url = RequestURL(scheme: "http", host: named.host, port: port, path: "/")
             setPath(of: &url, head.target)
-            if url.host == OwnPages.host || port == ownPort && isOwnHost(named.host) { return .own(url) }
+            if url.host == OwnPages.host || port == ownPort && OwnPages.isOwnHost(named.host, shared) {
+                return .own(url)
+            }
             return .forward(url, Destination(scheme: "http", host: named.host, port: port))
         }
     }
@@ -84,26 +86,12 @@ struct RequestRouter {
         guard let url = RequestURL(target) else {
             return .invalid("The request target \(target.prefix(200)) is neither a path nor an http or https URL.")
         }
-        // What follows scheme and authority is sent to the server byte for byte as it came.
-        let bytes = head.targetBytes
-        var slashes = 0
-        var prefix = 0
-        for byte in bytes {
-            if byte == UInt8(ascii: "/") { slashes += 1 }
-            if slashes == 3 || (slashes == 2 && byte == UInt8(ascii: "?")) { break }
-            prefix += 1
-        }
-        if prefix == bytes.count {
-            // RFC 9112 §3.2.4: OPTIONS of a whole server has the asterisk form.
-            head.target = head.method == "OPTIONS" ? "*" : "/"
-        } else if slashes == 3 {
-            head.dropTargetPrefix(prefix)
-        } else {
-            head.setTarget([UInt8(ascii: "/")] + bytes.dropFirst(prefix))
-        }
+        let authority = makeOriginForm(&head)
         // RFC 9112 §3.2.2: the target's authority counts, whatever Host says.
-        if head.fields.value(of: .host)?.lowercased() != url.authority { head.fields.set("Host", url.authority) }
-        if url.host == OwnPages.host || url.port == ownPort && isOwnHost(url.host) { return .own(url) }
+        if head.fields.withValue(of: .host, { $0.elementsEqual(authority) }) != true {
+            head.fields.set("Host", url.authority)
+        }
+        if url.host == OwnPages.host || url.port == ownPort && OwnPages.isOwnHost(url.host, shared) { return .own(url) }
         switch scope {
         case .tunnel(let tunnel) where tunnel.port == url.port:
             return .forward(url, destination(for: url, in: tunnel))
@@ -113,11 +101,31 @@ struct RequestRouter {
         }
     }
 
+    /// Cuts scheme and authority off the target; what follows is sent to the server byte for byte as it came.
+    ///
+    /// - Parameter head: the head with an absolute-form target.
+    /// - Returns: the authority's bytes.
+    private func makeOriginForm(_ head: inout RequestHead) -> ByteBufferView {
+        let bytes = head.targetBytes
+        let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.startIndex
+        let start = min(colon + 3, bytes.endIndex)
+        let end = bytes[start...].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? bytes.endIndex
+        if end == bytes.endIndex {
+            // RFC 9112 §3.2.4: OPTIONS of a whole server has the asterisk form.
+            head.target = head.method == "OPTIONS" ? "*" : "/"
+        } else if bytes[end] == UInt8(ascii: "/") {
+            head.dropTargetPrefix(end - bytes.startIndex)
+        } else {
+            head.setTarget([UInt8(ascii: "/")] + bytes[end...])
+        }
+        return bytes[start..<end]
+    }
+
     private func destination(for url: RequestURL, in tunnel: RequestScope.Tunnel) -> Destination {
         Destination(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, serverName: tunnel.serverName)
     }
 
     private func setPath(of url: inout RequestURL, _ target: String) {
-        if target.contains("?") { url.setPathAndQuery(target) } else { url.path = target }
+        if target.utf8.contains(UInt8(ascii: "?")) { url.setPathAndQuery(target) } else { url.path = target }
     }
 }

@@ -252,12 +252,16 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - The rest of ClientLayer
 
-    func inputClosed() {
+    func inputClosed(isHalfClose: Bool) {
         timer?.cancel()
-        if !isDecided, first.readableBytes > 0, case .tunnel(let tunnel) = scope {
-            passThrough(tunnel)
-        } else {
+        guard !isDecided, first.readableBytes > 0 else {
             connection.close()
+            return
+        }
+        switch scope {
+        case .tunnel(let tunnel): passThrough(tunnel)
+        // The parser finds the words for what is missing, and records it.
+        case .proxy: become(HTTP1ClientLayer(connection: connection, scope: scope))
         }
     }
 
@@ -277,6 +281,10 @@ final class SniffLayer: ClientLayer {
         if handshakeHost != nil {
             handshakeHost = nil
             recordFailure("The client began a TLS handshake and then sent nothing more.", hint: "")
+        } else if !isDecided, first.readableBytes > 0, case .proxy = scope {
+            become(HTTP1ClientLayer(connection: connection, scope: scope))
+            connection.enforceTimeout(now: now)
+            return
         }
         connection.close()
     }

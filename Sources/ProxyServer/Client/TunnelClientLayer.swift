@@ -50,7 +50,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         if first.readableBytes > 0 { exchange?.requestPart(first) }
     }
 
-    func inputClosed() {
+    func inputClosed(isHalfClose: Bool) {
         guard !hasInputEnded else { return }
         hasInputEnded = true
         passSniffed()

@@ -11,11 +11,12 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
 
     let connection: UpstreamSocket
     let key: UpstreamPool.Key
-    weak var exchange: Exchange?
+    var exchange: Exchange?
     private(set) var idleSince: NIODeadline
 
     private let loop: LoopContext
     private var parser = HTTP1ResponseParser()
+    private var gatherer = WriteGatherer()
     private var isTunnel = false
     private var isPooled = false
     private var keepsAlive = true
@@ -68,7 +69,7 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
 
     func sendRequestEnd(_ trailers: FieldSection?) {
         if isTunnel {
-            connection.context?.flush()
+            flush()
             connection.context?.close(mode: .output, promise: nil)
             return
         }
@@ -86,7 +87,9 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
     }
 
     func flush() {
-        connection.context?.flush()
+        guard let context = connection.context else { return }
+        gatherer.flush { context.write(wrapOutboundOut($0), promise: nil) }
+        context.flush()
     }
 
     func release(reusable: Bool) {
@@ -106,7 +109,8 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
     }
 
     private func write(_ bytes: ByteBuffer) {
-        connection.context?.write(wrapOutboundOut(bytes), promise: nil)
+        guard let context = connection.context else { return }
+        gatherer.add(bytes) { context.write(wrapOutboundOut($0), promise: nil) }
     }
 
     // MARK: - Channel events
@@ -166,7 +170,12 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
     private func parse() {
         guard !isParsing else { return }
         isParsing = true
-        defer { isParsing = false }
+        let exchange = exchange
+        exchange?.readBegan()
+        defer {
+            isParsing = false
+            exchange?.readCompleted()
+        }
         do throws(HTTP1ParseError) {
             while !isTunnel, let event = try parser.next() { handle(event) }
         } catch {

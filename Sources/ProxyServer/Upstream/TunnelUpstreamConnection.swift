@@ -13,7 +13,7 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
     /// What arrived, or ended, before the exchange took the connection over.
     private var early = ByteBuffer()
     private var hasInputEnded = false
-    weak var exchange: Exchange?
+    var exchange: Exchange?
 
     init(loop: LoopContext, isSecure: Bool) {
         connection = UpstreamSocket(loop: loop, isSecure: isSecure)

@@ -21,18 +21,19 @@ public enum Demo {
         try await run(settings)
     }
 
+    /// The same with other settings, and other places for its words than the standard streams.
     static func run(
         _ settings: RunSettings,
-        print: @escaping @Sendable (String) -> Void = StandardStreams.out,
+        print write: @escaping @Sendable (String) -> Void = StandardStreams.out,
         complain: @escaping @Sendable (String) -> Void = StandardStreams.error
     ) async throws {
         let telling = Mutex<ExchangeID?>(nil)
         let summary = try await DemoOrigin.run { origin in
-            let (proxy, client) = try await start(settings, origin, print, complain) { records in
+            let (proxy, client) = try await start(settings, origin, write, complain) { records in
                 guard let record = records.first(where: { $0.url.path == DemoClient.tellingPath }) else { return }
                 telling.withLock { $0 = record.id }
             }
-            print(introduction(proxy, origin))
+            write(introduction(proxy, origin))
             do {
                 try await withLimit { try await client.run() }
             } catch {
@@ -41,23 +42,23 @@ public enum Demo {
             }
             return await proxy.stop()
         }
-        print("\n" + RunSummary.text(summary))
+        write("\n" + RunSummary.text(summary))
         if let error = summary.error { throw error }
-        if let path = summary.path, let id = telling.withLock({ $0 }) { print(advice(path, id)) }
+        if let path = summary.path, let id = telling.withLock({ $0 }) { write(advice(path, id)) }
     }
 
     /// Starts the proxy; the files that it and the client need for that are gone afterwards.
     private static func start(
         _ settings: RunSettings,
         _ origin: DemoOrigin,
-        _ print: @escaping @Sendable (String) -> Void,
+        _ write: @escaping @Sendable (String) -> Void,
         _ complain: @escaping @Sendable (String) -> Void,
         onFinished: @escaping @Sendable ([ExchangeRecord]) -> Void
     ) async throws -> (RunningProxy, DemoClient) {
         let directory = FileManager.default.temporaryDirectory.path + "/sluice-demo-\(UUID().uuidString)"
         try StandardPaths.makeDirectory(directory)
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        func write(_ name: String, _ text: String) throws -> String {
+        func store(_ name: String, _ text: String) throws -> String {
             let path = "\(directory)/\(name)"
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
             return path
@@ -66,16 +67,16 @@ public enum Demo {
         var settings = settings
         settings.host = "127.0.0.1"
         settings.port = 0
-        settings.upstreamAuthorities = [try write("origin.pem", origin.authority.certificatePEM)]
-        settings.profile = try write(
+        settings.upstreamAuthorities = [try store("origin.pem", origin.authority.certificatePEM)]
+        settings.profile = try store(
             "profile.yaml",
             "version: 1\nintercept: { except: [\"\(DemoClient.unreadHost)\"] }\n"
         )
         let trustsOrigin = TLSTrust(includesSystem: false, extraFiles: settings.upstreamAuthorities)
         try trustsOrigin.load()
-        let proxy = try await RunningProxy.start(settings, onFinished: onFinished, print: print, complain: complain)
+        let proxy = try await RunningProxy.start(settings, onFinished: onFinished, print: write, complain: complain)
         do {
-            let file = try write("sluice.pem", proxy.authority.certificatePEM)
+            let file = try store("sluice.pem", proxy.authority.certificatePEM)
             let trustsProxy = TLSTrust(includesSystem: false, extraFiles: [file])
             try trustsProxy.load()
             let client = DemoClient(

@@ -55,7 +55,7 @@ public struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
 
     /// One plain sentence for each fault, for the trace.
     public var explanations: [String] {
-        HTTP1Tolerances.sentences.compactMap { contains($0.0) ? $0.1 : nil }
+        isEmpty ? [] : HTTP1Tolerances.sentences.compactMap { contains($0.0) ? $0.1 : nil }
     }
 
     private static let sentences: [(HTTP1Tolerances, String)] = [

@@ -10,11 +10,15 @@ internal import Synchronization
 public final class TLSTrust: Sendable {
     private let includesSystem: Bool
     private let extraFiles: [String]
-    /// The `X509_STORE` as a number, since a pointer may not leave a lock.
-    ///
-    /// We touch it only under the lock; OpenSSL
-    /// itself counts its references atomically and locks its content.
-    private let store = Mutex<UInt>(0)
+    /// The store and what is in it so far.
+    private struct State {
+        /// The `X509_STORE` as a number, since a pointer may not leave a lock.
+        var address: UInt = 0
+        var hasSystem = false
+    }
+
+    /// We touch the store only under the lock; OpenSSL itself counts its references atomically and locks its content.
+    private let state = Mutex(State())
 
     /// Creates a set of authorities; reads nothing yet.
     ///
@@ -27,9 +31,16 @@ public final class TLSTrust: Sendable {
     }
 
     deinit {
-        store.withLock { address in
-            if let store = OpaquePointer(bitPattern: address) { X509_STORE_free(store) }
+        state.withLock { state in
+            if let store = OpaquePointer(bitPattern: state.address) { X509_STORE_free(store) }
         }
+    }
+
+    /// Reads the extra files, so that one that cannot be used is known early; does nothing when called again.
+    ///
+    /// Throws where an extra file cannot be used.
+    public func loadExtraFiles() throws(CertificateFailure) {
+        try load(system: false)
     }
 
     /// Reads what is to be read; does nothing when called again.
@@ -37,14 +48,22 @@ public final class TLSTrust: Sendable {
     /// Throws where an extra file cannot be used. A system without authorities is no error here: its servers then
     /// have an unknown issuer.
     public func load() throws(CertificateFailure) {
-        let failure = store.withLock { address -> CertificateFailure? in
-            if address != 0 { return nil }
+        try load(system: includesSystem)
+    }
+
+    private func load(system: Bool) throws(CertificateFailure) {
+        let failure = state.withLock { state -> CertificateFailure? in
             do throws(CertificateFailure) {
-                address = UInt(bitPattern: try makeStore())
-                return nil
+                if state.address == 0 { state.address = UInt(bitPattern: try makeStore()) }
             } catch {
                 return error
             }
+            if system, !state.hasSystem, let store = OpaquePointer(bitPattern: state.address) {
+                state.hasSystem = true
+                addSystem(to: store)
+                ERR_clear_error()
+            }
+            return nil
         }
         if let failure { throw failure }
     }
@@ -52,9 +71,9 @@ public final class TLSTrust: Sendable {
     /// Makes the context verify against these authorities, once they are loaded.
     func install(in context: OpaquePointer) {
         let contextAddress = UInt(bitPattern: context)
-        store.withLock { address in
+        state.withLock { state in
             guard let context = OpaquePointer(bitPattern: contextAddress),
-                let store = OpaquePointer(bitPattern: address)
+                let store = OpaquePointer(bitPattern: state.address)
             else { return }
             SSL_CTX_set1_cert_store(context, store)
         }
@@ -67,7 +86,6 @@ public final class TLSTrust: Sendable {
         }
         // So a file may also name an intermediate authority, or the one server's certificate itself.
         X509_STORE_set_flags(store, sluice_VERIFY_PARTIAL_CHAIN)
-        if includesSystem { addSystem(to: store) }
         for file in extraFiles {
             ERR_clear_error()
             if X509_STORE_load_file(store, file) == 1 { continue }

@@ -48,9 +48,10 @@ struct Run: AsyncParsableCommand {
         settings.recorder = recorder
         settings.profile = profile
         settings.output = quiet ? .quiet : json ? .json : .lines
+        StopSignals.prepare()
         let running = try await RunningProxy.start(settings)
         announce(running)
-        await Signals.waitForStop()
+        await StopSignals.wait()
         let summary = await running.stop()
         StandardStreams.error(RunSummary.text(summary))
         if summary.error != nil { throw ExitCode(1) }
@@ -115,11 +116,16 @@ struct ProxyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long an exchange may be silent.", valueName: "seconds"))
     var idleTimeout = 600.0
 
+    @Option(help: ArgumentHelp("How long the rest of a request head may take.", valueName: "seconds"))
+    var headTimeout = 60.0
+
     @Option(help: ArgumentHelp("How long exchanges may take to finish when stopped.", valueName: "seconds"))
     var grace = 3.0
 
     func validate() throws {
-        for (name, value) in [("connect-timeout", connectTimeout), ("idle-timeout", idleTimeout)]
+        for (name, value) in [
+            ("connect-timeout", connectTimeout), ("idle-timeout", idleTimeout), ("head-timeout", headTimeout),
+        ]
         where !(0.001...1_000_000).contains(value) {
             throw ValidationError("--\(name) takes seconds above 0.")
         }
@@ -142,6 +148,7 @@ struct ProxyOptions: ParsableArguments {
         settings.legacyHosts = tlsLegacy
         settings.tunnelsRefusingHosts = !noAutoTunnel
         settings.timeouts.connect = .milliseconds(Int64(connectTimeout * 1_000))
+        settings.timeouts.requestHead = .milliseconds(Int64(headTimeout * 1_000))
         settings.timeouts.idle = .milliseconds(Int64(idleTimeout * 1_000))
         settings.grace = .milliseconds(Int64(grace * 1_000))
         return settings

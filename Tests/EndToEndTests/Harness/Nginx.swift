@@ -15,7 +15,10 @@ final class Nginx: Sendable {
         try FileManager.default.createDirectory(atPath: scratch.path("www/dav"), withIntermediateDirectories: true)
         try FileManager.default.createDirectory(atPath: scratch.path("temp"), withIntermediateDirectories: true)
         try scratch.write("www/hello.txt", "Hello, Sluice.\n")
-        try scratch.write("www/text.txt", String(repeating: "All work and no play makes Jack a dull boy.\n", count: 2_000))
+        try scratch.write(
+            "www/text.txt",
+            String(repeating: "All work and no play makes Jack a dull boy.\n", count: 2_000)
+        )
         try scratch.write("nginx.conf", Nginx.configuration(scratch, certificate, plainPort, securePort))
         // The compiled-in error log may not be writable; -e replaces it.
         program = try Program(
@@ -92,19 +95,13 @@ final class Nginx: Sendable {
 /// Bytes that look random and are the same each time (SplitMix64 with a fixed seed).
 func noise(_ count: Int) -> [UInt8] {
     var state: UInt64 = 0x5EED
-    return [UInt8](unsafeUninitializedCapacity: count + 8) { buffer, initialized in
-        var index = 0
-        while index < count {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var word = state
-            word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-            word ^= word >> 31
-            for shift in stride(from: 0, to: 64, by: 8) {
-                buffer.initializeElement(at: index, to: UInt8(truncatingIfNeeded: word >> shift))
-                index += 1
-            }
-        }
-        initialized = count
+    var words = [UInt64](repeating: 0, count: count / 8 + 1)
+    for index in words.indices {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        words[index] = word ^ (word >> 31)
     }
+    return words.withUnsafeBytes { Array($0.prefix(count)) }
 }

@@ -7,7 +7,9 @@ import Glibc
 import Darwin
 #endif
 
-/// A server of which every byte is chosen by the test. Each connection has a thread of its own.
+/// A server of which every byte is chosen by the test.
+///
+/// Each connection has a thread of its own.
 final class Origin: Sendable {
     let port: Int
     private let listener: Int32
@@ -63,10 +65,12 @@ final class Origin: Sendable {
 
     /// Ends every connection and takes no more.
     func stop() {
-        let sockets = state.withLock { state in
-            state.isStopped = true
-            return state.sockets
+        let (wasStopped, sockets) = state.withLock { state in
+            defer { state.isStopped = true }
+            return (state.isStopped, state.sockets)
         }
+        // The listener's thread closes it; its descriptor may be somebody else's by now.
+        guard !wasStopped else { return }
         shutdown(listener, Int32(SHUT_RDWR))
         for socket in sockets { socket.interrupt() }
     }

@@ -1,7 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A program that a test runs, with its output in files. It is killed when nobody holds it any more.
+/// A program that a test runs, with its output in files.
+///
+/// It is killed when nobody holds it any more.
 final class Program: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -59,7 +61,7 @@ final class Program: Sendable {
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
-    /// Where a program lies. A tool that is missing fails the test that needs it.
+    /// Where a program lies; a tool that is missing fails the test that needs it.
     static func path(of name: String) throws -> String {
         if name.contains("/") { return name }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
@@ -144,7 +146,20 @@ final class Scratch: Sendable {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: directory) }
+    deinit { remove() }
+
+    private func remove() { try? FileManager.default.removeItem(atPath: directory) }
+
+    private static let lasting = Mutex<[Scratch]>([])
+
+    /// Keeps the directory until the tests end, and no longer.
+    func removeAtExit() {
+        let isFirst = Scratch.lasting.withLock { lasting in
+            lasting.append(self)
+            return lasting.count == 1
+        }
+        if isFirst { atexit { for scratch in Scratch.lasting.withLock({ $0 }) { scratch.remove() } } }
+    }
 
     func path(_ name: String) -> String { "\(directory)/\(name)" }
 

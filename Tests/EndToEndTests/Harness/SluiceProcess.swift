@@ -20,9 +20,11 @@ final class SluiceProcess: Sendable {
     /// The built executable, which lies beside the tests.
     static func executable() throws -> String {
         // The test bundle, or the tool that runs it, and the executable share the build directory.
-        let places = [Bundle.main.executableURL, Bundle.main.bundleURL] + CommandLine.arguments.map {
-            URL(fileURLWithPath: $0)
-        }
+        let places =
+            [Bundle.main.executableURL, Bundle.main.bundleURL]
+            + CommandLine.arguments.map {
+                URL(fileURLWithPath: $0)
+            }
         for place in places.compactMap(\.self) {
             var directory = place
             for _ in 0..<4 {
@@ -44,7 +46,11 @@ final class SluiceProcess: Sendable {
     }
 
     /// Runs a command of sluice to its end.
-    static func run(_ arguments: [String], scratch: Scratch, within seconds: Double = 30) async throws -> Program.Outcome {
+    static func run(
+        _ arguments: [String],
+        scratch: Scratch,
+        within seconds: Double = 30
+    ) async throws -> Program.Outcome {
         try await Program.run(try executable(), arguments, environment: environment(scratch), within: seconds)
     }
 
@@ -55,6 +61,7 @@ final class SluiceProcess: Sendable {
     ///   - environment: further environment variables.
     ///   - profile: the text of a rule profile.
     ///   - scratch: where everything lies; a new directory by default.
+    /// - Throws: where it does not start; the error has its words.
     init(
         _ options: [String] = [],
         environment: [String: String] = [:],
@@ -121,11 +128,13 @@ final class SluiceProcess: Sendable {
         try await exchange("the exchange of \(path) is recorded") { $0.url.path == path }
     }
 
-    /// A body as text of one character per byte.
-    func body(_ exchange: RecordedExchange, _ side: BodySide) throws -> String {
-        let bytes = try reader().body(of: exchange.record.id, side: side, limit: 64 << 20)
-        return latin1(bytes.readableBytesView)
+    /// A body's bytes.
+    func bytes(_ exchange: RecordedExchange, _ side: BodySide) throws -> [UInt8] {
+        Array(try reader().body(of: exchange.record.id, side: side, limit: 64 << 20).readableBytesView)
     }
+
+    /// A body as text of one character per byte.
+    func body(_ exchange: RecordedExchange, _ side: BodySide) throws -> String { latin1(try bytes(exchange, side)) }
 
     // MARK: - The process
 
@@ -137,7 +146,8 @@ final class SluiceProcess: Sendable {
     private func memory(_ key: String) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(program.identifier)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix(key) }
-        guard let number = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first, let size = Int(number)
+        guard let number = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first,
+            let size = Int(number)
         else { throw Program.Failure(description: "no \(key) of process \(program.identifier)") }
         return size << 10
     }
@@ -152,8 +162,11 @@ final class SluiceProcess: Sendable {
     // MARK: - Clients
 
     /// Runs curl through the proxy.
-    func curl(_ arguments: [String], input: [UInt8]? = nil, within seconds: Double = 30) async throws -> Program.Outcome {
-        let common = ["-sS", "--noproxy", "", "--max-time", String(Int(seconds)), "--proxy", url, "--cacert", authority]
+    func curl(_ arguments: [String], input: [UInt8]? = nil, within seconds: Double = 30) async throws -> Program.Outcome
+    {
+        let common = [
+            "-sS", "--noproxy", "", "--max-time", String(Int(seconds)), "--proxy", url, "--cacert", authority,
+        ]
         return try await Program.run(
             "curl",
             common + arguments,
@@ -174,6 +187,25 @@ final class SluiceProcess: Sendable {
         return latin1(outcome.output)
     }
 
+    /// Speaks TLS through a tunnel, by the `openssl` program; sends bytes and reads to the end.
+    func secureClient(
+        to port: Int,
+        name: String = "localhost",
+        protocols: String? = "http/1.1",
+        authority: String? = nil,
+        sending bytes: [UInt8]
+    ) async throws -> Program.Outcome {
+        let alpn = protocols.map { ["-alpn", $0] } ?? []
+        return try await Program.run(
+            "openssl",
+            [
+                "s_client", "-quiet", "-verify_return_error", "-proxy", "127.0.0.1:\(self.port)", "-connect",
+                "localhost:\(port)", "-servername", name, "-CAfile", authority ?? self.authority,
+            ] + alpn,
+            input: bytes
+        )
+    }
+
     /// Connects to the proxy.
     func connect() throws -> Socket { try Socket(port: port) }
 
@@ -182,7 +214,9 @@ final class SluiceProcess: Sendable {
         let socket = try connect()
         try socket.send("CONNECT \(host):\(port) HTTP/1.1\r\nHost: \(host):\(port)\r\n\r\n")
         let head = try socket.readHead()
-        guard head.hasPrefix("HTTP/1.1 200 ") else { throw Program.Failure(description: "CONNECT was answered: \(head)") }
+        guard head.hasPrefix("HTTP/1.1 200 ") else {
+            throw Program.Failure(description: "CONNECT was answered: \(head)")
+        }
         return socket
     }
 }

@@ -6,7 +6,9 @@ import Glibc
 import Darwin
 #endif
 
-/// A blocking TCP socket for tests: what it reads and writes is exactly what stands on the wire. Every wait ends.
+/// A blocking TCP socket for tests: what it reads and writes is exactly what stands on the wire.
+///
+/// Every wait ends.
 final class Socket: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -189,17 +191,19 @@ final class Socket: Sendable {
     // MARK: - Ending
 
     /// Sends no more.
-    func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+    func finish() { end(Int32(SHUT_WR)) }
 
     /// Wakes up whoever waits for this socket.
-    func interrupt() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    func interrupt() { end(Int32(SHUT_RDWR)) }
+
+    /// Under the lock, so that a descriptor that was closed and given to somebody else is left alone.
+    private func end(_ how: Int32) { isClosed.withLock { if !$0 { shutdown(descriptor, how) } } }
 
     func close() {
-        let wasClosed = isClosed.withLock { closed in
-            defer { closed = true }
-            return closed
+        isClosed.withLock { isClosed in
+            if !isClosed { _ = systemClose(descriptor) }
+            isClosed = true
         }
-        if !wasClosed { _ = systemClose(descriptor) }
     }
 
     /// Closes with a TCP reset.

@@ -11,6 +11,7 @@ final class TLSRelay: Sendable {
     ///   - origin: whose bytes it carries.
     ///   - certificate: what it shows; the good one by default.
     ///   - protocols: the application protocols it accepts (ALPN).
+    /// - Throws: where it does not start.
     init(
         _ origin: Origin,
         certificate: TestAuthority.Certificate? = nil,

@@ -41,6 +41,7 @@ actor TestAuthority {
 
     private static func make() async throws -> Scratch {
         let scratch = try Scratch()
+        scratch.removeAtExit()
         for root in ["root", "stranger"] {
             try await Program.require(
                 "openssl",
@@ -73,7 +74,8 @@ actor TestAuthority {
         try await Program.require(
             "openssl",
             [
-                "x509", "-req", "-in", request, "-CA", scratch.path(root + ".pem"), "-CAkey", scratch.path(root + ".key"),
+                "x509", "-req", "-in", request, "-CA", scratch.path(root + ".pem"), "-CAkey",
+                scratch.path(root + ".key"),
                 "-CAcreateserial", "-days", days, "-out", scratch.path(name + ".pem"),
                 "-extfile", try scratch.write(name + ".ext", "subjectAltName=\(names)\nextendedKeyUsage=serverAuth\n"),
             ]

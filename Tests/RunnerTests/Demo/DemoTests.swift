@@ -27,7 +27,7 @@ struct DemoTests {
             _ = try CertificateAuthority.open(directory: directory)
         }
 
-        deinit { try? FileManager.default.removeItem(atPath: directory) }
+        func remove() { try? FileManager.default.removeItem(atPath: directory) }
 
         func demo() async throws {
             var settings = RunSettings()
@@ -53,6 +53,7 @@ struct DemoTests {
     @Test("records every exchange as it was")
     func records() async throws {
         let run = try Run()
+        defer { run.remove() }
         try await run.demo()
         #expect(run.complaints == "")
         let records = try run.records()
@@ -89,6 +90,7 @@ struct DemoTests {
     @Test("keeps one connection for the exchanges of a site")
     func connections() async throws {
         let run = try Run()
+        defer { run.remove() }
         try await run.demo()
         let records = try run.records()
         for scheme in ["http", "https"] {
@@ -101,6 +103,7 @@ struct DemoTests {
     @Test("stores the bodies whole")
     func bodies() async throws {
         let run = try Run()
+        defer { run.remove() }
         try await run.demo()
         let reader = try SessionReader(path: run.session)
         let records = try run.records()
@@ -125,6 +128,7 @@ struct DemoTests {
     @Test("decrypts with the user's authority, and verifies the origin with its own")
     func tls() async throws {
         let run = try Run()
+        defer { run.remove() }
         try await run.demo()
         let reader = try SessionReader(path: run.session)
         let record = try #require(try run.records().first { $0.url.path == DemoClient.tellingPath })
@@ -142,6 +146,7 @@ struct DemoTests {
     @Test("prints a line for each exchange, the session, and commands with real arguments")
     func words() async throws {
         let run = try Run(name: "a demo.sluice")
+        defer { run.remove() }
         try await run.demo()
         let lines = run.output.split(separator: "\n").map(String.init)
         let numbers = lines.compactMap { Int64($0.split(separator: " ").first ?? "") }
@@ -161,6 +166,7 @@ struct DemoTests {
     @Test("continues a session that is there, and points at the new exchanges")
     func again() async throws {
         let run = try Run()
+        defer { run.remove() }
         try await run.demo()
         try await run.demo()
         let records = try run.records()
@@ -172,6 +178,7 @@ struct DemoTests {
     @Test("says why a session cannot be recorded")
     func unwritable() async throws {
         let run = try Run(name: "missing/demo.sluice")
+        defer { run.remove() }
         await #expect(throws: SessionError.self) { try await run.demo() }
         #expect(run.output == "")
     }

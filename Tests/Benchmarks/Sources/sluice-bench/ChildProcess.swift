@@ -25,12 +25,17 @@ final class ChildProcess {
 
     deinit { stop() }
 
-    /// Asks it to end, and waits until it has.
+    /// Asks it to end, and waits until it has; after some seconds it is ended without being asked.
     func stop() {
         guard !hasEnded else { return }
         hasEnded = true
         kill(id, SIGTERM)
         var status: CInt = 0
+        for _ in 0..<1_000 {
+            guard waitpid(id, &status, WNOHANG) == 0 else { return }
+            usleep(10_000)
+        }
+        kill(id, SIGKILL)
         waitpid(id, &status, 0)
     }
 

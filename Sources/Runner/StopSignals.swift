@@ -1,0 +1,43 @@
+import Foundation
+
+/// The user's or the system's wish that a run should end: SIGINT or SIGTERM.
+///
+/// The handler writes into a pipe that a thread reads, so a signal counts however early it comes. (Blocking the signals
+/// and waiting for them is no way out: the main thread of an async program unblocks them all.)
+public enum StopSignals {
+    private static let numbers = [SIGINT, SIGTERM]
+
+    /// Reading end and writing end; made before the handler is, which must not make anything.
+    private static let pipe: (reading: Int32, writing: Int32) = {
+        var ends: [Int32] = [-1, -1]
+        _ = systemPipe(&ends)
+        return (ends[0], ends[1])
+    }()
+
+    /// From now on the signals no longer end the process, but the wait.
+    public static func prepare() {
+        _ = pipe
+        signal(SIGPIPE, SIG_IGN)
+        for number in numbers {
+            signal(number) { _ in
+                var byte: UInt8 = 0
+                _ = write(StopSignals.pipe.writing, &byte, 1)
+            }
+        }
+    }
+
+    /// Waits for the first signal since `prepare`; a second one ends the process at once.
+    public static func wait() async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var byte: UInt8 = 0
+                while read(pipe.reading, &byte, 1) < 0, errno == EINTR {}
+                for number in numbers { signal(number, SIG_DFL) }
+                continuation.resume()
+            }
+        }
+    }
+}
+
+/// `pipe(2)`, which the property of that name hides.
+private func systemPipe(_ ends: UnsafeMutablePointer<Int32>) -> Int32 { pipe(ends) }

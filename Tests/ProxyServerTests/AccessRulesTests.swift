@@ -1,0 +1,46 @@
+import NIOCore
+import ProxyServer
+import Testing
+
+@Suite("Who may use the proxy")
+struct AccessRulesTests {
+    @Test(
+        "A network holds its addresses and no others",
+        arguments: [
+            ("10.0.0.0/8", "10.255.1.2", true), ("10.0.0.0/8", "11.0.0.1", false),
+            ("192.168.1.0/24", "192.168.1.255", true),
+            ("192.168.1.0/24", "192.168.2.1", false), ("192.168.1.128/25", "192.168.1.127", false),
+            ("192.168.1.128/25", "192.168.1.128", true), ("10.1.2.3", "10.1.2.3", true),
+            ("10.1.2.3", "10.1.2.4", false),
+            ("10.1.2.3/32", "10.1.2.2", false), ("0.0.0.0/0", "203.0.113.9", true), ("0.0.0.0/0", "2001:db8::1", false),
+            ("::/0", "2001:db8::1", true), ("::/0", "203.0.113.9", false), ("2001:db8::/33", "2001:db8:7fff::1", true),
+            ("2001:db8::/33", "2001:db8:8000::1", false), ("fe80::/10", "fe80::1", true),
+            ("10.0.0.0/8", "::ffff:10.1.1.1", true), ("::ffff:10.0.0.0", "10.0.0.0", true),
+        ]
+    )
+    func networks(network: String, address: String, isAllowed: Bool) throws {
+        let rules = AccessRules(networks: [try #require(AccessRules.Network(network))])
+        #expect(rules.allows(try SocketAddress(ipAddress: address, port: 1)) == isAllowed)
+    }
+
+    @Test(
+        "This machine may always",
+        arguments: [
+            ("127.0.0.1", true), ("127.9.9.9", true), ("::1", true), ("::ffff:127.0.0.1", true), ("10.0.0.1", false),
+            ("::2", false),
+        ]
+    )
+    func loopback(address: String, isAllowed: Bool) throws {
+        #expect(AccessRules().allows(try SocketAddress(ipAddress: address, port: 1)) == isAllowed)
+    }
+
+    @Test(
+        "What is no network is refused",
+        arguments: [
+            "", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8/8", "10.0.0/8", "::/129", "localhost",
+            "10.0.0.0/a",
+            " 10.0.0.0", "*",
+        ]
+    )
+    func noNetwork(text: String) { #expect(AccessRules.Network(text) == nil) }
+}

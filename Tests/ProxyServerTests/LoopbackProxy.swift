@@ -1,0 +1,226 @@
+import ExchangeCore
+import HTTPModel
+import Logging
+import NIOCore
+import NIOPosix
+import ProxyServer
+import Synchronization
+import Wire
+
+/// A proxy in this process, with a recorder that the test reads and may declare full.
+final class LoopbackProxy: Sendable {
+    let server: ProxyServer
+    let recorder: CollectingOutlet
+    let port: Int
+
+    init(
+        rules: ProxyRules = ProxyRules(),
+        timeouts: ProxyConfiguration.Timeouts = ProxyConfiguration.Timeouts()
+    ) async throws {
+        var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
+        configuration.port = 0
+        configuration.timeouts = timeouts
+        let recorder = CollectingOutlet()
+        self.recorder = recorder
+        server = try await ProxyServer.start(
+            configuration,
+            rules: rules,
+            makeOutlet: { onRoom in
+                recorder.add(onRoom)
+                return recorder
+            },
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        port = server.address.port ?? 0
+    }
+
+    /// Runs a test with a proxy, and stops it afterwards.
+    static func run(
+        rules: ProxyRules = ProxyRules(),
+        timeouts: ProxyConfiguration.Timeouts = ProxyConfiguration.Timeouts(),
+        _ body: (LoopbackProxy) async throws -> Void
+    ) async throws {
+        let proxy = try await LoopbackProxy(rules: rules, timeouts: timeouts)
+        do {
+            try await body(proxy)
+        } catch {
+            await proxy.server.stop(grace: .zero)
+            throw error
+        }
+        await proxy.server.stop(grace: .zero)
+    }
+
+    func connect() async throws -> LoopbackClient { try await LoopbackClient(port: port) }
+
+    /// Asks an origin for a path, and returns the client that waits for the answer.
+    func ask(_ origin: LoopbackOrigin, _ path: String = "/") async throws -> LoopbackClient {
+        let client = try await connect()
+        try await client.send("GET http://127.0.0.1:\(origin.port)\(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+        return client
+    }
+}
+
+/// Keeps what the taps saw.
+final class CollectingOutlet: RecordOutlet {
+    private struct State {
+        var events: [RecordEvent] = []
+        var isFull = false
+        var onRoom: [@Sendable () -> Void] = []
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ onRoom: @escaping @Sendable () -> Void) { state.withLock { $0.onRoom.append(onRoom) } }
+
+    func submit(_ events: [RecordEvent], cost: Int) -> Bool {
+        state.withLock { state in
+            state.events += events
+            return !state.isFull
+        }
+    }
+
+    /// Has no room from now on.
+    func fill() { state.withLock { $0.isFull = true } }
+
+    /// Has room again, and says so.
+    func drain() {
+        let listeners = state.withLock { state in
+            state.isFull = false
+            return state.onRoom
+        }
+        for listener in listeners { listener() }
+    }
+
+    /// The exchanges that ended, in order.
+    var finished: [(record: ExchangeRecord, messages: ExchangeMessages)] {
+        state.withLock { state in
+            state.events.compactMap { event in
+                if case .finished(let record, let messages) = event { (record, messages) } else { nil }
+            }
+        }
+    }
+}
+
+/// A server that answers each request head with what a closure makes of it; `nil` for silence.
+final class LoopbackOrigin: Sendable {
+    let port: Int
+    private let channel: any Channel
+    private let log: Log
+
+    final class Log: Sendable {
+        let heads = Mutex<[String]>([])
+    }
+
+    init(_ answer: @escaping @Sendable (String) -> String?) async throws {
+        let log = Log()
+        self.log = log
+        channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Answerer(log: log, answer: answer))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0)
+            .get()
+        port = channel.localAddress?.port ?? 0
+    }
+
+    deinit { channel.close(promise: nil) }
+
+    /// The request heads it got.
+    var heads: [String] { log.heads.withLock { $0 } }
+
+    private final class Answerer: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let log: Log
+        private let answer: @Sendable (String) -> String?
+        private var text = ""
+
+        init(log: Log, answer: @escaping @Sendable (String) -> String?) {
+            self.log = log
+            self.answer = answer
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            text += String(buffer: unwrapInboundIn(data))
+            while let end = text.utf8.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound {
+                let head = String(text[..<end])
+                text = String(text[end...])
+                log.heads.withLock { $0.append(head) }
+                guard let answer = answer(head) else { continue }
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+            }
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+}
+
+/// A client that keeps what it is sent.
+final class LoopbackClient: Sendable {
+    private let channel: any Channel
+    private let log = Log()
+
+    private final class Log: Sendable {
+        let text = Mutex("")
+        let isClosed = Mutex(false)
+    }
+
+    init(port: Int) async throws {
+        let log = log
+        channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Collector(log: log))
+                }
+            }
+            .connect(host: "127.0.0.1", port: port)
+            .get()
+    }
+
+    deinit { channel.close(promise: nil) }
+
+    func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
+    func close() async throws { try await channel.close() }
+
+    var text: String { log.text.withLock { $0 } }
+    var isClosed: Bool { log.isClosed.withLock { $0 } }
+
+    /// Waits for text.
+    func receives(_ ending: String) async throws {
+        try await eventually("the client is sent \(ending.debugDescription), not \(text.debugDescription)") {
+            self.text.contains(ending)
+        }
+    }
+
+    private final class Collector: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let log: Log
+
+        init(log: Log) { self.log = log }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let bytes = unwrapInboundIn(data)
+            log.text.withLock { $0 += String(buffer: bytes) }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { log.isClosed.withLock { $0 = true } }
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+}
+
+struct NotInTime: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Waits until something holds; fails where it does not come about in time.
+func eventually(_ what: @autoclosure () -> String, _ condition: () -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(10)
+    while !condition() {
+        guard ContinuousClock.now < deadline else { throw NotInTime(description: "not in time: \(what())") }
+        try await Task.sleep(for: .milliseconds(2))
+    }
+}

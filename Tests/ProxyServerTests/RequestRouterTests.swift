@@ -1,0 +1,95 @@
+import ExchangeCore
+import HTTPModel
+import Logging
+import NIOCore
+import Synchronization
+import Testing
+import Wire
+
+@testable import ProxyServer
+
+@Suite("What a request's target means")
+struct RequestRouterTests {
+    private let shared: SharedState
+
+    init() throws {
+        let configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
+        shared = try SharedState(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let address = try SocketAddress(ipAddress: "127.0.0.1", port: 8_080)
+        shared.ownAddresses.withLock { $0 = [address] }
+    }
+
+    /// Routes one request and says in one line what came of it: where to, as which URL, with which target and Host.
+    private func route(
+        _ method: String,
+        _ target: String,
+        host: String? = "h.example",
+        in scope: RequestScope = .proxy
+    ) -> String {
+        var head = RequestHead(method: method, target: target, fields: host.map { [("Host", $0)] } ?? [])
+        let router = RequestRouter(scope: scope, ownPort: 8_080, shared: shared)
+        switch router.route(&head, isConnect: method == "CONNECT") {
+        case .forward(let url, let to):
+            let name = to.serverName.map { " as \($0)" } ?? ""
+            return
+                "\(to.scheme) \(to.authority)\(name) | \(url) | \(head.target) | \(head.fields.value(of: .host) ?? "-")"
+        case .own(let url): return "own \(url.path)"
+        case .connect(let host, let port): return "connect \(host) \(port)"
+        case .invalid: return "invalid"
+        }
+    }
+
+    @Test(
+        "On the proxy's own port",
+        arguments: [
+            ("GET", "http://a.example/x?y", "http a.example:80 | http://a.example/x?y | /x?y | a.example"),
+            ("GET", "http://a.example:81", "http a.example:81 | http://a.example:81/ | / | a.example:81"),
+            ("GET", "HTTP://A.example/X", "http a.example:80 | http://a.example/X | /X | a.example"),
+            ("GET", "http://a.example?q", "http a.example:80 | http://a.example/?q | /?q | a.example"),
+            ("GET", "https://a.example/x", "https a.example:443 | https://a.example/x | /x | a.example"),
+            ("GET", "http://[::1]:81/", "http [::1]:81 | http://[::1]:81/ | / | [::1]:81"),
+            ("OPTIONS", "http://a.example", "http a.example:80 | http://a.example/ | * | a.example"),
+            ("GET", "/x", "http h.example:80 | http://h.example/x | /x | h.example"),
+            ("GET", "http://sluice.proxy/ca.pem", "own /ca.pem"),
+            ("GET", "http://localhost:8080/", "own /"),
+            ("CONNECT", "a.example:443", "connect a.example 443"),
+            ("CONNECT", "[::1]:443", "connect ::1 443"),
+            ("CONNECT", "a.example", "invalid"),
+            ("GET", "ftp://a.example/", "invalid"),
+            ("GET", "x", "invalid"),
+        ]
+    )
+    func proxyPort(method: String, target: String, expected: String) { #expect(route(method, target) == expected) }
+
+    @Test("Without Host, a path is a page of the proxy's own; so is one for its own address")
+    func own() {
+        #expect(route("GET", "/x", host: nil) == "own /x")
+        #expect(route("GET", "/x", host: "127.0.0.1:8080") == "own /x")
+        #expect(
+            route("GET", "/x", host: "127.0.0.1:81") == "http 127.0.0.1:81 | http://127.0.0.1:81/x | /x | 127.0.0.1:81"
+        )
+    }
+
+    @Test("Inside a tunnel the connection goes where CONNECT said, and the URL has the name that the client means")
+    func tunnel() {
+        let tunnel = RequestScope.tunnel(.init(scheme: "https", host: "10.0.0.1", port: 443, serverName: "a.example"))
+        #expect(
+            route("GET", "/x", host: "a.example", in: tunnel)
+                == "https 10.0.0.1:443 as a.example | https://a.example/x | /x | a.example"
+        )
+        #expect(
+            route("GET", "/x", host: nil, in: tunnel) == "https 10.0.0.1:443 as a.example | https://10.0.0.1/x | /x | -"
+        )
+        #expect(
+            route("GET", "/x", host: "a.example:81", in: tunnel).hasPrefix(
+                "https 10.0.0.1:443 as a.example | https://10.0.0.1/x"
+            )
+        )
+        #expect(route("CONNECT", "b.example:443", in: tunnel) == "invalid")
+        let plain = RequestScope.tunnel(.init(scheme: "http", host: "a.example", port: 8_000))
+        #expect(
+            route("GET", "/x", host: "a.example:8000", in: plain)
+                == "http a.example:8000 | http://a.example:8000/x | /x | a.example:8000"
+        )
+    }
+}
