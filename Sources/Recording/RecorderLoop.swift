@@ -28,7 +28,6 @@ final class RecorderLoop {
     private var lastSweep: UInt64 = 0
     private var nextSweep: UInt64 = 0
     private var nextCheck: UInt64 = 0
-    private var nextTrim: UInt64 = 0
     /// Credit that events have held since memory was last given back.
     private var takenBytes = 0
 
@@ -84,26 +83,23 @@ final class RecorderLoop {
     private func takeAll(_ session: WritableSession?) {
         var isLast = false
         while !isLast {
-            let deadline = tailBytes > 0 ? DispatchTime(uptimeNanoseconds: nextSweep) : nil
+            var deadline = tailBytes > 0 ? DispatchTime(uptimeNanoseconds: nextSweep) : nil
+            if takenBytes > RecorderLimits.trimBytes {
+                let quiet = DispatchTime.now() + RecorderLimits.trimDelay
+                deadline = deadline.map { min($0, quiet) } ?? quiet
+            }
             var drain = queue.next(deadline: deadline)
+            if drain.batches.isEmpty, takenBytes > RecorderLimits.trimBytes {
+                // What the event loops allocate and this thread frees stays with glibc's heaps otherwise, as large as
+                // the longest backlog was.
+                takenBytes = 0
+                sluice_release_memory()
+            }
             takenBytes += drain.batches.reduce(0) { $0 + $1.cost }
             process(&drain.batches, session)
-            if takenBytes > RecorderLimits.trimBytes, queue.isEmpty { releaseMemory() }
             for flush in drain.flushes { flush.signal() }
             isLast = drain.isLast
         }
-    }
-
-    /// Gives memory back to the system that a backlog had filled, at most once a second.
-    ///
-    /// What the event loops allocate and this thread frees stays with glibc's heaps otherwise, as large as the longest
-    /// backlog was.
-    private func releaseMemory() {
-        let now = DispatchTime.now().uptimeNanoseconds
-        guard now >= nextTrim else { return }
-        nextTrim = now + 1_000_000_000
-        takenBytes = 0
-        sluice_release_memory()
     }
 
     /// Writes what came, then tells the observer.

@@ -137,9 +137,6 @@ final class RecorderQueue: Sendable {
 
     // MARK: - The recorder's side
 
-    /// Whether nothing waits to be taken.
-    var isEmpty: Bool { state.withLock { $0.batches.isEmpty } }
-
     /// Waits for events, at most until the deadline, and takes all there are.
     func next(deadline: DispatchTime?) -> Drain {
         let isEmpty = state.withLock { state in

@@ -1,3 +1,4 @@
+import Dispatch
 import GRDB
 import GRDBSQLite
 import HTTPModel
@@ -214,6 +215,8 @@ enum RecorderLimits {
     static let transactionNanoseconds: UInt64 = 50_000_000
     /// After so many bytes of events, memory is given back to the system at the next quiet moment.
     static let trimBytes = 4 << 20
+    /// How long nothing must come for a moment to be quiet.
+    static let trimDelay = DispatchTimeInterval.milliseconds(200)
     /// Body bytes of open exchanges that may wait in memory for a full chunk.
     static let tailBytes = 8 << 20
 }
