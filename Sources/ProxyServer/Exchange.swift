@@ -189,7 +189,7 @@ final class Exchange {
         interrupt(
             ExchangeFailure(
                 .timeout,
-                "Nothing happened for \(limit.nanoseconds / 1_000_000_000) seconds while waiting for "
+                "Nothing happened for \(limit.inSeconds) seconds while waiting for "
                     + "\(machine.isRequestComplete ? "the server \(machine.record.url.authority)" : "the client").",
                 hint: "A longer limit can be given with --idle-timeout."
             )

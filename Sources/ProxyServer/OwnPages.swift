@@ -127,3 +127,8 @@ struct OwnPages: Stage {
         )
     }
 }
+
+/// Takes records that nobody wants: of requests for the proxy itself.
+final class DiscardingSink: RecordSink {
+    func record(_ event: RecordEvent) {}
+}

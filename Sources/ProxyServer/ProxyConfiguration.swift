@@ -76,3 +76,11 @@ public struct ProxyRules: Sendable {
         self.decrypts = decrypts
     }
 }
+
+extension TimeAmount {
+    /// The amount in seconds, for messages: `15` or `0.5`.
+    var inSeconds: String {
+        let seconds = Double(nanoseconds) / 1e9
+        return seconds == seconds.rounded() ? String(Int(seconds)) : String(seconds)
+    }
+}

@@ -148,6 +148,12 @@ public final class ProxyServer: Sendable {
         for loop in loops {
             try? await loop.eventLoop.submit { loop.value.cut() }.get()
         }
+        // A process must not end while OpenSSL is at work on another thread.
+        for loop in loops {
+            try? await loop.eventLoop.flatSubmit {
+                loop.value.trustLoad ?? loop.eventLoop.makeSucceededVoidFuture()
+            }.get()
+        }
         try? await group.shutdownGracefully()
     }
 

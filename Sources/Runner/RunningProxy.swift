@@ -1,4 +1,3 @@
-import Dispatch
 import ExchangeCore
 import Foundation
 public import HTTPModel
@@ -27,7 +26,6 @@ public final class RunningProxy: Sendable {
     private let server: ProxyServer
     private let recorder: Recorder
     private let settings: RunSettings
-    private let background = DispatchGroup()
 
     /// Starts everything.
     ///
@@ -67,9 +65,7 @@ public final class RunningProxy: Sendable {
                 makeOutlet: { onRoom in Outlet(producer: recorder.makeProducer(onCredit: onRoom)) },
                 logger: logger(complain)
             )
-            let running = RunningProxy(server, recorder, authority, profile?.summary, session, settings)
-            running.load(configuration.trust)
-            return running
+            return RunningProxy(server, recorder, authority, profile?.summary, session, settings)
         } catch {
             recorder.close()
             throw describe(error, settings)
@@ -97,13 +93,6 @@ public final class RunningProxy: Sendable {
     /// The messages that wait for a decision.
     public var holds: HoldBoard { server.holds }
 
-    /// Reads the system's authorities beside the traffic.
-    ///
-    /// Where they are one large file, that takes 20 to 30 ms, which no event loop has to spare.
-    private func load(_ trust: TLSTrust) {
-        DispatchQueue.global(qos: .utility).async(group: background) { try? trust.load() }
-    }
-
     /// Waits until everything that was seen so far is in the session file.
     public func flush() {
         recorder.flush()
@@ -112,10 +101,6 @@ public final class RunningProxy: Sendable {
     /// Stops accepting, lets exchanges finish for the grace period, cuts the rest, and closes the session.
     public func stop() async -> RecorderSummary {
         await server.stop(grace: settings.grace)
-        // A process must not end while OpenSSL is at work.
-        await withCheckedContinuation { continuation in
-            background.notify(queue: .global()) { continuation.resume() }
-        }
         return recorder.close()
     }
 

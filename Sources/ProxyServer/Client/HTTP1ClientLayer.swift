@@ -96,7 +96,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         if !isParserDone, !parser.isIdle {
             guard now - lastActivity > timeouts.requestHead else { return }
             let text =
-                "Half a request head arrived, then nothing for \(timeouts.requestHead.nanoseconds / 1_000_000_000) s."
+                "Half a request head arrived, then nothing for \(timeouts.requestHead.inSeconds) s."
             refuse(status: 408, text, hint: "")
         } else if now - lastActivity > timeouts.keepAlive {
             connection.close()
@@ -415,40 +415,4 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             process()
         }
     }
-}
-
-/// A connection that is about to be closed: whatever still arrives is dropped, for a moment.
-final class LingeringLayer: ClientLayer {
-    private let connection: ClientConnection
-    private var dropped = 0
-
-    /// Bytes that are dropped at the most before the connection is cut.
-    private static let limit = 4 << 20
-
-    init(connection: ClientConnection) {
-        self.connection = connection
-        connection.closeOutput()
-    }
-
-    let wantsRead = true
-    let isIdle = true
-
-    func received(_ bytes: ByteBuffer) {
-        dropped += bytes.readableBytes
-        if dropped > LingeringLayer.limit { connection.close() }
-    }
-
-    func inputClosed(isHalfClose: Bool) { connection.close() }
-    func closed() {}
-    func failed(_ error: any Error) {}
-    func writabilityChanged(_ isWritable: Bool) {}
-
-    func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
-        if now - lastActivity > .seconds(2) { connection.close() }
-    }
-}
-
-/// Takes records that nobody wants: of requests for the proxy itself.
-final class DiscardingSink: RecordSink {
-    func record(_ event: RecordEvent) {}
 }

@@ -121,7 +121,7 @@ final class SniffLayer: ClientLayer {
     }
 
     func handshakeCompleted(_ details: TLSDetails) {
-        guard let host = handshakeHost else { return }
+        guard handshakeHost != nil else { return }
         handshakeHost = nil
         var scope = scope
         if case .tunnel(var tunnel) = scope {
@@ -132,13 +132,12 @@ final class SniffLayer: ClientLayer {
         let layer = SniffLayer(connection: connection, scope: scope, isInsideTLS: true)
         // A client that agreed on HTTP by ALPN may take its time; one that did not may wait for the server to speak.
         if details.applicationProtocol == nil, case .tunnel = scope { layer.schedule(.seconds(1)) }
-        _ = host
         connection.become(layer)
     }
 
     func failed(_ error: any Error) {
         timer?.cancel()
-        guard let host = handshakeHost else { return }
+        guard handshakeHost != nil else { return }
         handshakeHost = nil
         guard let failure = error as? TLSFailure else { return }
         var hint = ""
@@ -151,7 +150,6 @@ final class SniffLayer: ClientLayer {
                 metadata: ["host": "\(tunnel.host)"]
             )
         }
-        _ = host
         recordFailure(failure.explanation, hint: hint)
     }
 

@@ -2,6 +2,7 @@ import ExchangeCore
 import HTTPModel
 import Logging
 import NIOCore
+import NIOPosix
 import Wire
 
 /// What the connections of one event loop share: TLS contexts, the pool, the recorder's batch, the rules.
@@ -39,6 +40,30 @@ final class LoopContext {
     }
 
     var configuration: ProxyConfiguration { shared.configuration }
+
+    // MARK: - Trust
+
+    private var hasTrust = false
+    private(set) var trustLoad: EventLoopFuture<Void>?
+
+    /// Calls `body` once the authorities are there, at once where they already are.
+    ///
+    /// Where the system has them in one large file, reading it takes 20 to 30 ms, which no event loop has to spare.
+    /// One that cannot be read is told by the TLS session that needs it.
+    func withTrust(_ body: @escaping () -> Void) {
+        if hasTrust {
+            body()
+            return
+        }
+        let trust = shared.configuration.trust
+        let load =
+            trustLoad ?? NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try? trust.load() }
+        trustLoad = load
+        load.assumeIsolated().whenComplete { [self] _ in
+            hasTrust = true
+            body()
+        }
+    }
 
     // MARK: - Who is there
 

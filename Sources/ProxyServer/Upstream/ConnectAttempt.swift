@@ -3,6 +3,14 @@ import NIOCore
 import NIOPosix
 import Wire
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A channel handler that makes a connection usable: told when TCP, and TLS where there is any, is ready.
 protocol UpstreamHandler: ChannelHandler, UpstreamLeg {
     /// What is known of its connection.
@@ -23,7 +31,8 @@ final class ConnectAttempt {
     private var winner: (any Channel)?
     private var next: Scheduled<Void>?
     private var limit: Scheduled<Void>?
-    private var lastFailure: ExchangeFailure?
+    /// Attempts that have neither a connection nor failed.
+    private var underway = 0
 
     init(
         loop: LoopContext,
@@ -47,7 +56,7 @@ final class ConnectAttempt {
                 .failure(
                     ExchangeFailure(
                         .timeout,
-                        "\(what) \(verb) within \(seconds.nanoseconds / 1_000_000_000) seconds.",
+                        "\(what) \(verb) within \(seconds.inSeconds) seconds.",
                         hint:
                             "The server may be down, or a firewall drops the packets; --connect-timeout sets the limit."
                     )
@@ -65,6 +74,7 @@ final class ConnectAttempt {
     private func tryNext() {
         next?.cancel()
         guard completion != nil, winner == nil, let address = addresses.popFirst() else { return }
+        underway += 1
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         let box = NIOLoopBoundBox<(any UpstreamHandler)?>(nil, eventLoop: loop.eventLoop)
         ClientBootstrap(group: loop.eventLoop)
@@ -80,7 +90,7 @@ final class ConnectAttempt {
             }
             .connect(to: address)
             .assumeIsolated()
-            .whenFailure { [self] error in failed(error, address) }
+            .whenFailure { [self] error in failed(error) }
         if !addresses.isEmpty {
             next = loop.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(250)) { [self] in tryNext() }
         }
@@ -110,16 +120,13 @@ final class ConnectAttempt {
         for (id, other) in running where id != ObjectIdentifier(channel) { other.close(promise: nil) }
     }
 
-    private func failed(_ error: any Error, _ address: SocketAddress) {
+    private func failed(_ error: any Error) {
+        underway -= 1
         guard winner == nil else { return }
-        let described = failure(error)
-        lastFailure = described
-        if addresses.isEmpty {
-            // Others may still be on their way; the last one to fail ends the attempt.
-            running = running.filter { $0.value.isActive || $0.value.isWritable }
-            finish(.failure(described))
-        } else {
+        if !addresses.isEmpty {
             tryNext()
+        } else if underway == 0 {
+            finish(.failure(failure(error)))
         }
     }
 
@@ -173,11 +180,3 @@ extension ChannelError {
         return false
     }
 }
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif

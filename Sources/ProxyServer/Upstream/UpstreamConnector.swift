@@ -104,6 +104,11 @@ final class UpstreamConnector: UpstreamConnecting {
             )
             return
         }
+        if isSecure { loop.withTrust { [self] in connect(addresses) } } else { connect(addresses) }
+    }
+
+    private func connect(_ addresses: [SocketAddress]) {
+        guard exchange != nil else { return }
         let attempt = ConnectAttempt(loop: loop, addresses: addresses, authority: destination.authority) {
             [self] channel in
             try addHandlers(to: channel)
