@@ -186,11 +186,12 @@ final class Exchange {
         guard reasons.isDisjoint(with: [.held, .paced, .recorderFull]), machine.record.kind == .http,
             now - lastActivity > limit
         else { return }
+        let waitsForServer = machine.isRequestComplete
         interrupt(
             ExchangeFailure(
-                .timeout,
+                waitsForServer ? .timeout : .clientTimeout,
                 "Nothing happened for \(limit.inSeconds) seconds while waiting for "
-                    + "\(machine.isRequestComplete ? "the server \(machine.record.url.authority)" : "the client").",
+                    + (waitsForServer ? "the server \(machine.record.url.authority)." : "the rest of the request."),
                 hint: "A longer limit can be given with --idle-timeout."
             )
         )

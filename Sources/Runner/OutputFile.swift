@@ -40,13 +40,18 @@ public final class OutputFile {
         }
     }
 
+    /// Appends text.
+    public func write(_ text: String) throws {
+        if !text.isEmpty { try write(ByteBuffer(string: text)) }
+    }
+
     /// Puts the file in its place.
     public func finish() throws {
-        isFinished = true
         guard let path, let temporary else { return }
         guard rename(temporary, path) == 0 else {
             throw StartFailure("\(path) cannot be written: \(String(cString: strerror(errno))).")
         }
+        isFinished = true
     }
 
     deinit {

@@ -42,10 +42,11 @@ public final class RunningProxy: Sendable {
         print: @escaping @Sendable (String) -> Void = StandardStreams.out,
         complain: @escaping @Sendable (String) -> Void = StandardStreams.error
     ) async throws -> RunningProxy {
-        let profile = try settings.profile.map { try RuleProfile.load(path: $0) }
+        let profile = try loadProfile(settings.profile)
         try checkAccess(settings)
         let authority = try loadAuthority(settings)
         let session = try sessionPath(settings)
+        let isNew = session.map { !FileManager.default.fileExists(atPath: $0) } ?? false
         let log = ExchangeLog(form: settings.output, write: print)
         let recorder = try Recorder(
             RecorderConfiguration(path: session, mode: settings.recorder, sluiceVersion: SluiceVersion.current),
@@ -68,6 +69,8 @@ public final class RunningProxy: Sendable {
             return RunningProxy(server, recorder, authority, profile?.summary, session, settings)
         } catch {
             recorder.close()
+            // A session in which nothing could be recorded would only be in the way of 'last'.
+            if isNew, let session { try? FileManager.default.removeItem(atPath: session) }
             throw describe(error, settings)
         }
     }
@@ -168,6 +171,16 @@ public final class RunningProxy: Sendable {
             configuration.keyLog = { file.append($0) }
         }
         return configuration
+    }
+
+    /// Loads a profile; its errors keep the form that editors look for.
+    private static func loadProfile(_ path: String?) throws -> RuleProfile? {
+        guard let path else { return nil }
+        do {
+            return try RuleProfile.load(path: path)
+        } catch {
+            throw StartFailure(error.description, isPositioned: true)
+        }
     }
 
     private static func rules(_ profile: RuleProfile?) -> ProxyRules {

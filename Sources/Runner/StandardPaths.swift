@@ -66,11 +66,15 @@ public struct StartFailure: Error, CustomStringConvertible {
     /// Whether the command was called wrongly (exit code 2), not just in vain (1).
     public let isUsage: Bool
 
+    /// Whether the message begins with `file:line:column:`, so that nothing must come before it.
+    public let isPositioned: Bool
+
     /// Creates a failure.
-    public init(_ message: String, hint: String = "", isUsage: Bool = false) {
+    public init(_ message: String, hint: String = "", isUsage: Bool = false, isPositioned: Bool = false) {
         self.message = message
         self.hint = hint
         self.isUsage = isUsage
+        self.isPositioned = isPositioned
     }
 
     /// Message and hint.

@@ -28,8 +28,9 @@ enum Main {
             StandardStreams.error(Sluice.fullMessage(for: error) + "\n")
             Sluice.exit(withError: ExitCode(2))
         }
-        StandardStreams.error("sluice: \(error)\n")
-        Sluice.exit(withError: ExitCode((error as? StartFailure)?.isUsage == true ? 2 : 1))
+        let failure = error as? StartFailure
+        StandardStreams.error(failure?.isPositioned == true ? "\(error)\n" : "sluice: \(error)\n")
+        Sluice.exit(withError: ExitCode(failure?.isUsage == true ? 2 : 1))
     }
 }
 

@@ -299,9 +299,14 @@ struct PlainExchangeTests {
 }
 
 /// A GET that is with the server.
-func sent(_ stages: [any Stage] = [], method: String = "GET", reused: Bool = false) -> Dialogue {
+func sent(
+    _ stages: [any Stage] = [],
+    method: String = "GET",
+    fields: [(String, String)] = [],
+    reused: Bool = false
+) -> Dialogue {
     let dialogue = Dialogue(stages, method: method)
-    dialogue.request()
+    dialogue.request(fields)
     dialogue.expect("connect http://example.com:80", "stop client")
     dialogue.ready(reused: reused)
     dialogue.expect("> \(method) / (none)", "> end", "read client")

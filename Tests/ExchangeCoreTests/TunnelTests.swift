@@ -152,7 +152,7 @@ struct TunnelTests {
 
     @Test("After 101 bytes go both ways, past whatever stages there are")
     func upgrade() {
-        let dialogue = sent([TunnelTests.meddling])
+        let dialogue = sent([TunnelTests.meddling], fields: [("Upgrade", "echo")])
         dialogue.responseHead(101, .none, [("Upgrade", "echo")])
         dialogue.expect("< 101 (none)", "tunnel")
         bothWays(dialogue)
@@ -192,17 +192,40 @@ struct TunnelTests {
 
     @Test("A 101 that a stage makes another response of switches nothing")
     func editedUpgrade() {
-        let dialogue = sent([
-            ScriptedStage.on(.rewrite) { handler in
-                handler.onResponseHead = { head, _ in
-                    head.status = 403
-                    return .forward
-                }
+        let stage = ScriptedStage.on(.rewrite) { handler in
+            handler.onResponseHead = { head, _ in
+                head.status = 403
+                return .forward
             }
-        ])
+        }
+        let dialogue = sent([stage], fields: [("Upgrade", "echo")])
         dialogue.responseHead(101)
         dialogue.expect("< 403 (0)", "abandon", "< end", "finished")
         dialogue.finish()
+    }
+
+    @Test("A 101 that nobody asked for is a failure (RFC 9110 7.8)")
+    func unaskedUpgrade() {
+        let dialogue = sent()
+        dialogue.responseHead(101)
+        let size = dialogue.responseBody.readableBytes
+        dialogue.expect("abandon", "< 502 (\(size))", "< part \(size) bytes", "< end", "finished")
+        dialogue.finish()
+        #expect(dialogue.record.failure?.code == .badResponse)
+    }
+
+    @Test("A flood of interim responses is a failure")
+    func interimFlood() {
+        let dialogue = sent()
+        for _ in 1...100 {
+            dialogue.interim(103)
+            dialogue.expect("< interim 103")
+        }
+        dialogue.interim(103)
+        let size = dialogue.responseBody.readableBytes
+        dialogue.expect("abandon", "< 502 (\(size))", "< part \(size) bytes", "< end", "finished")
+        dialogue.finish()
+        #expect(dialogue.record.failure?.code == .badResponse)
     }
 
     private func tunnel(_ stages: [any Stage] = [], established: Bool = false) -> Dialogue {

@@ -7,9 +7,18 @@ extension ExchangeMachine {
         guard !isFinished, upstream == .ready, responseState == .none, marks.responseBegan == nil else { return }
         exchange.now = now
         outgoing?.forget()
-        var interim = messages.interimHeads ?? ByteBuffer()
-        interim.writeImmutableBuffer(head.received ?? head.serialized())
-        messages.interimHeads = interim
+        interimCount += 1
+        guard interimCount <= ExchangeMachine.interimLimit else {
+            fail(
+                ExchangeFailure(
+                    .badResponse,
+                    "\(record.url.authority) sent more than \(ExchangeMachine.interimLimit) interim responses."
+                ),
+                cutClient: false
+            )
+            return
+        }
+        messages.interimHeads.append(head.received ?? head.serialized())
         // A client that was told to continue already need not hear it twice.
         guard takesInterim, !(head.status == 100 && saidContinue) else { return }
         if head.status == 100 { awaitsContinue = false }
@@ -32,15 +41,14 @@ extension ExchangeMachine {
         guard !isFinished, upstream == .ready, marks.responseBegan == nil else { return }
         exchange.now = now
         marks.responseBegan = now
-        outgoing?.forget()
-        if head.status == 101, requestState != .ended || marks.requestSent == nil {
-            // RFC 9110 §7.8: no other protocol may begin in the middle of a message.
+        if head.status == 101, let fault = upgradeFault() {
             fail(
-                ExchangeFailure(.badResponse, "\(record.url.authority) switched protocols before it had the request."),
+                ExchangeFailure(.badResponse, "\(record.url.authority) switched protocols \(fault)."),
                 cutClient: false
             )
             return
         }
+        outgoing?.forget()
         isUpgrading = head.status == 101
         exchange.stage = "sluice"
         for note in notes { exchange.note(note) }
@@ -56,6 +64,12 @@ extension ExchangeMachine {
         }
         responseFlow.accept(.head(head, framing))
         pumpResponse()
+    }
+
+    /// What is wrong with a 101 (RFC 9110 §7.8), if anything is.
+    private func upgradeFault() -> String? {
+        if requestState != .ended || marks.requestSent == nil { return "before it had the request" }
+        return outgoing?.head.fields.contains(.upgrade) == true ? nil : "without being asked to"
     }
 
     /// The server sent bytes of the response's body.
@@ -194,6 +208,9 @@ extension ExchangeMachine {
     private func forbidsBody(_ status: Int) -> Bool {
         record.method == "HEAD" || status == 204 || status == 304
     }
+
+    /// The most interim responses that one response may have before it.
+    static let interimLimit = 100
 
     // MARK: - Answers of our own
 
@@ -341,5 +358,15 @@ extension ExchangeMachine {
 
     func microseconds(from start: NIODeadline, to end: NIODeadline) -> Int64 {
         max(0, (end - start).nanoseconds / 1_000)
+    }
+}
+
+extension ByteBuffer? {
+    /// Appends bytes in place; the buffer must not be shared meanwhile, or it would be copied each time.
+    fileprivate mutating func append(_ bytes: ByteBuffer) {
+        var buffer = self ?? ByteBuffer()
+        self = nil
+        buffer.writeImmutableBuffer(bytes)
+        self = buffer
     }
 }

@@ -93,6 +93,7 @@ public struct ExchangeMachine: ~Copyable {
     private var requestGeneration = 0
     private var responseGeneration = 0
     var marks = Marks()
+    var interimCount = 0
     /// Whether more is known than the recorder was told.
     var hasNews = false
     /// Whether the client waits for 100 (Continue) before it sends a body (RFC 9110 §10.1.1).

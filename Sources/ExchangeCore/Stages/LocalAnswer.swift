@@ -64,6 +64,7 @@ public struct LocalAnswer: Sendable {
         let title: String
         switch failure.code {
         case .timeout: (status, title) = (504, "The server took too long")
+        case .clientTimeout: (status, title) = (408, "The request took too long")
         case .dns: (status, title) = (502, "The server's name could not be resolved")
         case .connect: (status, title) = (502, "The server could not be reached")
         case .tls: (status, title) = (502, "No secure connection to the server")

@@ -70,7 +70,8 @@ enum FilterProperty: Sendable, Hashable {
             switch code {
             case .dns: "the server's name could not be resolved"
             case .connect: "the server could not be connected to"
-            case .timeout: "something took longer than its limit"
+            case .timeout: "the server took longer than its limit"
+            case .clientTimeout: "the client took longer than its limit"
             case .reset: "the server closed the connection too early"
             case .tls: "the TLS handshake with the server failed"
             case .clientTLS: "the TLS handshake with the client failed"

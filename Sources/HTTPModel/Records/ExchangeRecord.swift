@@ -243,8 +243,10 @@ public struct ExchangeFailure: Sendable, Hashable, Codable, Error {
         case dns
         /// The server refused the connection, or no route led to it.
         case connect
-        /// Something took longer than its limit.
+        /// The server took longer than its limit.
         case timeout
+        /// The client took longer than its limit.
+        case clientTimeout = "client-timeout"
         /// The server closed or reset the connection too early.
         case reset
         /// The TLS handshake with the server failed.

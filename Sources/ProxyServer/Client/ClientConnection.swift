@@ -14,8 +14,12 @@ final class ClientConnection: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     private var lastActivity: NIODeadline
     private var gatherer = WriteGatherer()
+    /// What was not yet on the wire when time limits were last enforced, in bytes.
+    private var lastUnsent = 0
     private var isReadPending = false
-    private var isClosed = false
+    private(set) var isClosed = false
+    /// Set when no more will be written: done when what was written before has left.
+    private var outputEnd: EventLoopFuture<Void>?
     /// Set when the client sends no more: whether that was a half-close.
     private var inputEnd: Bool?
 
@@ -33,6 +37,11 @@ final class ClientConnection: ChannelDuplexHandler {
         )
     }
 
+    /// The proxy's own place as the client sees it, for records of what named no other.
+    func ownURL(scheme: String) -> RequestURL {
+        RequestURL(scheme: scheme, host: localAddress?.ipAddress ?? "localhost", port: localPort ?? 0, path: "/")
+    }
+
     var isWritable: Bool { context?.channel.isWritable ?? false }
     let localAddress: SocketAddress?
     let localPort: Int?
@@ -42,8 +51,14 @@ final class ClientConnection: ChannelDuplexHandler {
 
     /// Speaks another protocol from here on, beginning with bytes that were already received.
     func become(_ layer: any ClientLayer, with bytes: ByteBuffer? = nil) {
+        // What was written before this may have shown that the client is gone.
+        guard !isClosed else {
+            layer.closed()
+            return
+        }
         self.layer = layer
         if let bytes, bytes.readableBytes > 0 { layer.received(bytes) }
+        guard !isClosed else { return }
         if let inputEnd { layer.inputClosed(isHalfClose: inputEnd) }
         readIfWanted()
     }
@@ -164,19 +179,34 @@ final class ClientConnection: ChannelDuplexHandler {
     func closeAfterFlush() {
         guard let context else { return }
         flush()
-        let promise = context.eventLoop.makePromise(of: Void.self)
+        let written: EventLoopFuture<Void>
+        if let outputEnd {
+            written = outputEnd
+        } else {
+            let promise = context.eventLoop.makePromise(of: Void.self)
+            written = promise.futureResult
+            outputEnd = written
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: promise)
+        }
         let eventLoop = loop.eventLoop.assumeIsolated()
-        promise.futureResult.assumeIsolated().whenComplete { [weak self] _ in
+        written.assumeIsolated().whenComplete { [weak self] _ in
             // In a later tick: what closing still writes (close_notify) would be lost inside the flush that ends here.
             eventLoop.execute { self?.close() }
         }
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: promise)
     }
 
-    /// Tells the client that no more will come.
+    /// Tells the client that no more will come, after what was written.
     func closeOutput() {
+        guard let context, outputEnd == nil else { return }
+        guard inputEnd == nil else {
+            // Half a close on top of the client's would be a whole one, at once, with writes still pending.
+            closeAfterFlush()
+            return
+        }
         flush()
-        context?.close(mode: .output, promise: nil)
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        outputEnd = promise.futureResult
+        context.close(mode: .output, promise: promise)
     }
 
     func closeIfIdle() {
@@ -184,11 +214,20 @@ final class ClientConnection: ChannelDuplexHandler {
     }
 
     func enforceTimeout(now: NIODeadline) {
-        layer?.enforceTimeout(lastActivity: lastActivity, now: now)
+        let unsent = context.flatMap { try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes) } ?? 0
+        guard unsent > 0 else {
+            layer?.enforceTimeout(lastActivity: lastActivity, now: now)
+            return
+        }
+        // A client that takes its bytes slowly is not idle; only one that takes none at all is given up.
+        if unsent != lastUnsent { lastActivity = now }
+        lastUnsent = unsent
+        if now - lastActivity > loop.configuration.timeouts.idle { close() }
     }
 
-    func noteActivity() {
-        lastActivity = loop.eventLoop.now
+    /// There is room again for what was held back.
+    func resume() {
+        layer?.resume()
     }
 }
 

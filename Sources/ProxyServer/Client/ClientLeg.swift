@@ -40,6 +40,8 @@ protocol ClientLayer: AnyObject {
     func closed()
     /// The client takes bytes again, or takes no more for now.
     func writabilityChanged(_ isWritable: Bool)
+    /// There is room again for what was held back.
+    func resume()
     /// A TLS handshake with the client is done, or failed.
     func handshakeCompleted(_ details: TLSDetails)
     /// The TLS session failed.
@@ -54,5 +56,6 @@ protocol ClientLayer: AnyObject {
 
 extension ClientLayer {
     func readCompleted() {}
+    func resume() {}
     func handshakeCompleted(_ details: TLSDetails) {}
 }

@@ -26,7 +26,10 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     private var requestMethod = ""
     private var responseFraming = BodyFraming.none
     private var connectTarget: (host: String, port: Int)?
-    private var served = 0
+    /// What arrived of a request whose head is not read yet, to be recorded where it turns out to be none.
+    private var messageStart: ByteBuffer?
+    /// Whether the request was read to its end, so that another may follow.
+    private var isRequestRead = true
 
     init(connection: ClientConnection, scope: RequestScope) {
         self.connection = connection
@@ -39,7 +42,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     var wantsRead: Bool {
         guard !hasInputEnded else { return false }
-        guard let exchange else { return true }
+        guard let exchange else { return mayBegin || !parser.hasUnparsedBytes }
         // Behind a whole request only one read's worth of further ones is taken in.
         return exchange.isRequestComplete ? !parser.hasUnparsedBytes : isMachineReading
     }
@@ -48,6 +51,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     func received(_ bytes: ByteBuffer) {
         guard !isClosing else { return }
+        if parser.isIdle { messageStart = bytes }
         parser.receive(bytes)
         process()
     }
@@ -58,11 +62,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             // A client may close its sending side after its last request and still wait for the response; one that has
             // really gone is noticed at the next write. Who ends TLS does not mean to read on. While a message is held
             // nothing is written, and a client that was stopped is far more likely than one that closes one side.
-            if isHalfClose, exchange.isRequestComplete, !exchange.isHeld {
-                keepsAlive = false
-            } else {
-                exchange.clientGone()
-            }
+            if !(isHalfClose && exchange.isRequestComplete && !exchange.isHeld) { exchange.clientGone() }
         } else {
             let isCut = !isClosing && !isParserDone && (parser.hasUnparsedBytes || !parser.isIdle)
             if isCut {
@@ -83,13 +83,13 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     func writabilityChanged(_ isWritable: Bool) {
         exchange?.clientBecameWritable(isWritable)
+        if isWritable { resume() }
     }
 
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
         guard exchange == nil else { return }
         let timeouts = loop.configuration.timeouts
         if isClosing {
-            // Somebody who does not even take the last bytes.
             if now - lastActivity > timeouts.requestHead { connection.close() }
             return
         }
@@ -113,10 +113,13 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         defer {
             isProcessing = false
             beginReading(nil)
+            closeIfServed()
             connection.readIfWanted()
         }
         do throws(HTTP1ParseError) {
-            while !isClosing, !isParserDone, exchange.map({ !$0.isRequestComplete }) ?? true {
+            while !isClosing, !isParserDone, exchange != nil || mayBegin, !connection.isClosed,
+                exchange.map({ !$0.isRequestComplete }) ?? true
+            {
                 guard let event = try parser.next() else { return }
                 switch event {
                 case .head(let head, let framing): begin(head, framing)
@@ -129,6 +132,20 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
+    /// Whether another request may begin: not while answers pile up that the client does not take, or records.
+    private var mayBegin: Bool { connection.isWritable && !loop.isRecorderFull }
+
+    func resume() {
+        if exchange == nil { process() }
+    }
+
+    /// Closes once a client that sends no more has all its answers.
+    private func closeIfServed() {
+        guard hasInputEnded, exchange == nil, !isClosing, !isParserDone, mayBegin else { return }
+        isClosing = true
+        connection.closeAfterFlush()
+    }
+
     /// Ends the read cycle of the exchange before, if there is one, and begins that of another.
     private func beginReading(_ next: Exchange?) {
         let previous = reading
@@ -139,6 +156,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     private func end(_ trailers: FieldSection?) {
         let size = parser.wireSize
+        isRequestRead = true
         if let exchange {
             exchange.requestEnd(trailers: trailers, wireBytes: Int64(size.head) + size.body)
         } else if let target = connectTarget {
@@ -149,7 +167,8 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     private func begin(_ received: RequestHead, _ framing: BodyFraming) {
         var head = received
-        served += 1
+        isRequestRead = false
+        messageStart = nil
         requestMethod = head.method
         clientVersion = head.version
         keepsAlive = Persistence.keepsAlive(head) && !loop.isStopping
@@ -243,7 +262,9 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         isParserDone = true
         let rest = parser.takeRemaining()
         let isOwn = target.host == OwnPages.host
-        if isOwn || loop.rules.decrypts(target.host, target.port) && !loop.shared.refusals.isRefused(target.host) {
+        let isWanted = loop.rules.decrypts(target.host, target.port)
+        let isRefused = loop.shared.refusals.isRefused(target.host)
+        if isOwn || isWanted && !isRefused {
             connection.write(ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n"))
             connection.flush()
             let tunnel = RequestScope.Tunnel(scheme: "http", host: target.host, port: target.port)
@@ -263,7 +284,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             .none,
             url,
             Destination(scheme: "tunnel", host: target.host, port: target.port),
-            [],
+            isWanted ? ["passed through unread, since clients refused Sluice's certificate for this host twice"] : [],
             chain: loop.rules.chain,
             sink: loop.recorder,
             kind: .tunnel
@@ -295,8 +316,21 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
                 ExchangeFailure(.badRequest, "The request's body is malformed: \(error.explanation)")
             )
         } else {
-            refuse(status: error.status, error.explanation, hint: "")
+            refuse(status: error.status, error.explanation, hint: hint(for: error))
         }
+    }
+
+    /// What a client most likely meant that does not speak HTTP/1.
+    private func hint(for error: HTTP1ParseError) -> String {
+        guard error.code == .notHTTP || error.code == .unsupportedVersion, let first = messageStart?.readableBytesView
+        else { return "" }
+        if first.starts(with: "PRI ".utf8) {
+            return " HTTP/2 without TLS is not supported yet; make the client use HTTP/1.1."
+        }
+        if first.first == 4 || first.first == 5 {
+            return " It looks like SOCKS: set this address as an HTTP proxy instead."
+        }
+        return ""
     }
 
     /// Answers something that is no acceptable request, records it, and closes.
@@ -326,7 +360,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             kind: .malformed,
             startedAt: WallClock.now(),
             method: head?.method ?? "",
-            url: RequestURL(scheme: "tunnel", host: connection.record.peerAddress, port: 0, path: ""),
+            url: connection.ownURL(scheme: "http"),
             clientConnection: connection.record.id
         )
         if case .tunnel(let tunnel) = scope {
@@ -338,7 +372,10 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         record.status = status
         record.failure = ExchangeFailure(.badRequest, text)
         var messages = ExchangeMessages()
-        messages.requestHead = head?.received
+        messages.requestHead =
+            head?.received
+            ?? messageStart.flatMap { $0.getSlice(at: $0.readerIndex, length: min($0.readableBytes, 65_536)) }
+        record.sizes.requestHead = Int64(messages.requestHead?.readableBytes ?? 0)
         loop.recorder.record(.opened(record, messages))
         loop.recorder.record(.finished(record, messages))
     }
@@ -369,6 +406,8 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         responseFraming = framing
         // A client that waits for 100 may or may not send its body after this answer (RFC 9110 §10.1.1).
         if framing == .untilClose || exchange?.awaitsContinue == true || isClosing { keepsAlive = false }
+        // Nobody will read the rest of the request, so what follows it cannot be found.
+        if !requestIsOpen, !isRequestRead { keepsAlive = false }
         if head.status == 101 {
             // The upgrade's own Connection field stands.
         } else if !keepsAlive {
@@ -408,11 +447,15 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     func exchangeFinished() {
         guard exchange != nil else { return }
         exchange = nil
-        if isClosing || !keepsAlive || hasInputEnded {
-            isClosing = true
-            if isParserDone || parser.isIdle { connection.closeAfterFlush() } else { lingeringClose() }
-        } else {
+        if !isClosing, keepsAlive, isRequestRead {
             process()
+        } else {
+            isClosing = true
+            if isParserDone || isRequestRead && parser.isIdle {
+                connection.closeAfterFlush()
+            } else {
+                lingeringClose()
+            }
         }
     }
 }

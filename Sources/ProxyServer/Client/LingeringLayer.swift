@@ -21,7 +21,7 @@ final class LingeringLayer: ClientLayer {
         if dropped > LingeringLayer.limit { connection.close() }
     }
 
-    func inputClosed(isHalfClose: Bool) { connection.close() }
+    func inputClosed(isHalfClose: Bool) { connection.closeAfterFlush() }
     func closed() {}
     func failed(_ error: any Error) {}
     func writabilityChanged(_ isWritable: Bool) {}

@@ -22,13 +22,17 @@ final class SniffLayer: ClientLayer {
     private var handshakeHost: String?
 
     /// How long an incomplete beginning may take to grow, in a tunnel.
-    private static let partialLimit = TimeAmount.seconds(3)
+    static let partialLimit = TimeAmount.seconds(3)
 
     init(connection: ClientConnection, scope: RequestScope, isInsideTLS: Bool = false) {
         self.connection = connection
         self.scope = scope
         self.isInsideTLS = isInsideTLS
-        if case .tunnel = scope, !isInsideTLS { schedule(loop.configuration.timeouts.serverFirst) }
+        if case .tunnel(let tunnel) = scope, !isInsideTLS {
+            // Behind these ports it is almost always the client that speaks first, if late on a slow network.
+            let isUsuallyTLS = tunnel.port == 443 || tunnel.port == 8443
+            schedule(isUsuallyTLS ? SniffLayer.partialLimit : loop.configuration.timeouts.serverFirst)
+        }
     }
 
     private var loop: LoopContext { connection.loop }
@@ -43,7 +47,8 @@ final class SniffLayer: ClientLayer {
 
     private func waitedLongEnough() {
         guard !isDecided, case .tunnel(let tunnel) = scope else { return }
-        passThrough(tunnel)
+        let note = "the client sent nothing to tell the protocol by, so the server was taken to speak first"
+        passThrough(tunnel, notes: first.readableBytes == 0 ? [note] : [])
     }
 
     // MARK: - Deciding
@@ -146,7 +151,10 @@ final class SniffLayer: ClientLayer {
         {
             hint = "\(tunnel.host) is passed through unread from now on; --no-auto-tunnel turns that off."
             loop.logger.notice(
-                "a client refused the certificate twice; the host is passed through unread from now on",
+                """
+                clients refused Sluice's certificate for this host twice, so it is passed through unread until Sluice is \
+                started again; trust the authority (sluice ca export --format trust-help) or use --no-auto-tunnel
+                """,
                 metadata: ["host": "\(tunnel.host)"]
             )
         }
@@ -154,8 +162,10 @@ final class SniffLayer: ClientLayer {
     }
 
     private func recordFailure(_ text: String, hint: String) {
-        var url = RequestURL(scheme: "tunnel", host: connection.record.localAddress, port: 0, path: "")
-        if case .tunnel(let tunnel) = scope { (url.host, url.port) = (tunnel.host, tunnel.port) }
+        var url = connection.ownURL(scheme: "https")
+        if case .tunnel(let tunnel) = scope {
+            url = RequestURL(scheme: "tunnel", host: tunnel.host, port: tunnel.port, path: "")
+        }
         var record = ExchangeRecord(
             id: loop.shared.makeExchangeID(),
             kind: .failedHandshake,
@@ -172,13 +182,14 @@ final class SniffLayer: ClientLayer {
 
     // MARK: - Bytes
 
-    private func passThrough(_ tunnel: RequestScope.Tunnel) {
+    private func passThrough(_ tunnel: RequestScope.Tunnel, notes: [String] = []) {
         let isSecure = tunnel.scheme == "https"
         startTunnel(
             tunnel,
             kind: isSecure ? .decryptedTunnel : .tunnel,
             purpose: isSecure ? .secureTunnel(protocols: []) : .tunnel,
-            early: first
+            early: first,
+            notes: notes
         )
     }
 
@@ -211,6 +222,7 @@ final class SniffLayer: ClientLayer {
         kind: ExchangeRecord.Kind,
         purpose: UpstreamConnector.Purpose,
         early: ByteBuffer,
+        notes: [String] = [],
         onEstablished: ((UpstreamConnector) -> Void)? = nil
     ) {
         isDecided = true
@@ -238,13 +250,13 @@ final class SniffLayer: ClientLayer {
             tunnelEstablished: true,
             now: loop.eventLoop.now
         )
-        let layer = TunnelClientLayer(connection: connection, sniffsTLS: false)
+        let layer = TunnelClientLayer(connection: connection, sniffsTLS: kind == .tunnel)
         let connector = UpstreamConnector(loop: loop, purpose: purpose)
         if let onEstablished { layer.onEstablished = { onEstablished(connector) } }
         let exchange = Exchange(machine: machine, client: layer, loop: loop, connector: connector)
         layer.exchange = exchange
         let head = RequestHead(method: "CONNECT", target: url.authority, fields: [("Host", url.authority)])
-        exchange.requestHead(head, framing: .none, notes: [])
+        exchange.requestHead(head, framing: .none, notes: notes)
         connection.become(layer, with: early)
     }
 

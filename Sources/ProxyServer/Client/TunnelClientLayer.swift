@@ -11,6 +11,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     var onEstablished: (() -> Void)?
     /// The first bytes, until it is known whether they are TLS; `nil` once it is.
     private var sniffed: ByteBuffer?
+    private var timer: Scheduled<Void>?
     private var isMachineReading = true
     private var hasInputEnded = false
     private var hasOutputEnded = false
@@ -34,7 +35,9 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         first.writeImmutableBuffer(bytes)
         sniffed = first
         switch ClientHello.parse(first) {
-        case .needMoreData: return
+        case .needMoreData:
+            waitForRest()
+            return
         case .notTLS: break
         case .hello(let hello):
             let name = hello.serverName.map { "server name \($0)" } ?? "no server name"
@@ -44,7 +47,17 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         passSniffed()
     }
 
+    /// What only looks like the beginning of TLS must not be held back for ever.
+    private func waitForRest() {
+        guard timer == nil else { return }
+        timer = connection.loop.eventLoop.assumeIsolated().scheduleTask(in: SniffLayer.partialLimit) { [weak self] in
+            self?.passSniffed()
+            self?.connection.flush()
+        }
+    }
+
     private func passSniffed() {
+        timer?.cancel()
         guard let first = sniffed else { return }
         sniffed = nil
         if first.readableBytes > 0 { exchange?.requestPart(first) }
@@ -57,7 +70,13 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         exchange?.requestEnd(trailers: nil, wireBytes: 0)
     }
 
-    func closed() { exchange?.clientGone() }
+    func closed() {
+        timer?.cancel()
+        // After our half of the close the client's ends the connection; what it sent before is still to be passed on.
+        if hasOutputEnded { inputClosed(isHalfClose: true) }
+        exchange?.clientGone()
+    }
+
     func failed(_ error: any Error) { exchange?.clientGone() }
     func writabilityChanged(_ isWritable: Bool) { exchange?.clientBecameWritable(isWritable) }
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {}

@@ -83,6 +83,7 @@ final class LoopContext {
         guard isFull != isRecorderFull else { return }
         isRecorderFull = isFull
         for exchange in Array(exchanges.values) { exchange.recorderBecameFull(isFull) }
+        if !isFull { for connection in Array(connections.values) { connection.resume() } }
     }
 
     // MARK: - Time limits and the end

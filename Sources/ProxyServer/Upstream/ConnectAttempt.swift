@@ -90,7 +90,11 @@ final class ConnectAttempt {
             }
             .connect(to: address)
             .assumeIsolated()
-            .whenFailure { [self] error in failed(error) }
+            .whenFailure { [self] error in
+                if let context = box.value?.connection.context { running[ObjectIdentifier(context.channel)] = nil }
+                box.value = nil
+                failed(error)
+            }
         if !addresses.isEmpty {
             next = loop.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(250)) { [self] in tryNext() }
         }

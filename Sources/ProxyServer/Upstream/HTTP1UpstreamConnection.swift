@@ -70,7 +70,7 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
     func sendRequestEnd(_ trailers: FieldSection?) {
         if isTunnel {
             flush()
-            connection.context?.close(mode: .output, promise: nil)
+            connection.endOutput()
             return
         }
         isRequestSent = true
@@ -95,6 +95,11 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
     func release(reusable: Bool) {
         exchange = nil
         connection.isReading = true
+        if isTunnel, reusable {
+            flush()
+            connection.closeAfterWrites()
+            return
+        }
         if reusable, keepsAlive, isRequestSent, isResponseRead, !isTunnel, parser.isIdle, isUsable, !loop.isStopping {
             idleSince = loop.eventLoop.now
             isPooled = true
@@ -118,6 +123,10 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         connection.added(context)
         if context.channel.isActive { connection.activated(context, self) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        connection.removed()
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -222,6 +231,7 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
 
     private func inputClosed(cleanly: Bool) {
         closedCleanly = cleanly
+        connection.hasInputEnded = true
         if isPooled {
             isPooled = false
             loop.pool.remove(self)

@@ -28,8 +28,7 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
     }
 
     func sendRequestEnd(_ trailers: FieldSection?) {
-        connection.context?.flush()
-        connection.context?.close(mode: .output, promise: nil)
+        connection.endOutput()
     }
 
     func becomeTunnel() {
@@ -45,7 +44,7 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
 
     func release(reusable: Bool) {
         exchange = nil
-        connection.context?.close(promise: nil)
+        if reusable { connection.closeAfterWrites() } else { connection.context?.close(promise: nil) }
     }
 
     // MARK: - Channel events
@@ -54,6 +53,8 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
         connection.added(context)
         if context.channel.isActive { connection.activated(context, self) }
     }
+
+    func handlerRemoved(context: ChannelHandlerContext) { connection.removed() }
 
     func channelActive(context: ChannelHandlerContext) { connection.activated(context, self) }
 
@@ -75,6 +76,7 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
     private func inputClosed() {
         guard !hasInputEnded else { return }
         hasInputEnded = true
+        connection.hasInputEnded = true
         exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: true)
     }
 

@@ -44,7 +44,54 @@ final class UpstreamSocket {
         )
     }
 
+    // MARK: - The end
+
+    /// Whether the server sends no more.
+    var hasInputEnded = false
+    private var outputEnd: EventLoopFuture<Void>?
+
+    /// Tells the server that no more will come, after what was written.
+    func endOutput() {
+        guard let context, outputEnd == nil else { return }
+        context.flush()
+        if hasInputEnded {
+            // Half a close on top of the server's would be a whole one, at once, with writes still pending.
+            closeAfterWrites()
+        } else {
+            let promise = context.eventLoop.makePromise(of: Void.self)
+            outputEnd = promise.futureResult
+            context.close(mode: .output, promise: promise)
+        }
+    }
+
+    /// Closes once what was written is out; a server that takes nothing is given up after the idle limit.
+    func closeAfterWrites() {
+        guard let context else { return }
+        let eventLoop = loop.eventLoop.assumeIsolated()
+        let written: EventLoopFuture<Void>
+        if let outputEnd {
+            written = outputEnd
+        } else {
+            let promise = context.eventLoop.makePromise(of: Void.self)
+            context.writeAndFlush(NIOAny(ByteBuffer()), promise: promise)
+            written = promise.futureResult
+            outputEnd = written
+        }
+        let limit = eventLoop.scheduleTask(in: loop.configuration.timeouts.idle) { context.close(promise: nil) }
+        written.assumeIsolated().whenComplete { _ in
+            limit.cancel()
+            eventLoop.execute { context.close(promise: nil) }
+        }
+    }
+
     // MARK: - From the handler
+
+    /// The handler left its channel, whether or not that was ever connected; nothing may keep it alive.
+    func removed() {
+        onConnected = nil
+        onReady = nil
+        context = nil
+    }
 
     func added(_ context: ChannelHandlerContext) {
         self.context = context

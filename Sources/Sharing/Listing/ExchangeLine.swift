@@ -2,7 +2,7 @@ public import HTTPModel
 
 /// One line for one exchange, for people and for programs.
 public enum ExchangeLine {
-    private static let typeWidth = 24
+    private static let typeWidth = 10
 
     /// The titles of the columns of `human`.
     public static var header: String {
@@ -21,7 +21,7 @@ public enum ExchangeLine {
             status(record),
             Measures.size(size),
             Measures.duration(record.timings.total),
-            record.mediaType.withoutControls.padded(typeWidth, cutting: true),
+            shortType(record.mediaType.withoutControls).padded(typeWidth, cutting: true),
             record.url.description.withoutControls
         )
         let notes = notes(record)
@@ -46,9 +46,16 @@ public enum ExchangeLine {
         _ url: String
     ) -> String {
         [
-            id.padded(6, right: true), time.padded(12), method.padded(7), status.padded(6), size.padded(8, right: true),
+            id.padded(6, right: true), String(time.prefix(8)).padded(8), method.padded(7), status.padded(6),
+            size.padded(8, right: true),
             duration.padded(8, right: true), type, url,
         ].joined(separator: "  ")
+    }
+
+    /// The telling part of a media type: `json` of `application/json`, `problem+json` of `application/problem+json`.
+    private static func shortType(_ mediaType: String) -> String {
+        let subtype = mediaType.split(separator: "/", maxSplits: 1).last.map(String.init) ?? mediaType
+        return subtype.hasPrefix("x-") ? String(subtype.dropFirst(2)) : subtype
     }
 
     private static func status(_ record: ExchangeRecord) -> String {
@@ -57,7 +64,7 @@ public enum ExchangeLine {
         case .inFlight: "…"
         case .complete: "-"
         case .failed: "failed"
-        case .blocked: "block"
+        case .blocked: "denied"
         case .interrupted: "cut"
         }
     }
@@ -65,7 +72,9 @@ public enum ExchangeLine {
     private static func notes(_ record: ExchangeRecord) -> [String] {
         var notes: [String] = []
         if record.kind != .http { notes.append(record.kind.exportName) }
-        if record.state == .interrupted || record.state == .blocked { notes.append(record.state.exportName) }
+        if record.state == .interrupted || record.state == .blocked || record.state == .inFlight {
+            notes.append(record.state.exportName)
+        }
         if let failure = record.failure { notes.append(failure.code.rawValue) }
         if let sent = record.sentURL { notes.append("sent to \(sent.description.withoutControls)") }
         let flags = record.flags.subtracting([.upstreamReused, .tunnelledTLS])

@@ -18,7 +18,7 @@ struct CA: ParsableCommand {
 
         func run() throws {
             _ = try RunningProxy.loadAuthority(RunSettings())
-            StandardStreams.out(
+            try OutputFile(path: nil).write(
                 StandardPaths.configuration + "/" + CertificateAuthority.certificateFileName + "\n"
             )
         }
@@ -66,8 +66,13 @@ struct CA: ParsableCommand {
         @Option(name: .shortAndLong, help: "The file to write. (default: standard output)")
         var output: String?
 
-        @Option(help: "The password of the PKCS #12 file.")
-        var password = ""
+        @Option(help: "The password of the PKCS #12 file; needed for p12.")
+        var password: String?
+
+        func validate() throws {
+            guard format == .p12, password == nil else { return }
+            throw ValidationError("p12 holds the private key: give a --password to protect it with.")
+        }
 
         func run() throws {
             let authority = try source.load()
@@ -75,7 +80,7 @@ struct CA: ParsableCommand {
             switch format {
             case .pem: bytes = try authority.export(.pem)
             case .der: bytes = try authority.export(.der)
-            case .p12: bytes = try authority.export(.p12, password: password)
+            case .p12: bytes = try authority.export(.p12, password: password ?? "")
             case .mobileconfig: bytes = try authority.export(.mobileconfig)
             case .trustHelp: bytes = Array(TrustHelp.text(path: source.certificatePath).utf8)
             }

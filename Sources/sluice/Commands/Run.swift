@@ -52,18 +52,22 @@ struct Run: AsyncParsableCommand {
         let running = try await RunningProxy.start(settings)
         announce(running)
         await StopSignals.wait()
+        StandardStreams.error("sluice: stopping; once more ends it at once\n")
         let summary = await running.stop()
         StandardStreams.error(RunSummary.text(summary))
         if summary.error != nil { throw ExitCode(1) }
     }
 
     private func announce(_ running: RunningProxy) {
-        let address = "\(running.address.ipAddress ?? ""):\(running.address.port ?? 0)"
+        let host = running.address.ipAddress ?? ""
+        let address = "\(host.contains(":") ? "[\(host)]" : host):\(running.address.port ?? 0)"
         var text = "sluice: listening on \(address)\n"
-        if let session = running.session { text += "sluice: recording to \(session)\n" }
+        text +=
+            running.session.map { "sluice: recording to \($0)\n" } ?? "sluice: not recording, as --no-session says\n"
         if let recovered = running.recovered {
             let ids = recovered.first.map(\.description).joined(separator: ", ")
-            text += "sluice: the session was not closed; \(recovered.count) exchanges were in flight (\(ids)"
+            text +=
+                "sluice: the session was not closed; \(recovered.count) \(recovered.count == 1 ? "exchange was" : "exchanges were") in flight (\(ids)"
             text += recovered.count > recovered.first.count ? ", …)\n" : ")\n"
         }
         if let profile = running.profileSummary { text += "sluice: profile: \(profile)\n" }

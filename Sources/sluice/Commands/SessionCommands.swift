@@ -1,6 +1,8 @@
 import ArgumentParser
+import Content
 import Foundation
 import HTTPModel
+import NIOCore
 import Recording
 import Runner
 import Sharing
@@ -22,16 +24,16 @@ struct List: ParsableCommand {
 
     func run() throws {
         let query = try SessionQuery(session: session, filter: filter)
-        if !json { StandardStreams.out(ExchangeLine.header + "\n") }
-        var text = ""
+        let output = try OutputFile(path: nil)
+        var text = json ? "" : ExchangeLine.header + "\n"
         try query.forEachMatch { record in
             text += (json ? ExchangeLine.json(record) : ExchangeLine.human(record)) + "\n"
             if text.utf8.count > 1 << 16 {
-                StandardStreams.out(text)
+                try output.write(text)
                 text = ""
             }
         }
-        StandardStreams.out(text)
+        try output.write(text)
     }
 }
 
@@ -67,15 +69,41 @@ struct Show: ParsableCommand {
                 hint: "sluice list \(session) prints the numbers there are."
             )
         }
+        let output = try OutputFile(path: nil)
         guard let body else {
-            StandardStreams.out(try ExchangeReport.text(exchange, source: reader))
+            try output.write(try ExchangeReport.text(exchange, source: reader))
             return
         }
+        try refuseBinary(exchange, body, reader)
         let side: BodySide = body == .request ? .requestReceived : .responseReceived
-        let output = try OutputFile(path: nil)
         if let problem = try BodyExport.write(exchange, side: side, from: reader, raw: raw, sink: output.write) {
-            StandardStreams.error("sluice: the body could not be decoded further: \(problem)\n")
+            StandardStreams.error(
+                "sluice: the body could not be decoded further: \(problem)\n--raw prints it as received.\n"
+            )
         }
+    }
+
+    /// Keeps bytes that are no text off a terminal.
+    private func refuseBinary(_ exchange: RecordedExchange, _ message: Message, _ reader: SessionReader) throws {
+        let side: BodySide = message == .request ? .requestReceived : .responseReceived
+        let size = message == .request ? exchange.record.sizes.requestBody : exchange.record.sizes.responseBody
+        if exchange.record.flags.contains(.tunnelledTLS), size > 0 {
+            throw StartFailure("The bytes of exchange \(id) were TLS that was not decrypted; they are not recorded.")
+        }
+        guard isatty(1) == 1 else { return }
+        var beginning = ByteBuffer()
+        _ = try BodyExport.write(exchange, side: side, from: reader, raw: raw) { piece in
+            if beginning.readableBytes < 4_096 {
+                beginning.writeImmutableBuffer(
+                    piece.getSlice(at: piece.readerIndex, length: min(piece.readableBytes, 4_096)) ?? ByteBuffer()
+                )
+            }
+        }
+        guard beginning.readableBytes > 0, !TextDecoder.isText(beginning) else { return }
+        throw StartFailure(
+            "The body is no text, and would garble the terminal.",
+            hint: "Redirect it: sluice show \(session) \(id) --body \(message.rawValue)\(raw ? " --raw" : "") > file"
+        )
     }
 }
 
@@ -112,7 +140,8 @@ struct Export: ParsableCommand {
 
     func run() throws {
         let query = try SessionQuery(session: session, filter: filter)
-        let file = try OutputFile(path: output)
+        // What passed may hold secrets, as the session does.
+        let file = try OutputFile(path: output, isSecret: true)
         var export: any ExchangeExport
         switch format {
         case .har: export = HARExport(source: query.reader, sink: file.write)
@@ -131,6 +160,11 @@ struct Export: ParsableCommand {
         try export.finish()
         try file.finish()
         if let curl = export as? CurlExport {
+            if output == nil, FileManager.default.fileExists(atPath: query.reader.path + ".bodies") {
+                StandardStreams.error(
+                    "sluice: bodies that no command line can carry are in \(query.reader.path).bodies\n"
+                )
+            }
             for (id, reason) in curl.skipped { StandardStreams.error("sluice: \(id) left out: \(reason)\n") }
         }
     }
@@ -148,16 +182,29 @@ struct Export: ParsableCommand {
 
 enum FilterHelp {
     static var text: String {
-        let width = Filter.reference.map { $0.name.count + $0.argument.count }.max() ?? 0
-        let keys = Filter.reference.map { key in
-            let name = key.name + key.argument
-            return "  " + name + String(repeating: " ", count: max(0, width - name.count + 2)) + key.summary
-        }
+        let keys = Filter.reference.map { row($0.argument.isEmpty ? $0.name : "\($0.name):\($0.argument)", $0.summary) }
+        let facts = Filter.properties.map { row("is:\($0.name)", $0.summary) }
         return """
             A filter is terms side by side, all of which must hold, with 'or', 'not' and parentheses where needed; a bare \
             word is looked for in the URL. For example: host:*.example.com status:5xx time:>500ms
 
-            \(keys.joined(separator: "\n"))
+            \((keys + facts).joined(separator: "\n"))
             """
+    }
+
+    private static func row(_ term: String, _ summary: String) -> String {
+        let width = 24
+        let gap = String(repeating: " ", count: max(2, width - term.count))
+        let indent = "\n" + String(repeating: " ", count: width + 2)
+        return "  " + term + gap + wrapped(summary, to: 78 - width - 2).joined(separator: indent)
+    }
+
+    private static func wrapped(_ text: String, to width: Int) -> [String] {
+        var lines = [""]
+        for word in text.split(separator: " ") {
+            if lines[lines.count - 1].count + word.count >= width, !lines[lines.count - 1].isEmpty { lines.append("") }
+            lines[lines.count - 1] += (lines[lines.count - 1].isEmpty ? "" : " ") + word
+        }
+        return lines
     }
 }

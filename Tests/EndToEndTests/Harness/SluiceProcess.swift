@@ -143,6 +143,11 @@ final class SluiceProcess: Sendable {
     /// The memory it has now, in bytes (Linux).
     func memory() throws -> Int { try memory("VmRSS:") }
 
+    /// How many descriptors it has open (Linux).
+    func descriptors() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(program.identifier)/fd").count
+    }
+
     private func memory(_ key: String) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(program.identifier)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix(key) }

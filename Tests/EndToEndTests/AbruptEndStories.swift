@@ -1,0 +1,105 @@
+import Foundation
+import HTTPModel
+import Synchronization
+import Testing
+
+extension EndToEnd {
+    /// What hostile and hasty peers showed; each was a bug once.
+    @Suite("Abrupt ends")
+    struct AbruptEnds {
+        @Test("A client that resets right after CONNECT leaves nothing behind")
+        func connectAndReset() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let sluice = try await SluiceProcess()
+            #expect(try await sluice.get("http://127.0.0.1:\(origin.port)/before") == "ok")
+            let descriptors = try sluice.descriptors()
+            for _ in 1...100 {
+                let client = try sluice.connect()
+                try client.send("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
+                client.reset()
+            }
+            #expect(try await sluice.get("http://127.0.0.1:\(origin.port)/after") == "ok")
+            try await eventually("all descriptors are closed") { try sluice.descriptors() <= descriptors + 2 }
+            try await eventually("no exchange is in flight") {
+                try sluice.records().allSatisfy { $0.state != .inFlight }
+            }
+        }
+
+        @Test("A tunnel whose server ends first still carries all that the client sends")
+        func lateUpload() async throws {
+            let size = 20 << 20
+            let received = Mutex(0)
+            let origin = try Origin { _, socket in
+                socket.limitReceiveBuffer(to: 16_384)
+                socket.finish()
+                let count = try socket.readToEnd().count
+                received.withLock { $0 = count }
+            }
+            let sluice = try await SluiceProcess()
+            try await blocking {
+                let client = try sluice.tunnel(to: origin.port)
+                try client.send([UInt8](repeating: 0, count: size))
+                client.finish()
+                _ = try client.readToEnd(toleratingReset: true)
+            }
+            try await eventually("the server has it all") { received.withLock { $0 } == size }
+        }
+
+        @Test("Requests that were sent before a half-close are all answered")
+        func pipelinedHalfClose() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let sluice = try await SluiceProcess()
+            let answers = try await blocking {
+                let client = try sluice.connect()
+                let request = "GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n"
+                try client.send(request + request + request)
+                client.finish()
+                return latin1(try client.readToEnd())
+            }
+            #expect(answers.components(separatedBy: "HTTP/1.1 200 OK").count == 4, "\(answers)")
+        }
+
+        @Test("A request whose body stops coming gets one answer, and the connection is closed")
+        func stalledUpload() async throws {
+            let origin = try Origin { origin, socket in
+                _ = try origin.head(socket)
+                _ = try socket.readToEnd(toleratingReset: true)
+            }
+            let sluice = try await SluiceProcess(["--idle-timeout", "1", "--head-timeout", "1"])
+            let answer = try await blocking {
+                let client = try sluice.connect()
+                try client.send(
+                    "POST http://127.0.0.1:\(origin.port)/up HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc"
+                )
+                return latin1(try client.readToEnd(toleratingReset: true))
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 408 "), "\(answer)")
+            #expect(answer.contains("Connection: close\r\n"))
+            #expect(answer.components(separatedBy: "HTTP/1.1 ").count == 2)
+            #expect(try await sluice.exchange(path: "/up").record.failure?.code == .clientTimeout)
+        }
+
+        @Test("Connections that are refused leave no memory behind")
+        func refusedConnections() async throws {
+            let sluice = try await SluiceProcess()
+            let port = try unusedPort()
+            func round() async throws {
+                try await blocking {
+                    let client = try sluice.connect()
+                    for _ in 1...1_000 {
+                        try client.send("GET http://127.0.0.1:\(port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+                        let head = try client.readHead()
+                        let length = head.split(separator: "Content-Length: ").last?.prefix { $0 != "\r" }
+                        _ = try client.read(count: length.flatMap { Int($0) } ?? 0)
+                    }
+                }
+            }
+            try await round()
+            let before = try sluice.memory()
+            for _ in 1...4 { try await round() }
+            // It was 2.7 KB for each, 10.8 MB here.
+            let grown = try sluice.memory() - before
+            #expect(grown < 6 << 20, "\(grown)")
+        }
+    }
+}
