@@ -105,6 +105,10 @@ final class Exchange {
         run()
     }
 
+    func note(_ text: String) {
+        machine.note(text)
+    }
+
     func tunnelIsTLS(_ note: String) {
         machine.tunnelIsTLS(note)
     }

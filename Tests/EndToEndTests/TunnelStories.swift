@@ -136,6 +136,24 @@ extension EndToEnd {
             #expect(exchange.record.sizes.responseBody == 30)
         }
 
+        @Test("A client that speaks late, but first, is read all the same")
+        func lateClient() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let sluice = try await SluiceProcess()
+            let client = try await blocking { try sluice.tunnel(to: origin.port) }
+            try await eventually("the server was taken to speak first") {
+                try sluice.records().contains { $0.kind == .tunnel && $0.upstreamConnection != nil }
+            }
+            let head = try await blocking {
+                try client.send("GET /late HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
+                return try client.readHead()
+            }
+            #expect(head.hasPrefix("HTTP/1.1 200 OK"))
+            #expect(try await sluice.exchange(path: "/late").record.kind == .http)
+            let tunnel = try await sluice.exchange("the tunnel") { $0.kind == .tunnel && $0.state == .complete }
+            #expect(tunnel.messages.trace.contains { $0.text.contains("spoke first after all") })
+        }
+
         @Test("Bytes of a protocol that is not HTTP pass through unchanged", arguments: [1, 100_000])
         func clientFirst(size: Int) async throws {
             let origin = try Self.echo()

@@ -55,4 +55,10 @@ extension ExchangeMachine {
         exchange.stage = "sluice"
         exchange.note(note)
     }
+
+    /// Writes down something worth knowing that the proxy noticed.
+    public mutating func note(_ text: String) {
+        exchange.stage = "sluice"
+        exchange.note(text)
+    }
 }

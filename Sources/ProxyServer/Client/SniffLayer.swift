@@ -251,6 +251,11 @@ final class SniffLayer: ClientLayer {
             now: loop.eventLoop.now
         )
         let layer = TunnelClientLayer(connection: connection, sniffsTLS: kind == .tunnel)
+        if kind == .tunnel, early.readableBytes == 0 {
+            layer.reconsider = { [connection, scope] bytes in
+                connection.become(SniffLayer(connection: connection, scope: scope), with: bytes)
+            }
+        }
         let connector = UpstreamConnector(loop: loop, purpose: purpose)
         if let onEstablished { layer.onEstablished = { onEstablished(connector) } }
         let exchange = Exchange(machine: machine, client: layer, loop: loop, connector: connector)

@@ -9,6 +9,9 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     var exchange: Exchange?
     /// Called when the server is there, before any byte passes; for TLS that is to be ended on both legs.
     var onEstablished: (() -> Void)?
+    /// Takes the connection back with the client's first bytes: set where the server was taken to speak first, and
+    /// called where the client does so after all, in a protocol that is read.
+    var reconsider: ((ByteBuffer) -> Void)?
     /// The first bytes, until it is known whether they are TLS; `nil` once it is.
     private var sniffed: ByteBuffer?
     private var timer: Scheduled<Void>?
@@ -38,13 +41,27 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         case .needMoreData:
             waitForRest()
             return
-        case .notTLS: break
+        case .notTLS:
+            if HTTP1Sniffer.looksLikeHTTP(first) == .yes, handBack(first) { return }
         case .hello(let hello):
+            if handBack(first) { return }
             let name = hello.serverName.map { "server name \($0)" } ?? "no server name"
             let protocols = hello.alpnProtocols.map { ", ALPN \($0.joined(separator: ", "))" } ?? ""
             exchange?.tunnelIsTLS("the tunnel carries TLS that is not decrypted: \(name)\(protocols)")
         }
         passSniffed()
+    }
+
+    /// Ends the tunnel and lets the connection be sniffed again, if that is still possible.
+    private func handBack(_ first: ByteBuffer) -> Bool {
+        guard let reconsider, let exchange else { return false }
+        self.reconsider = nil
+        self.exchange = nil
+        timer?.cancel()
+        exchange.note("the client spoke first after all; what it said is in the exchanges that follow")
+        exchange.clientGone()
+        reconsider(first)
+        return true
     }
 
     /// What only looks like the beginning of TLS must not be held back for ever.
@@ -93,6 +110,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     func sendResponsePart(_ part: ByteBuffer) {
         guard !hasOutputEnded else { return }
+        reconsider = nil
         connection.write(part)
     }
 
@@ -119,6 +137,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     }
 
     func exchangeFinished() {
+        guard exchange != nil else { return }
         exchange = nil
         connection.closeAfterFlush()
     }
