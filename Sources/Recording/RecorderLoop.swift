@@ -190,6 +190,7 @@ final class RecorderLoop {
         case .body(let id, let side, let part):
             guard let exchange = open[id] else { return }
             try append(part, side, to: exchange)
+        case .arrival, .progress: break
         case .finished(let record, let messages):
             try finish(record, messages)
         }

@@ -19,6 +19,8 @@ public struct ExchangeRecord: Sendable, Hashable {
         case upgraded = 4
         /// Bytes from a client that were no request we can read.
         case malformed = 5
+        /// An HTTP exchange that became a WebSocket (RFC 6455, RFC 8441): its bodies are the frames of both directions.
+        case webSocket = 6
     }
 
     /// How far the exchange has come.
@@ -61,6 +63,10 @@ public struct ExchangeRecord: Sendable, Hashable {
     public var timings = Timings()
     /// How many bytes there were.
     public var sizes = Sizes()
+    /// How many messages a stream has carried so far: WebSocket, server-sent events, lines of JSON, gRPC.
+    public var tally = MessageTally()
+    /// What a gRPC call came to; `nil` where there is no `grpc-status`.
+    public var grpc: GRPCOutcome?
     /// What went wrong, if anything did.
     public var failure: ExchangeFailure?
     /// Facts about the exchange that lists and filters use.
@@ -145,6 +151,42 @@ public struct Timings: Sendable, Hashable {
 
     /// Creates timings of which nothing is known yet.
     public init() {}
+}
+
+/// How many messages an exchange has carried, where its bodies are streams of messages.
+public struct MessageTally: Sendable, Hashable {
+    /// Whole messages that the client has sent.
+    public var fromClient: Int64 = 0
+    /// Whole messages that the server has sent.
+    public var fromServer: Int64 = 0
+
+    /// Creates a tally of nothing.
+    public init() {}
+}
+
+/// What a gRPC call came to: its `grpc-status` and `grpc-message`, from the trailers or the head of the response.
+public struct GRPCOutcome: Sendable, Hashable {
+    /// The status code, 0 for OK.
+    public var status: Int
+    /// The message, percent-decoded; empty where there is none.
+    public var message: String
+
+    /// Creates an outcome.
+    public init(status: Int, message: String = "") {
+        self.status = status
+        self.message = message
+    }
+
+    /// The name that the gRPC specification gives the status, for example `UNAVAILABLE`; `nil` for an unknown one.
+    public var name: String? {
+        GRPCOutcome.names.indices.contains(status) ? GRPCOutcome.names[status] : nil
+    }
+
+    private static let names = [
+        "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
+        "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE",
+        "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+    ]
 }
 
 /// How many bytes an exchange had.
@@ -273,11 +315,14 @@ public struct ExchangeFailure: Sendable, Hashable, Codable, Error {
     public var message: String
     /// What to try, in one sentence; empty where there is nothing to say.
     public var hint: String
+    /// What a peer said when it reset the exchange's HTTP/2 stream, to be passed on; a session does not keep it.
+    public var resetCode: HTTP2ErrorCode?
 
     /// Creates a failure.
-    public init(_ code: Code, _ message: String, hint: String = "") {
+    public init(_ code: Code, _ message: String, hint: String = "", resetCode: HTTP2ErrorCode? = nil) {
         self.code = code
         self.message = message
         self.hint = hint
+        self.resetCode = resetCode
     }
 }

@@ -14,6 +14,12 @@ public enum RecordEvent: Sendable {
     indirect case updated(ExchangeRecord, ExchangeMessages)
     /// The next bytes of one of an exchange's bodies, in order.
     case body(ExchangeID, BodySide, ByteBuffer)
+    /// The bytes of a stream's body from `offset` on arrived at `at` (microseconds since 1970).
+    ///
+    /// Told only of bodies that are read as they come: what a message's time is follows from its place in the body.
+    case arrival(ExchangeID, BodySide, offset: Int64, at: Int64)
+    /// A stream that is still in flight has carried so many messages and bytes by now.
+    case progress(ExchangeID, MessageTally, Sizes)
     /// The exchange has ended; the record and messages are whole and replace what was told before.
     indirect case finished(ExchangeRecord, ExchangeMessages)
 
@@ -21,6 +27,8 @@ public enum RecordEvent: Sendable {
     public var cost: Int {
         switch self {
         case .connection: 512
+        case .arrival: 48
+        case .progress: 64
         case .opened(_, let messages), .updated(_, let messages), .finished(_, let messages): 1_536 + messages.cost
         case .body(_, _, let bytes):
             // What a long part keeps in memory is its whole buffer, which may be twice as large; a short one mostly
