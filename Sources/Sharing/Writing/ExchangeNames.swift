@@ -10,6 +10,7 @@ extension ExchangeRecord.Kind {
         case .failedHandshake: "failed-handshake"
         case .upgraded: "upgraded"
         case .malformed: "malformed"
+        case .webSocket: "websocket"
         }
     }
 }
