@@ -95,8 +95,8 @@ final class Exchange {
         run()
     }
 
-    func clientGone() {
-        machine.clientGone(now: now)
+    func clientGone(_ resetCode: HTTP2ErrorCode? = nil) {
+        machine.clientGone(resetCode: resetCode, now: now)
         run()
     }
 
@@ -109,6 +109,11 @@ final class Exchange {
         machine.note(text)
     }
 
+    func tunnelIsRead(_ note: String) {
+        machine.tunnelIsRead(note, now: now)
+        run()
+    }
+
     func tunnelIsTLS(_ note: String) {
         machine.tunnelIsTLS(note)
     }
@@ -117,7 +122,7 @@ final class Exchange {
 
     func upstreamReady(_ leg: any UpstreamLeg, _ facts: UpstreamFacts) {
         guard !machine.isOver else {
-            leg.release(reusable: true)
+            leg.release()
             return
         }
         upstream = leg
@@ -151,10 +156,15 @@ final class Exchange {
         run()
     }
 
-    func upstreamClosed(_ failure: ExchangeFailure) {
+    func upstreamClosed(_ failure: ExchangeFailure, wasProcessed: Bool = true) {
         upstream?.exchange = nil
         upstream = nil
-        machine.upstreamClosed(failure, now: now)
+        machine.upstreamClosed(failure, wasProcessed: wasProcessed, now: now)
+        run()
+    }
+
+    func upstreamQueued() {
+        machine.upstreamQueued(now: now)
         run()
     }
 
@@ -185,10 +195,10 @@ final class Exchange {
 
     func enforceTimeout(now: NIODeadline) {
         let limit = loop.configuration.timeouts.idle
-        // A message that somebody holds, or that is paced, is no sign of a silent peer; nor is a quiet tunnel.
+        // A message that somebody holds, or that is paced, is no sign of a silent peer; nor is a quiet tunnel or stream.
         let reasons = machine.requestPauseReasons.union(machine.responsePauseReasons)
         guard reasons.isDisjoint(with: [.held, .paced, .recorderFull]), machine.record.kind == .http,
-            now - lastActivity > limit
+            !machine.isStream, now - lastActivity > limit
         else { return }
         let waitsForServer = machine.isRequestComplete
         interrupt(
@@ -257,13 +267,13 @@ final class Exchange {
         case .wake(let moment, let direction, let generation): wake(at: moment, direction, generation)
         case .hold(let id, let message): hold(id, message)
         case .releaseHold(let id): loop.shared.holds.remove(id)
-        case .abandonUpstream:
+        case .abandonUpstream(let code):
             connector.cancel()
             upstreamHasUnflushed = false
             upstream?.exchange = nil
-            upstream?.release(reusable: false)
+            upstream?.abandon(code)
             upstream = nil
-        case .abortClient: client?.abort()
+        case .abortClient(let code): client?.abort(code)
         case .finished: break
         }
     }
@@ -296,7 +306,7 @@ final class Exchange {
         self.client = nil
         loop.remove(self)
         upstream?.exchange = nil
-        upstream?.release(reusable: true)
+        upstream?.release()
         upstream = nil
         client.exchangeFinished()
     }

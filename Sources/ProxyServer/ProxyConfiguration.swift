@@ -26,6 +26,8 @@ public struct ProxyConfiguration: Sendable {
     public var keyLog: (@Sendable (String) -> Void)?
     /// Whether a host whose client refused our certificate twice is passed through unread from then on.
     public var tunnelsRefusingHosts = true
+    /// On which legs HTTP/2 is spoken.
+    public var http2: HTTP2Legs = [.client, .upstream]
     /// Time limits.
     public var timeouts = Timeouts()
     /// The number of the first exchange.
@@ -36,6 +38,22 @@ public struct ProxyConfiguration: Sendable {
     /// Creates a configuration with the given authority and defaults for the rest.
     public init(authority: CertificateAuthority) {
         self.authority = authority
+    }
+
+    /// The legs on which HTTP/2 may be spoken; what is left out speaks HTTP/1.1.
+    public struct HTTP2Legs: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: UInt8
+
+        /// Creates a set from its bits.
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// Clients may speak it.
+        public static let client = HTTP2Legs(rawValue: 1 << 0)
+        /// Servers are offered it.
+        public static let upstream = HTTP2Legs(rawValue: 1 << 1)
     }
 
     /// How long to wait for what.

@@ -5,20 +5,61 @@ import NIOCore
 final class OpenExchange {
     /// What is known and not in the file; `nil` once it is there, because `finished` will bring it all again.
     var unwritten: (record: ExchangeRecord, messages: ExchangeMessages)?
+    /// Counts of a stream that are newer than what the record that was told last says; `nil` where there are none.
+    var counts: StreamCounts?
+    /// Whether the file's row is behind the counts.
+    var hasUnwrittenCounts = false
     /// Whether the file has a row of it.
     var isStored = false
+    /// Whether its bodies are to be seen as they come: somebody was told when parts of them arrived.
+    var isStream = false
     /// Whether something came since the last transaction.
     var isTouched = false
     /// Whether it has ended.
     var hasEnded = false
-    /// When its first event was taken: nanoseconds of the monotonic clock.
-    let openedAt: UInt64
+    /// Since when counts, arrivals or bytes wait to be written: nanoseconds of the monotonic clock; `nil` while none do.
+    var waitsSince: UInt64?
+    var arrivals: [(side: BodySide, arrival: Arrival)] = []
     var tails = BodyTails()
     let id: ExchangeID
 
-    init(_ id: ExchangeID, openedAt: UInt64) {
+    init(_ id: ExchangeID) {
         self.id = id
-        self.openedAt = openedAt
+    }
+
+    /// Takes what is known now.
+    ///
+    /// A record does not turn counts back: it may have been made before them.
+    func update(_ record: ExchangeRecord, _ messages: ExchangeMessages) {
+        unwritten = (record, messages)
+        if let counts { unwritten?.record.raise(to: counts) }
+        hasUnwrittenCounts = false
+    }
+
+    /// Takes a stream's newest counts.
+    func update(_ newest: StreamCounts) {
+        counts = newest
+        if unwritten == nil { hasUnwrittenCounts = true } else { unwritten?.record.raise(to: newest) }
+    }
+}
+
+/// How much a stream has carried by now.
+struct StreamCounts {
+    var tally: MessageTally
+    var sizes: Sizes
+}
+
+extension ExchangeRecord {
+    /// Counts at least as much as a stream is known to have carried.
+    fileprivate mutating func raise(to counts: StreamCounts) {
+        tally.fromClient = max(tally.fromClient, counts.tally.fromClient)
+        tally.fromServer = max(tally.fromServer, counts.tally.fromServer)
+        sizes.requestHead = max(sizes.requestHead, counts.sizes.requestHead)
+        sizes.requestBody = max(sizes.requestBody, counts.sizes.requestBody)
+        sizes.requestWire = max(sizes.requestWire, counts.sizes.requestWire)
+        sizes.responseHead = max(sizes.responseHead, counts.sizes.responseHead)
+        sizes.responseBody = max(sizes.responseBody, counts.sizes.responseBody)
+        sizes.responseWire = max(sizes.responseWire, counts.sizes.responseWire)
     }
 }
 
@@ -48,36 +89,44 @@ struct BodyTails {
         }
     }
 
-    /// Bytes in all four.
-    var count: Int { BodySide.allCases.reduce(0) { $0 + self[$1].count } }
+    /// Bytes in all four that are not in the file.
+    var waiting: Int {
+        requestReceived.waiting + requestSent.waiting + responseReceived.waiting + responseSent.waiting
+    }
 }
 
-/// The end of one body that is not in the file yet; shorter than a chunk between two events.
+/// The end of one body, as far as it may still have to be written; shorter than a chunk between two events.
 struct BodyTail {
     /// The bytes; `nil` while the body has had no part at all, not even an empty one.
     private(set) var bytes: ByteBuffer?
-    /// How many bytes are in chunk rows.
-    private(set) var stored: Int64 = 0
+    /// Where in the body they begin: all before that is in chunk rows.
+    private var start: Int64 = 0
+    /// How many of them are in a chunk row that will be written again when there are more.
+    private var written = 0
 
-    var count: Int { bytes?.readableBytes ?? 0 }
+    private var count: Int { bytes?.readableBytes ?? 0 }
+    /// How many bytes are not in the file.
+    var waiting: Int { count - written }
+    /// The whole body, if it is short and nothing of it is in chunk rows.
+    var isShort: Bool { start == 0 && written == 0 && count <= Schema.inlineBody }
 
     /// Adds a part, and hands over each chunk that became full, with its offset.
     mutating func append(_ part: ByteBuffer, _ write: (ByteBuffer, Int64) throws -> Void) throws {
         var part = part
         while count + part.readableBytes >= Schema.chunk {
             if count == 0, let chunk = part.readSlice(length: Schema.chunk) {
-                bytes = bytes ?? ByteBuffer()
-                try take(chunk, write)
+                bytes = chunk
+                try finishChunk(write)
             } else if let rest = part.readSlice(length: Schema.chunk - count) {
                 add(rest)
-                try flush(write)
+                try finishChunk(write)
             }
         }
         add(part)
     }
 
     private mutating func add(_ part: ByteBuffer) {
-        if count == 0, stored == 0 {
+        if count == 0, start == 0 {
             // Most bodies have one part, and are written before the loop's buffer is needed again: no copy.
             bytes = part
         } else {
@@ -85,17 +134,23 @@ struct BodyTail {
         }
     }
 
-    /// Hands over what there is as a chunk of its own.
+    /// Hands over what there is as a chunk of its own, which is handed over again with more if it is very short.
+    ///
+    /// So a stream that dribbles for hours becomes neither a row for each drop nor rows that are written many times.
     mutating func flush(_ write: (ByteBuffer, Int64) throws -> Void) throws {
-        guard let chunk = bytes, chunk.readableBytes > 0 else { return }
-        try take(chunk, write)
-        // Not `clear()`, which would keep the memory of a body that may stay open for hours.
-        bytes = ByteBuffer()
+        guard let bytes, waiting > 0 else { return }
+        guard count < Schema.streamChunk else { return try finishChunk(write) }
+        try write(bytes, start)
+        written = count
     }
 
-    private mutating func take(_ chunk: ByteBuffer, _ write: (ByteBuffer, Int64) throws -> Void) throws {
-        try write(chunk, stored)
-        stored += Int64(chunk.readableBytes)
+    private mutating func finishChunk(_ write: (ByteBuffer, Int64) throws -> Void) throws {
+        guard let bytes else { return }
+        try write(bytes, start)
+        start += Int64(count)
+        written = 0
+        // Not `clear()`, which would keep the memory of a body that may stay open for hours.
+        self.bytes = ByteBuffer()
     }
 
     /// Lets go of a larger buffer that the bytes are a part of, before they wait for longer.
@@ -104,5 +159,15 @@ struct BodyTail {
         var copy = ByteBufferAllocator().buffer(capacity: bytes.readableBytes)
         copy.writeImmutableBuffer(bytes)
         self.bytes = copy
+    }
+}
+
+extension BodySide {
+    /// The flag of an exchange whose body on this side is cut short.
+    var incompleteFlag: ExchangeRecord.Flags {
+        switch self {
+        case .requestReceived, .requestSent: .requestBodyIncomplete
+        case .responseReceived, .responseSent: .responseBodyIncomplete
+        }
     }
 }

@@ -22,7 +22,7 @@ public struct RecorderConfiguration: Sendable {
     public var napMilliseconds = 20
     /// How many bytes of waiting events end that wait early.
     public var napBytes = 1 << 20
-    /// How long a body part of an open exchange may stay invisible to readers, in milliseconds.
+    /// How long a body part of an open exchange may stay invisible to readers, in milliseconds; that of a stream at most 50.
     public var tailMilliseconds = 1_000
 
     /// Limits the file to so many pages, which makes a full disk for tests.

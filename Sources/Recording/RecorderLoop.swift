@@ -24,9 +24,14 @@ final class RecorderLoop {
     private var connections: [ConnectionID: ConnectionRecord] = [:]
     /// Messages whose bodies are cut short, because parts of them were dropped.
     private var cut: [ExchangeID: ExchangeRecord.Flags] = [:]
+    /// Body bytes of open exchanges that are not in the file.
     private var tailBytes = 0
-    private var lastSweep: UInt64 = 0
-    private var nextSweep: UInt64 = 0
+    /// How many open exchanges have something that waits to be written.
+    private var waiting = 0
+    /// When the first of them has waited long enough, or would have, had it not ended meanwhile.
+    private var nextSweep = UInt64.max
+    /// Whether somebody waits until nothing waits any more.
+    private var isFlushing = false
     private var nextCheck: UInt64 = 0
     /// Credit that events have held since memory was last given back.
     private var takenBytes = 0
@@ -83,7 +88,7 @@ final class RecorderLoop {
     private func takeAll(_ session: WritableSession?) {
         var isLast = false
         while !isLast {
-            var deadline = tailBytes > 0 ? DispatchTime(uptimeNanoseconds: nextSweep) : nil
+            var deadline = waiting > 0 ? DispatchTime(uptimeNanoseconds: nextSweep) : nil
             if takenBytes > RecorderLimits.trimBytes {
                 let quiet = DispatchTime.now() + RecorderLimits.trimDelay
                 deadline = deadline.map { min($0, quiet) } ?? quiet
@@ -96,6 +101,7 @@ final class RecorderLoop {
                 sluice_release_memory()
             }
             takenBytes += drain.batches.reduce(0) { $0 + $1.cost }
+            isFlushing = !drain.flushes.isEmpty
             process(&drain.batches, session)
             for flush in drain.flushes { flush.signal() }
             isLast = drain.isLast
@@ -106,13 +112,9 @@ final class RecorderLoop {
     ///
     /// A long backlog is written in several transactions.
     private func process(_ batches: inout [RecorderQueue.Batch], _ session: WritableSession?) {
-        let start = DispatchTime.now().uptimeNanoseconds
-        if tailBytes > 0, start >= nextSweep || tailBytes > RecorderLimits.tailBytes {
-            transact(session) { try sweep(at: start) }
-        }
         // Taken from the end, so that each batch's memory goes as soon as it is written.
         batches.reverse()
-        while !batches.isEmpty {
+        while !batches.isEmpty || isSweepDue(at: DispatchTime.now().uptimeNanoseconds) {
             var finished: [ExchangeRecord] = []
             var written = 0
             let begin = DispatchTime.now().uptimeNanoseconds
@@ -127,6 +129,7 @@ final class RecorderLoop {
                     written += batch.cost
                     now = DispatchTime.now().uptimeNanoseconds
                 }
+                if isSweepDue(at: now) { try sweep(at: now) }
             }
             // Only now, since open exchanges keep what they wrote until the transaction is over.
             queue.giveBack(written)
@@ -179,18 +182,28 @@ final class RecorderLoop {
         case .connection(let connection):
             connections[connection.id] = connection
         case .opened(let record, let messages):
-            let exchange = OpenExchange(record.id, openedAt: time)
-            exchange.unwritten = (record, messages)
+            let exchange = OpenExchange(record.id)
+            exchange.update(record, messages)
             open[record.id] = exchange
             touch(exchange)
         case .updated(let record, let messages):
             guard let exchange = open[record.id] else { return }
-            exchange.unwritten = (record, messages)
+            exchange.update(record, messages)
             touch(exchange)
         case .body(let id, let side, let part):
             guard let exchange = open[id] else { return }
-            try append(part, side, to: exchange)
-        case .arrival, .progress: break
+            try append(part, side, to: exchange, at: time)
+        case .arrival(let id, let side, let offset, let arrivedAt):
+            guard let exchange = open[id], !isCut(id, side) else { return }
+            exchange.isStream = true
+            exchange.arrivals.append((side, Arrival(offset: offset, at: arrivedAt)))
+            if exchange.arrivals.count == RecorderLimits.waitingArrivals { try writeArrivals(of: exchange) }
+            hold(exchange, at: time)
+        case .progress(let id, let tally, let sizes):
+            guard let exchange = open[id] else { return }
+            exchange.isStream = true
+            exchange.update(StreamCounts(tally: tally, sizes: sizes))
+            if exchange.hasUnwrittenCounts { hold(exchange, at: time) }
         case .finished(let record, let messages):
             try finish(record, messages)
         }
@@ -202,29 +215,42 @@ final class RecorderLoop {
         touched.append(exchange)
     }
 
-    private func append(_ part: ByteBuffer, _ side: BodySide, to exchange: OpenExchange) throws {
-        if !cut.isEmpty, let flags = cut[exchange.id], flags.contains(side.incompleteFlag) {
+    private func append(_ part: ByteBuffer, _ side: BodySide, to exchange: OpenExchange, at time: UInt64) throws {
+        if isCut(exchange.id, side) {
             summary.droppedBytes += Int64(part.readableBytes)
             return
         }
         touch(exchange)
-        let before = exchange.tails[side].count
+        let before = exchange.tails[side].waiting
         try exchange.tails[side].append(part) { chunk, offset in
+            try writeArrivals(of: exchange)
             try writer?.writeChunk(chunk, of: exchange.id, side: side, offset: offset)
         }
-        let after = exchange.tails[side].count
-        if tailBytes == 0, after > 0 { nextSweep = max(exchange.openedAt, lastSweep) + tailNanoseconds }
+        let after = exchange.tails[side].waiting
         tailBytes += after - before
+        if after > 0 { hold(exchange, at: time) }
+    }
+
+    /// Writes when bytes arrived, no later than the bytes.
+    private func writeArrivals(of exchange: OpenExchange) throws {
+        for (side, arrival) in exchange.arrivals { try writer?.write(arrival, of: exchange.id, side: side) }
+        // Not keeping the capacity, which a thousand open streams would add up.
+        exchange.arrivals = []
+    }
+
+    private func isCut(_ id: ExchangeID, _ side: BodySide) -> Bool {
+        !cut.isEmpty && cut[id]?.contains(side.incompleteFlag) == true
     }
 
     private func finish(_ record: ExchangeRecord, _ messages: ExchangeMessages) throws {
         guard let writer else { return }
         var record = record
-        let exchange = open.removeValue(forKey: record.id) ?? OpenExchange(record.id, openedAt: 0)
+        let exchange = open.removeValue(forKey: record.id) ?? OpenExchange(record.id)
         exchange.hasEnded = true
         if !cut.isEmpty, let flags = cut.removeValue(forKey: record.id) { record.flags.formUnion(flags) }
 
-        tailBytes -= exchange.tails.count
+        release(exchange)
+        try writeArrivals(of: exchange)
         let payload = try writer.writePayload(
             messages,
             bodies: .init(
@@ -240,9 +266,7 @@ final class RecorderLoop {
 
     /// A short body as the payload row takes it; the rest of a long one is written as its last chunk.
     private func inlineBody(_ side: BodySide, of exchange: OpenExchange) throws -> ByteBuffer? {
-        if exchange.tails[side].stored == 0, exchange.tails[side].count <= Schema.inlineBody {
-            return exchange.tails[side].bytes
-        }
+        if exchange.tails[side].isShort { return exchange.tails[side].bytes }
         try flush(side, of: exchange)
         return nil
     }
@@ -294,28 +318,63 @@ final class RecorderLoop {
         }
     }
 
-    /// Makes what open exchanges have waiting in memory visible to readers.
+    // MARK: - What waits
+
+    /// How long something of an exchange may wait in memory.
+    private func patience(with exchange: OpenExchange) -> UInt64 {
+        exchange.isStream ? min(RecorderLimits.streamTailNanoseconds, tailNanoseconds) : tailNanoseconds
+    }
+
+    /// Notes that something of an exchange waits.
+    private func hold(_ exchange: OpenExchange, at time: UInt64) {
+        if exchange.waitsSince == nil { waiting += 1 }
+        let since = exchange.waitsSince ?? time
+        exchange.waitsSince = since
+        nextSweep = min(nextSweep, since + patience(with: exchange))
+    }
+
+    /// Notes that nothing of an exchange will wait any longer.
+    private func release(_ exchange: OpenExchange) {
+        guard exchange.waitsSince != nil else { return }
+        exchange.waitsSince = nil
+        waiting -= 1
+        tailBytes -= exchange.tails.waiting
+    }
+
+    private func isSweepDue(at time: UInt64) -> Bool {
+        waiting > 0 && (time >= nextSweep || tailBytes > RecorderLimits.tailBytes || isFlushing)
+    }
+
+    /// Makes what open exchanges have waiting visible to readers.
+    ///
+    /// What has waited for half of its time goes along, so that many exchanges do not make as many transactions.
     private func sweep(at time: UInt64) throws {
-        let isFull = tailBytes > RecorderLimits.tailBytes
-        lastSweep = time
-        var oldest = UInt64.max
-        for exchange in open.values where exchange.tails.count > 0 {
-            guard isFull || exchange.openedAt + tailNanoseconds <= time else {
-                oldest = min(oldest, exchange.openedAt)
-                continue
+        let takesAll = isFlushing || tailBytes > RecorderLimits.tailBytes
+        nextSweep = .max
+        for exchange in open.values {
+            guard let since = exchange.waitsSince else { continue }
+            let patience = patience(with: exchange)
+            if takesAll || time >= since + patience / 2 {
+                try writeOut(exchange)
+            } else {
+                nextSweep = min(nextSweep, since + patience)
             }
-            tailBytes -= exchange.tails.count
-            for side in BodySide.allCases { try flush(side, of: exchange) }
         }
-        nextSweep = oldest == .max ? time + tailNanoseconds : oldest + tailNanoseconds
+    }
+
+    /// Writes whatever waits of an open exchange, its record excepted.
+    private func writeOut(_ exchange: OpenExchange) throws {
+        release(exchange)
+        try writeArrivals(of: exchange)
+        for side in BodySide.allCases { try flush(side, of: exchange) }
+        if exchange.hasUnwrittenCounts, let counts = exchange.counts { try writer?.write(counts, of: exchange.id) }
+        exchange.hasUnwrittenCounts = false
     }
 
     private func endRun(of session: WritableSession) {
         transact(session) {
             guard let writer else { return }
-            for exchange in open.values {
-                for side in BodySide.allCases { try flush(side, of: exchange) }
-            }
+            for exchange in open.values { try writeOut(exchange) }
             try writer.endRun(
                 at: wallClock(),
                 notRecorded: summary.notRecorded,
@@ -339,6 +398,7 @@ final class RecorderLoop {
         writer?.rollback()
         writer = nil
         open = [:]
+        waiting = 0
         tailBytes = 0
         guard summary.error == nil else { return }
         let told =
@@ -349,15 +409,5 @@ final class RecorderLoop {
             }
         summary.error = told
         onFailure?(told)
-    }
-}
-
-extension BodySide {
-    /// The flag of an exchange whose body on this side is cut short.
-    var incompleteFlag: ExchangeRecord.Flags {
-        switch self {
-        case .requestReceived, .requestSent: .requestBodyIncomplete
-        case .responseReceived, .responseSent: .responseBodyIncomplete
-        }
     }
 }

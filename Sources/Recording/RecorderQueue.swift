@@ -186,12 +186,16 @@ final class RecorderQueue: Sendable {
 }
 
 extension RecorderQueue.Batch {
-    /// Leaves out the body parts, and remembers which.
+    /// Leaves out the body parts, and when they arrived, and remembers which.
     fileprivate mutating func dropBodies() {
         events.removeAll { event in
-            guard case .body(let exchange, let side, let bytes) = event else { return false }
-            dropped.append(.init(exchange: exchange, side: side, bytes: bytes.readableBytes))
-            return true
+            switch event {
+            case .body(let exchange, let side, let bytes):
+                dropped.append(.init(exchange: exchange, side: side, bytes: bytes.readableBytes))
+                return true
+            case .arrival: return true
+            default: return false
+            }
         }
         cost = events.reduce(0) { $0 + $1.cost }
     }

@@ -5,17 +5,54 @@ enum Schema {
     /// `SLCE`, in the file's header.
     static let applicationID: Int64 = 0x534C_4345
     /// The version of the tables, in the file's header; one more with every change.
-    static let version: Int64 = 1
+    ///
+    /// Version 2 has added the last columns of `exchange`, and `arrival`.
+    static let version: Int64 = 2
     static let pageSize = 16_384
     /// Bodies up to this length are kept in the payload row.
     static let inlineBody = 4_096
     /// Longer bodies are kept in pieces of this length.
     static let chunk = 65_536
+    /// A stream's last piece is written again, longer, until it has this length.
+    static let streamChunk = 4_096
 
-    /// Each table with the text that makes it.
+    /// A table with the text that makes it.
     ///
     /// A session whose tables have another text was not made by Sluice.
-    static let tables: [(name: String, sql: String)] = [
+    typealias Table = (name: String, sql: String)
+
+    /// The tables of a version.
+    static func tables(version: Int64 = version) -> [Table] {
+        let exchange = version == 1 ? firstExchange : firstExchange.dropLast() + additions + ")"
+        return firstTables + [("exchange", exchange)] + (version == 1 ? [] : [("arrival", arrival)])
+    }
+
+    /// What makes a session of version 1 one of version 2.
+    ///
+    /// SQLite adds a column by adding it to the table's text; ``tables(version:)`` gives a new table the same text.
+    static var upgrade: String {
+        let columns = addedColumns.map { "ALTER TABLE exchange ADD COLUMN \($0);" }
+        return columns.joined(separator: "\n") + "\n\(arrival);\nPRAGMA user_version = \(version)"
+    }
+
+    private static let addedColumns = [
+        "tally_client INTEGER NOT NULL DEFAULT 0", "tally_server INTEGER NOT NULL DEFAULT 0", "grpc_status INTEGER",
+        "grpc_message TEXT",
+    ]
+
+    private static var additions: String { addedColumns.map { ", \($0)" }.joined() }
+
+    private static let arrival = """
+        CREATE TABLE arrival(
+        exchange INTEGER NOT NULL,
+        side INTEGER NOT NULL,
+        offset INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY(exchange, side, offset)
+        ) WITHOUT ROWID
+        """
+
+    private static let firstTables: [Table] = [
         (
             "run",
             """
@@ -67,53 +104,6 @@ enum Schema {
             """
         ),
         (
-            "exchange",
-            """
-            CREATE TABLE exchange(
-            id INTEGER PRIMARY KEY,
-            payload INTEGER NOT NULL,
-            kind INTEGER NOT NULL,
-            state INTEGER NOT NULL,
-            flags INTEGER NOT NULL,
-            started_at INTEGER NOT NULL,
-            method TEXT NOT NULL,
-            scheme TEXT NOT NULL,
-            host TEXT NOT NULL,
-            port INTEGER NOT NULL,
-            path TEXT NOT NULL,
-            query TEXT,
-            status INTEGER NOT NULL,
-            client_version INTEGER NOT NULL,
-            upstream_version INTEGER,
-            media_type TEXT NOT NULL,
-            client_connection INTEGER NOT NULL,
-            upstream_connection INTEGER,
-            request_head_size INTEGER NOT NULL,
-            request_body_size INTEGER NOT NULL,
-            request_wire_size INTEGER NOT NULL,
-            response_head_size INTEGER NOT NULL,
-            response_body_size INTEGER NOT NULL,
-            response_wire_size INTEGER NOT NULL,
-            blocked INTEGER,
-            dns INTEGER,
-            connect INTEGER,
-            tls INTEGER,
-            send INTEGER,
-            wait INTEGER,
-            receive INTEGER,
-            total INTEGER,
-            failure TEXT,
-            failure_message TEXT,
-            failure_hint TEXT,
-            sent_scheme TEXT,
-            sent_host TEXT,
-            sent_port INTEGER,
-            sent_path TEXT,
-            sent_query TEXT
-            )
-            """
-        ),
-        (
             "payload",
             """
             CREATE TABLE payload(
@@ -147,7 +137,60 @@ enum Schema {
         ),
     ]
 
-    static let recordColumns = """
+    private static let firstExchange = """
+        CREATE TABLE exchange(
+        id INTEGER PRIMARY KEY,
+        payload INTEGER NOT NULL,
+        kind INTEGER NOT NULL,
+        state INTEGER NOT NULL,
+        flags INTEGER NOT NULL,
+        started_at INTEGER NOT NULL,
+        method TEXT NOT NULL,
+        scheme TEXT NOT NULL,
+        host TEXT NOT NULL,
+        port INTEGER NOT NULL,
+        path TEXT NOT NULL,
+        query TEXT,
+        status INTEGER NOT NULL,
+        client_version INTEGER NOT NULL,
+        upstream_version INTEGER,
+        media_type TEXT NOT NULL,
+        client_connection INTEGER NOT NULL,
+        upstream_connection INTEGER,
+        request_head_size INTEGER NOT NULL,
+        request_body_size INTEGER NOT NULL,
+        request_wire_size INTEGER NOT NULL,
+        response_head_size INTEGER NOT NULL,
+        response_body_size INTEGER NOT NULL,
+        response_wire_size INTEGER NOT NULL,
+        blocked INTEGER,
+        dns INTEGER,
+        connect INTEGER,
+        tls INTEGER,
+        send INTEGER,
+        wait INTEGER,
+        receive INTEGER,
+        total INTEGER,
+        failure TEXT,
+        failure_message TEXT,
+        failure_hint TEXT,
+        sent_scheme TEXT,
+        sent_host TEXT,
+        sent_port INTEGER,
+        sent_path TEXT,
+        sent_query TEXT
+        )
+        """
+
+    static let recordColumns = firstRecordColumns + ", tally_client, tally_server, grpc_status, grpc_message"
+    static let recordColumnCount = 44
+
+    /// The columns of a record, as a session of a version has them.
+    static func recordColumns(version: Int64) -> String {
+        version == 1 ? firstRecordColumns + ", 0 AS tally_client, 0, NULL AS grpc_status, NULL" : recordColumns
+    }
+
+    private static let firstRecordColumns = """
         id, payload, kind, state, flags, started_at, method, scheme, host, port, path, query, status, \
         client_version, upstream_version, media_type, client_connection, upstream_connection, \
         request_head_size, request_body_size, request_wire_size, \
@@ -155,7 +198,6 @@ enum Schema {
         blocked, dns, connect, tls, send, wait, receive, total, failure, failure_message, failure_hint, \
         sent_scheme, sent_host, sent_port, sent_path, sent_query
         """
-    static let recordColumnCount = 40
 
     static let payloadColumns = """
         id, request_head, request_head_sent, request_trailers, interim_heads, \

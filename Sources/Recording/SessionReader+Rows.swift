@@ -43,6 +43,11 @@ extension RowReader {
         record.timings = try timings()
         record.failure = try failure()
         record.sentURL = try sentURL()
+        record.tally.fromClient = try number()
+        record.tally.fromServer = try number()
+        let grpcStatus = try optionalNumber(in: Int64.min...Int64.max)
+        let grpcMessage = try optionalText()
+        record.grpc = grpcStatus.map { GRPCOutcome(status: Int($0), message: grpcMessage ?? "") }
         return (record, payload)
     }
 

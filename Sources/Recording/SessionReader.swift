@@ -19,6 +19,9 @@ public final class SessionReader: ExchangeSource, Sendable {
     /// The session's file.
     public let path: String
     private let database: DatabaseQueue
+    /// The version of the tables that the file had when it was opened.
+    private let version: Int64
+    private let recordColumns: String
 
     /// Opens a session for reading.
     ///
@@ -31,14 +34,15 @@ public final class SessionReader: ExchangeSource, Sendable {
         }
         guard facts.isRegular, facts.size > 0 else { throw SessionError.notASession(path) }
         do {
-            database = try Self.open(path)
+            (database, version) = try Self.open(path)
+            recordColumns = Schema.recordColumns(version: version)
         } catch let error as DatabaseError {
             throw SessionError.opening(path, error)
         }
     }
 
-    private static func open(_ path: String) throws -> DatabaseQueue {
-        func open(_ name: String) throws -> DatabaseQueue {
+    private static func open(_ path: String) throws -> (DatabaseQueue, version: Int64) {
+        func open(_ name: String) throws -> (DatabaseQueue, version: Int64) {
             var configuration = Configuration()
             configuration.readonly = true
             configuration.foreignKeysEnabled = false
@@ -58,8 +62,7 @@ public final class SessionReader: ExchangeSource, Sendable {
                 }
             }
             let queue = try DatabaseQueue(path: name, configuration: configuration)
-            try queue.unsafeRead { try WritableSession.checkTables(of: path, in: $0) }
-            return queue
+            return (queue, try queue.unsafeRead { try WritableSession.checkTables(of: path, in: $0) })
         }
         do {
             return try open(SessionPath.plain(path))
@@ -115,8 +118,8 @@ public final class SessionReader: ExchangeSource, Sendable {
     ) throws -> [ExchangeRecord] {
         let sql =
             switch order {
-            case .oldestFirst: "SELECT \(Schema.recordColumns) FROM exchange WHERE id >= ? ORDER BY id LIMIT ?"
-            case .newestFirst: "SELECT \(Schema.recordColumns) FROM exchange WHERE id <= ? ORDER BY id DESC LIMIT ?"
+            case .oldestFirst: "SELECT \(recordColumns) FROM exchange WHERE id >= ? ORDER BY id LIMIT ?"
+            case .newestFirst: "SELECT \(recordColumns) FROM exchange WHERE id <= ? ORDER BY id DESC LIMIT ?"
             }
         let first = start?.number ?? (order == .oldestFirst ? 1 : Int64.max)
         return try read { database in
@@ -161,7 +164,7 @@ public final class SessionReader: ExchangeSource, Sendable {
 
     /// Reads one exchange, bodies excepted; `nil` where there is none of that number.
     public func exchange(_ id: ExchangeID) throws -> RecordedExchange? {
-        let recordSQL = "SELECT \(Schema.recordColumns) FROM exchange WHERE id = ?"
+        let recordSQL = "SELECT \(recordColumns) FROM exchange WHERE id = ?"
         let messagesSQL = """
             SELECT id, request_head, request_head_sent, request_trailers, interim_heads, response_head,
             response_head_sent, response_trailers, trace FROM payload WHERE id = ?
@@ -222,7 +225,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     /// Reads a body, at most `limit` bytes from `offset`; fewer where it ends before.
     ///
     /// A `…Sent` side of a body that no stage changed reads the received one. Bytes of an exchange in flight appear
-    /// up to a second after they passed.
+    /// up to a second after they passed, those of a stream within 100 ms.
     public func body(of id: ExchangeID, side: BodySide, offset: Int64 = 0, limit: Int) throws -> ByteBuffer {
         guard limit > 0, offset >= 0 else { return ByteBuffer() }
         return try read(inOneTransaction: true) { database in
@@ -241,6 +244,38 @@ public final class SessionReader: ExchangeSource, Sendable {
     public func bodySize(of id: ExchangeID, side: BodySide) throws -> Int64? {
         try read(inOneTransaction: true) { database in
             try StoredBody(of: id, side: side, path: path, in: database)?.size
+        }
+    }
+
+    // MARK: - Arrivals
+
+    /// Reads when a body's bytes arrived, by growing offset; empty where that was not recorded.
+    ///
+    /// A `…Sent` side of a body that no stage changed reads the received one. Of an exchange in flight, arrivals may
+    /// speak of bytes that are not to be read yet; bytes never appear before their arrival.
+    public func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {
+        try arrivals(of: id, side: side, from: 0, limit: .max)
+    }
+
+    /// Reads when a body's bytes from `offset` on arrived: first the arrival that brought the byte at `offset`, then
+    /// those after it, at most `limit` in all.
+    public func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
+        guard version > 1, limit > 0 else { return [] }
+        let sql = """
+            SELECT exchange, offset, at FROM arrival WHERE exchange = ?1 AND side = ?2 AND offset >= coalesce(
+            (SELECT max(offset) FROM arrival WHERE exchange = ?1 AND side = ?2 AND offset <= ?3), 0)
+            ORDER BY offset LIMIT ?4
+            """
+        return try read(inOneTransaction: true) { database in
+            var side = side
+            if let received = side.received, try StoredBody(of: id, side: side, path: path, in: database) == nil {
+                side = received
+            }
+            let arguments = [id.number, Int64(side.rawValue), offset, Int64(limit)]
+            return try RowReader.rows(sql, arguments, in: database, path: path, subject: "arrival of exchange") { row in
+                _ = try row.number()
+                return Arrival(offset: try row.number(), at: try row.number())
+            }
         }
     }
 

@@ -17,6 +17,8 @@ final class SessionWriter {
 
     /// The counters of the whole session.
     private(set) var totals: SessionSummary
+    /// The counters as they stand in the file.
+    private var storedTotals: SessionSummary
 
     private let database: Database
     private let path: String
@@ -28,6 +30,8 @@ final class SessionWriter {
     private var payloads: RowWriter
     private var endOpenPayload: RowWriter
     private var chunks: RowWriter
+    private var arrivals: RowWriter
+    private var progress: RowWriter
     private var connections: RowWriter
     private var summary: RowWriter
 
@@ -38,6 +42,7 @@ final class SessionWriter {
         self.run = run
         self.lastPayload = lastPayload
         self.totals = totals
+        storedTotals = totals
         func replace(_ table: String, _ columns: String, _ count: Int) throws -> RowWriter {
             let values = Schema.placeholders(count)
             return try RowWriter("INSERT OR REPLACE INTO \(table)(\(columns)) VALUES(\(values))", in: database)
@@ -48,6 +53,15 @@ final class SessionWriter {
         payloads = try replace("payload", Schema.payloadColumns, Schema.payloadColumnCount)
         connections = try replace("connection", Schema.connectionColumns, Schema.connectionColumnCount)
         chunks = try replace("chunk", "exchange, side, offset, data", 4)
+        arrivals = try replace("arrival", "exchange, side, offset, at", 4)
+        progress = try RowWriter(
+            """
+            UPDATE exchange SET tally_client = ?, tally_server = ?,
+            request_head_size = ?, request_body_size = ?, request_wire_size = ?,
+            response_head_size = ?, response_body_size = ?, response_wire_size = ? WHERE id = ?
+            """,
+            in: database
+        )
         endOpenPayload = try RowWriter("DELETE FROM payload WHERE id = ?", in: database)
         summary = try RowWriter(
             """
@@ -64,11 +78,14 @@ final class SessionWriter {
     }
 
     func commit() throws {
-        summary.bind(totals.exchanges)
-        summary.bind(totals.failures)
-        summary.bind(totals.requestBodyBytes)
-        summary.bind(totals.responseBodyBytes)
-        try summary.run()
+        if totals != storedTotals {
+            summary.bind(totals.exchanges)
+            summary.bind(totals.failures)
+            summary.bind(totals.requestBodyBytes)
+            summary.bind(totals.responseBodyBytes)
+            try summary.run()
+            storedTotals = totals
+        }
         try commitTransaction.run()
     }
 
@@ -131,12 +148,30 @@ final class SessionWriter {
         try payloads.run()
     }
 
-    /// Writes the next bytes of a long or slow body.
+    /// Writes bytes of a long or slow body, over the shorter row that was there when it had fewer.
     func writeChunk(_ bytes: ByteBuffer, of exchange: ExchangeID, side: BodySide, offset: Int64) throws {
         chunks.bind(exchange.number)
         chunks.bind(side.rawValue)
         chunks.bind(offset)
         try chunks.run(last: bytes)
+    }
+
+    /// Writes when bytes of a body arrived.
+    func write(_ arrival: Arrival, of exchange: ExchangeID, side: BodySide) throws {
+        arrivals.bind(exchange.number)
+        arrivals.bind(side.rawValue)
+        arrivals.bind(arrival.offset)
+        arrivals.bind(arrival.at)
+        try arrivals.run()
+    }
+
+    /// Brings the counts in the narrow row of an exchange in flight up to date.
+    func write(_ counts: StreamCounts, of exchange: ExchangeID) throws {
+        progress.bind(counts.tally.fromClient)
+        progress.bind(counts.tally.fromServer)
+        Self.bind(counts.sizes, to: &progress)
+        progress.bind(exchange.number)
+        try progress.run()
     }
 
     /// Writes an exchange's narrow row, over the one that was there when it was in flight.
@@ -159,7 +194,7 @@ final class SessionWriter {
         exchanges.bind(record.mediaType)
         exchanges.bind(record.clientConnection.number)
         exchanges.bind(record.upstreamConnection?.number)
-        bind(record.sizes)
+        Self.bind(record.sizes, to: &exchanges)
         bind(record.timings)
         exchanges.bind(record.failure?.code.rawValue)
         exchanges.bind(record.failure?.message)
@@ -169,6 +204,10 @@ final class SessionWriter {
         exchanges.bind((record.sentURL?.port).map(Int64.init))
         exchanges.bind(record.sentURL?.path)
         exchanges.bind(record.sentURL?.query)
+        exchanges.bind(record.tally.fromClient)
+        exchanges.bind(record.tally.fromServer)
+        exchanges.bind((record.grpc?.status).map(Int64.init))
+        exchanges.bind(record.grpc?.message)
         try exchanges.run()
 
         if isNew { totals.exchanges += 1 }
@@ -179,13 +218,13 @@ final class SessionWriter {
         }
     }
 
-    private func bind(_ sizes: Sizes) {
-        exchanges.bind(sizes.requestHead)
-        exchanges.bind(sizes.requestBody)
-        exchanges.bind(sizes.requestWire)
-        exchanges.bind(sizes.responseHead)
-        exchanges.bind(sizes.responseBody)
-        exchanges.bind(sizes.responseWire)
+    private static func bind(_ sizes: Sizes, to row: inout RowWriter) {
+        row.bind(sizes.requestHead)
+        row.bind(sizes.requestBody)
+        row.bind(sizes.requestWire)
+        row.bind(sizes.responseHead)
+        row.bind(sizes.responseBody)
+        row.bind(sizes.responseWire)
     }
 
     private func bind(_ timings: Timings) {

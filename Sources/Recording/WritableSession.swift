@@ -34,8 +34,9 @@ struct WritableSession: Sendable {
         do {
             database = try DatabaseQueue(path: SessionPath.plain(path), configuration: Self.connection())
             let opened = try database.writeWithoutTransaction { database in
-                if isNew { try Self.createTables(in: database) } else { try Self.checkTables(of: path, in: database) }
+                let version = try isNew ? Self.createTables(in: database) : Self.checkTables(of: path, in: database)
                 try Self.setUp(database, pageLimit: configuration.pageLimit)
+                if version < Schema.version { try Self.upgrade(path, in: database) }
                 let recovered = try isNew ? nil : Self.recover(database)
                 return try Opened(database, recovered: recovered, configuration: configuration)
             }
@@ -96,26 +97,36 @@ struct WritableSession: Sendable {
     }
 
     /// Makes the tables without the log, so that a file with any content is a session whatever happens next.
-    private static func createTables(in database: Database) throws {
+    private static func createTables(in database: Database) throws -> Int64 {
         try database.execute(sql: "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
         try database.inTransaction {
-            for table in Schema.tables { try database.execute(sql: table.sql) }
+            for table in Schema.tables() { try database.execute(sql: table.sql) }
             try database.execute(sql: "INSERT INTO summary VALUES(1, 0, 0, 0, 0)")
             try database.execute(
                 sql: "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.version)"
             )
             return .commit
         }
+        return Schema.version
     }
 
-    /// Refuses a file whose tables are not those that this version makes.
-    static func checkTables(of path: String, in database: Database) throws {
+    /// Gives a session of an earlier version today's tables, whole or not at all.
+    private static func upgrade(_ path: String, in database: Database) throws {
+        try database.inTransaction(.immediate) {
+            try database.execute(sql: Schema.upgrade)
+            _ = try checkTables(of: path, in: database)
+            return .commit
+        }
+    }
+
+    /// Refuses a file whose tables are not those that its version makes; returns that version.
+    static func checkTables(of path: String, in database: Database) throws -> Int64 {
         let application = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
         let version = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         guard application == Schema.applicationID else { throw SessionError.notASession(path) }
         guard version <= Schema.version else { throw SessionError.newerSchema(path, version) }
-        guard version == Schema.version else { throw SessionError.damaged(path, "its schema version is \(version)") }
-        for table in Schema.tables {
+        guard version >= 1 else { throw SessionError.damaged(path, "its schema version is \(version)") }
+        for table in Schema.tables(version: version) {
             let sql = try String.fetchOne(
                 database,
                 sql: "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?",
@@ -127,6 +138,7 @@ struct WritableSession: Sendable {
         }
         let triggers = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'")
         guard triggers == 0 else { throw SessionError.damaged(path, "it has triggers") }
+        return version
     }
 
     private static func setUp(_ database: Database, pageLimit: Int?) throws {
@@ -219,6 +231,10 @@ enum RecorderLimits {
     static let trimDelay = DispatchTimeInterval.milliseconds(200)
     /// Body bytes of open exchanges that may wait in memory for a full chunk.
     static let tailBytes = 8 << 20
+    /// How long what came of a stream may wait in memory; with nap and commit it stays below 100 ms.
+    static let streamTailNanoseconds: UInt64 = 50_000_000
+    /// How many arrivals of an exchange may wait in memory.
+    static let waitingArrivals = 256
 }
 
 /// Keeps a second recorder away from a session; held while recording, gone with the process.

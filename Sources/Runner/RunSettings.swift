@@ -35,6 +35,8 @@ public struct RunSettings: Sendable {
     public var legacyHosts: [String] = []
     /// Whether hosts whose clients refuse our certificate are passed through unread.
     public var tunnelsRefusingHosts = true
+    /// On which legs HTTP/2 is spoken.
+    public var http2: ProxyConfiguration.HTTP2Legs = [.client, .upstream]
     /// Time limits.
     public var timeouts = ProxyConfiguration.Timeouts()
     /// How long exchanges may take to finish when Sluice is stopped.

@@ -163,6 +163,7 @@ public final class RunningProxy: Sendable {
         configuration.insecureHosts = Set(settings.insecureHosts.map { $0.lowercased() })
         configuration.legacyHosts = Set(settings.legacyHosts.map { $0.lowercased() })
         configuration.tunnelsRefusingHosts = settings.tunnelsRefusingHosts
+        configuration.http2 = settings.http2
         configuration.timeouts = settings.timeouts
         configuration.firstExchange = recorder.nextExchangeID
         configuration.firstConnection = recorder.nextConnectionID

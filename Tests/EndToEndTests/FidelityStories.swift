@@ -95,7 +95,7 @@ extension EndToEnd {
             let relay = try await TLSRelay(origin)
             let sluice = try await SluiceProcess(["--upstream-ca", try await TestAuthority.shared.root])
             #expect(try await sluice.get("-i", "http://127.0.0.1:\(origin.port)/plain").contains("Alt-Svc: h3"))
-            let answer = try await sluice.get("-i", "https://localhost:\(relay.port)/secure")
+            let answer = try await sluice.get("-i", "--http1.1", "https://localhost:\(relay.port)/secure")
             #expect(!answer.contains("Alt-Svc"))
             #expect(answer.contains("X-Kept: 1\r\n"))
             let secure = try await sluice.exchange(path: "/secure")

@@ -95,6 +95,22 @@ struct TunnelTests {
         #expect(dialogue.record.state == .failed)
     }
 
+    @Test("A tunnel that is read after all ends without a word to its client, connected or not", arguments: [true, false])
+    func readAfterAll(isConnected: Bool) {
+        let dialogue = Dialogue(url: "example.com:443", method: "CONNECT", kind: .tunnel, established: true)
+        dialogue.requestHead()
+        dialogue.expect("connect tunnel://example.com:443", "stop client")
+        if isConnected {
+            dialogue.ready()
+            dialogue.expect("tunnel", "read client")
+        }
+        dialogue.tell { $0.tunnelIsRead("it was TLS", now: $1) }
+        dialogue.expect("abandon", "finished")
+        #expect(dialogue.record.failure == nil)
+        #expect(dialogue.trace == ["sluice: it was TLS"])
+        dialogue.finish()
+    }
+
     @Test("An established tunnel is not answered twice, nor with a page inside it")
     func established() {
         let good = tunnel(established: true)
@@ -120,7 +136,7 @@ struct TunnelTests {
             established: true
         )
         refused.requestHead()
-        refused.expect("abort", "finished")
+        refused.expect("abort CONNECT_ERROR", "finished")
         refused.finish()
         #expect(refused.record.state == .blocked)
     }

@@ -35,6 +35,9 @@ struct RoundTripTests {
         record.sizes.responseHead = 14
         record.sizes.responseBody = 15
         record.sizes.responseWire = 1 << 40
+        record.tally.fromClient = 3
+        record.tally.fromServer = 1 << 40
+        record.grpc = GRPCOutcome(status: 14, message: "höher \"und\"\u{0} weiter")
         record.failure = ExchangeFailure(.clientTLS, "It \"broke\".", hint: "Try again.")
         record.flags = [.requestChanged, .held, .tunnelledTLS]
         record.clientConnection = ConnectionID(3)
@@ -130,6 +133,11 @@ struct RoundTripTests {
         for code in ExchangeFailure.Code.allCases {
             var record = Samples.record(Int64(expected.count + 1), state: .failed)
             record.failure = ExchangeFailure(code, "")
+            expected.append(record)
+        }
+        for status in [0, 16, -1, .max] {
+            var record = Samples.record(Int64(expected.count + 1), state: .complete)
+            record.grpc = GRPCOutcome(status: status)
             expected.append(record)
         }
         feed.submit(expected.reversed().map { .finished($0, ExchangeMessages()) })

@@ -33,7 +33,7 @@ struct SessionFileTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(
             try sqlite(scratch.session, "PRAGMA page_size; PRAGMA user_version; PRAGMA journal_mode").contains(
-                "16384\n1\ndelete"
+                "16384\n2\ndelete"
             )
         )
         #expect(try sqlite(scratch.session, "PRAGMA application_id") == "\(Schema.applicationID)")
@@ -141,7 +141,7 @@ struct SessionFileTests {
         let errors = [opening(scratch.session), sessionError { try SessionReader(path: scratch.session) }]
         for error in errors {
             #expect(error?.code == .newerSchema)
-            #expect(error?.message.contains("schema 99, this one reads up to 1") == true)
+            #expect(error?.message.contains("schema 99, this one reads up to 2") == true)
         }
         #expect(try Data(contentsOf: URL(filePath: scratch.session)) == before)
     }
@@ -184,6 +184,7 @@ struct SessionFileTests {
             "UPDATE exchange SET method = x'00'", "UPDATE exchange SET failure = 'nonsense'",
             "UPDATE exchange SET flags = 1 << 40", "UPDATE exchange SET wait = -1", "UPDATE payload SET trace = '{'",
             "UPDATE payload SET request_head = 12", "UPDATE exchange SET client_version = 3",
+            "UPDATE exchange SET tally_client = -1", "UPDATE exchange SET grpc_status = 'OK'",
         ]
     )
     func damagedValues(sql: String) throws {
@@ -221,7 +222,8 @@ struct SessionFileTests {
         "Tables that are not ours are refused",
         arguments: [
             "DROP TABLE summary", "DROP TABLE exchange; CREATE VIEW exchange AS SELECT * FROM payload",
-            "ALTER TABLE chunk ADD COLUMN x AS (zeroblob(1000000000))", "DELETE FROM summary",
+            "ALTER TABLE chunk ADD COLUMN x AS (zeroblob(1000000000))", "DELETE FROM summary", "DROP TABLE arrival",
+            "PRAGMA user_version = 1", "PRAGMA user_version = 0",
             "CREATE TRIGGER t AFTER INSERT ON exchange BEGIN DELETE FROM payload; END",
         ]
     )

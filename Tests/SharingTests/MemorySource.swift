@@ -10,6 +10,7 @@ final class MemorySource: ExchangeSource {
 
     private(set) var exchanges: [RecordedExchange] = []
     private var bodies: [Key: ByteBuffer] = [:]
+    private var arrivals: [Key: [Arrival]] = [:]
     /// The largest piece that anyone asked for.
     private(set) var largestRead = 0
 
@@ -19,17 +20,16 @@ final class MemorySource: ExchangeSource {
 
     func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer {
         largestRead = max(largestRead, limit)
-        let received: BodySide =
-            switch side {
-            case .requestReceived, .requestSent: .requestReceived
-            case .responseReceived, .responseSent: .responseReceived
-            }
-        guard let body = bodies[Key(id: id, side: side)] ?? bodies[Key(id: id, side: received)] else {
+        guard let body = bodies[Key(id: id, side: side)] ?? bodies[Key(id: id, side: side.received)] else {
             return ByteBuffer()
         }
         let start = min(Int(offset), body.readableBytes)
         return body.getSlice(at: body.readerIndex + start, length: min(limit, body.readableBytes - start))
             ?? ByteBuffer()
+    }
+
+    func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {
+        arrivals[Key(id: id, side: side.received)] ?? []
     }
 
     /// Adds an exchange made of the heads as they stood on the wire.
@@ -93,5 +93,25 @@ final class MemorySource: ExchangeSource {
 
     func setBody(_ id: ExchangeID, _ side: BodySide, _ bytes: some Sequence<UInt8>) {
         bodies[Key(id: id, side: side)] = ByteBuffer(bytes: bytes)
+    }
+
+    /// Sets a body whose pieces arrived one by one, each so many microseconds after the exchange began.
+    func setStream(_ exchange: RecordedExchange, _ side: BodySide, _ pieces: [(after: Int64, bytes: [UInt8])]) {
+        let key = Key(id: exchange.record.id, side: side)
+        var body = ByteBuffer()
+        arrivals[key] = pieces.map { piece in
+            defer { body.writeBytes(piece.bytes) }
+            return Arrival(offset: Int64(body.readableBytes), at: exchange.record.startedAt + piece.after)
+        }
+        bodies[key] = body
+    }
+}
+
+extension BodySide {
+    fileprivate var received: BodySide {
+        switch self {
+        case .requestReceived, .requestSent: .requestReceived
+        case .responseReceived, .responseSent: .responseReceived
+        }
     }
 }

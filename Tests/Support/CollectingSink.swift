@@ -30,6 +30,8 @@ public final class CollectingSink: RecordSink {
             case .opened: "opened"
             case .updated: "updated"
             case .body(_, let side, _): "\(side)"
+            case .arrival(_, let side, let offset, _): "\(side) at \(offset)"
+            case .progress(_, let tally, _): "progress \(tally.fromClient) \(tally.fromServer)"
             case .finished: "finished"
             }
         }

@@ -101,9 +101,19 @@ extension Dialogue {
         tell(location) { $0.responseEndReceived(trailers: section, wireBytes: 200, isClean: isClean, now: $1) }
     }
 
-    /// The server closed its connection.
-    public func upstreamClosed(location: SourceLocation = #_sourceLocation) {
-        tell(location) { $0.upstreamClosed(ExchangeFailure(.reset, "The server closed the connection."), now: $1) }
+    /// The server closed its connection, or reset the stream.
+    public func upstreamClosed(
+        resetCode: HTTP2ErrorCode? = nil,
+        wasProcessed: Bool = true,
+        location: SourceLocation = #_sourceLocation
+    ) {
+        let failure = ExchangeFailure(.reset, "The server closed the connection.", resetCode: resetCode)
+        tell(location) { $0.upstreamClosed(failure, wasProcessed: wasProcessed, now: $1) }
+    }
+
+    /// The server allows no more streams.
+    public func upstreamQueued(location: SourceLocation = #_sourceLocation) {
+        tell(location) { $0.upstreamQueued(now: $1) }
     }
 
     /// No connection, or it broke.
@@ -112,8 +122,8 @@ extension Dialogue {
     }
 
     /// The client went away.
-    public func clientGone(location: SourceLocation = #_sourceLocation) {
-        tell(location) { $0.clientGone(now: $1) }
+    public func clientGone(resetCode: HTTP2ErrorCode? = nil, location: SourceLocation = #_sourceLocation) {
+        tell(location) { $0.clientGone(resetCode: resetCode, now: $1) }
     }
 
     /// The client sent nonsense.

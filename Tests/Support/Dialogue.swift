@@ -35,6 +35,7 @@ public final class Dialogue {
     ///   - method: the client's method.
     ///   - kind: the kind of exchange.
     ///   - established: whether a CONNECT was answered already.
+    ///   - takesResets: whether the client can be told of the reset of one exchange.
     ///   - location: where the dialogue stands.
     public init(
         _ stages: [any Stage] = [],
@@ -42,6 +43,7 @@ public final class Dialogue {
         method: String = "GET",
         kind: ExchangeRecord.Kind = .http,
         established: Bool = false,
+        takesResets: Bool = false,
         location: SourceLocation = #_sourceLocation
     ) {
         origin = location
@@ -66,6 +68,7 @@ public final class Dialogue {
             chain: StageChain(stages),
             sink: sink,
             tunnelEstablished: established,
+            clientTakesResets: takesResets,
             now: now
         )
     }

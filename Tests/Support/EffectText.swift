@@ -22,8 +22,9 @@ extension ExchangeEffect {
         case .hold(let id, .request(_, let body)): "hold \(id) request\(body.map { " " + $0.line } ?? "")"
         case .hold(let id, .response(_, let body)): "hold \(id) response\(body.map { " " + $0.line } ?? "")"
         case .releaseHold(let id): "release \(id)"
-        case .abandonUpstream: "abandon"
-        case .abortClient: "abort"
+        case .abandonUpstream(let code): "abandon\(code == .cancel ? "" : " \(code)")"
+        // The two that Sluice itself chooses mean the same to every client.
+        case .abortClient(let code): "abort\(code == .cancel || code == .internalError ? "" : " \(code)")"
         case .finished: "finished"
         }
     }

@@ -14,9 +14,10 @@ final class BrotliDecoder: CodingDecoder {
 
     func step(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecoderStep {
         guard let state else { return DecoderStep(consumed: 0, produced: 0, status: .failed("brotli cannot start")) }
+        let input = input.prefix(longestStep)
         var inputLeft = input.count
         var outputLeft = output.count
-        var nextInput = input.assumingMemoryBound(to: UInt8.self).baseAddress
+        var nextInput = UnsafeRawBufferPointer(rebasing: input).assumingMemoryBound(to: UInt8.self).baseAddress
         var nextOutput = output.assumingMemoryBound(to: UInt8.self).baseAddress
         let result = BrotliDecoderDecompressStream(state, &inputLeft, &nextInput, &outputLeft, &nextOutput, nil)
         let status: DecoderStep.Status =

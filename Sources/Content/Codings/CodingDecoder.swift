@@ -18,15 +18,23 @@ struct DecoderStep {
 
 /// One content coding's decoder over a C library: owns the library's handle and frees it.
 protocol CodingDecoder: AnyObject {
-    /// Decodes as much of the input as the output takes.
+    /// Decodes some of the input: at most as much as the output takes.
     func step(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecoderStep
     /// Makes ready for another member or frame of the same coding; `false` where a coding is but one stream.
     func beginNextMember() -> Bool
+    /// Whether another member may begin so, with these four bytes or fewer.
+    func isBeginning(_ bytes: [UInt8]) -> Bool
     /// What is to be tried again, from the first byte, where the stream fails before it gave any output.
     func beginFallback() -> Bool
 }
 
 extension CodingDecoder {
+    /// How much input to give to a library that, where it fails, keeps back all that it decoded in the same call.
+    ///
+    /// So little is lost with it, and what is before a fault is shown.
+    var longestStep: Int { 256 }
+
     func beginNextMember() -> Bool { false }
+    func isBeginning(_ bytes: [UInt8]) -> Bool { false }
     func beginFallback() -> Bool { false }
 }

@@ -64,7 +64,8 @@ public final class ContentDecoder {
 
     /// The first problem there was so far.
     public var problem: DecodingProblem? {
-        links.lazy.compactMap(\.problem).first ?? ownProblem ?? unknown
+        // Nothing goes into a link behind one that has stopped, so the last of several problems was the first to arise.
+        ownProblem ?? links.last { $0.problem != nil }?.problem ?? unknown
     }
 
     /// Whether further input would change nothing.

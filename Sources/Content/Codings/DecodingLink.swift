@@ -7,8 +7,9 @@ final class DecodingLink {
     /// Enough to tell a gzip member's or zstd frame's beginning from anything else.
     private static let shortestMember = 10
     private static let pieceSize = 64 * 1024
-    /// A zlib header is two bytes; a decoder that got further than this took them for one.
-    private static let longestReplay = 16
+    /// A zlib header is two bytes; a decoder that got further took them for one.
+    private static let longestReplay = 2
+    private static let longestBeginning = 4
 
     private enum State {
         case reading
@@ -25,6 +26,8 @@ final class DecodingLink {
     private var produced = 0
     private var memberStart = 0
     private var memberProduced = 0
+    /// The first bytes of what follows a member.
+    private var beginning: [UInt8] = []
     /// What a decoder has read without giving output, for as long as it might have to start over.
     private var replay: [UInt8]?
     private var piece = [UInt8](repeating: 0, count: DecodingLink.pieceSize)
@@ -58,12 +61,18 @@ final class DecodingLink {
                 }
                 memberStart = consumed
                 memberProduced = 0
+                beginning = []
                 state = .reading
+            }
+            // As long as a member has given nothing, all that is taken in is used.
+            if memberStart > 0, memberProduced == 0, beginning.count < DecodingLink.longestBeginning {
+                beginning += input.prefix(DecodingLink.longestBeginning - beginning.count)
             }
             let step = piece.withUnsafeMutableBytes { decoder.step(input, into: $0) }
             if case .failed(let reason) = step.status {
                 try deliver(step.produced, forward)
-                if produced == 0, let earlier = replay, decoder.beginFallback() {
+                let isEarly = consumed + step.consumed <= DecodingLink.longestReplay
+                if produced == 0, isEarly, let earlier = replay, decoder.beginFallback() {
                     replay = nil
                     return try startOver(with: earlier + Array(input), forward)
                 }
@@ -118,7 +127,7 @@ final class DecodingLink {
 
     private func failed(_ reason: String, at offset: Int) {
         // What follows a whole member and never was the start of another is no fault of the member.
-        if memberStart > 0, memberProduced == 0, offset - memberStart < DecodingLink.shortestMember {
+        if memberStart > 0, memberProduced == 0, !decoder.isBeginning(beginning) {
             fail(.trailingData, "more data follows its end", memberStart)
         } else {
             fail(.corrupt, reason, offset)

@@ -18,7 +18,7 @@ final class ZstdDecoder: CodingDecoder {
 
     func step(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecoderStep {
         guard let stream else { return DecoderStep(consumed: 0, produced: 0, status: .failed("zstd cannot start")) }
-        var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
+        var source = ZSTD_inBuffer(src: input.baseAddress, size: min(input.count, longestStep), pos: 0)
         var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
         let result = ZSTD_decompressStream(stream, &target, &source)
         let status: DecoderStep.Status
@@ -35,5 +35,11 @@ final class ZstdDecoder: CodingDecoder {
     func beginNextMember() -> Bool {
         guard let stream else { return false }
         return ZSTD_isError(ZSTD_DCtx_reset(stream, ZSTD_reset_session_only)) == 0
+    }
+
+    /// A frame, or one that is to be skipped (RFC 8878 §3.1).
+    func isBeginning(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count == 4 else { return false }
+        return bytes == [0x28, 0xB5, 0x2F, 0xFD] || bytes[0] & 0xF0 == 0x50 && bytes[1...] == [0x2A, 0x4D, 0x18]
     }
 }

@@ -75,7 +75,8 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
 
     private static let textualEssences: Set<String> = [
         "application/javascript", "application/ecmascript", "application/x-javascript", "application/graphql",
-        "application/x-www-form-urlencoded", "application/x-ndjson", "application/jsonl", "application/yaml",
+        "application/x-www-form-urlencoded", "application/x-ndjson", "application/ndjson", "application/jsonl",
+        "application/json-seq", "application/yaml",
         "application/x-yaml", "application/toml", "application/sql", "application/x-sh", "application/xhtml",
         "application/pem-certificate-chain", "application/x-pem-file", "application/rtf",
         "application/vnd.apple.mpegurl", "application/x-mpegurl", "message/rfc822", "message/http",

@@ -18,6 +18,8 @@ public struct PauseReasons: OptionSet, Sendable, Hashable {
     public static let upstreamPending = PauseReasons(rawValue: 1 << 3)
     /// The recorder has no room.
     public static let recorderFull = PauseReasons(rawValue: 1 << 4)
+    /// The server has as many streams open as it allows, on as many connections as we make.
+    public static let streamLimit = PauseReasons(rawValue: 1 << 5)
 }
 
 extension PauseReasons: CustomStringConvertible {
@@ -25,7 +27,7 @@ extension PauseReasons: CustomStringConvertible {
     public var description: String {
         let names: [(PauseReasons, String)] = [
             (.peerFull, "peer full"), (.held, "held"), (.paced, "paced"), (.upstreamPending, "upstream pending"),
-            (.recorderFull, "recorder full"),
+            (.recorderFull, "recorder full"), (.streamLimit, "the server's stream limit"),
         ]
         return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
     }

@@ -33,10 +33,11 @@ public enum ExchangeEffect: Sendable {
     case hold(HoldID, HeldMessage)
     /// A hold is over without a decision: its exchange ended.
     case releaseHold(HoldID)
-    /// The connection to the server, made or asked for, is of no more use and must not be reused.
-    case abandonUpstream
-    /// Cut the client off: close an HTTP/1 connection, reset an HTTP/2 stream.
-    case abortClient
+    /// The connection to the server, made or asked for, is of no more use and must not be reused; a stream of one that
+    /// is shared is reset with this code.
+    case abandonUpstream(HTTP2ErrorCode)
+    /// Cut the client off: close its connection, or, where that is shared, reset the stream with this code.
+    case abortClient(HTTP2ErrorCode)
     /// The exchange is over; no effect follows. Both connections of a tunnel are to be closed once what was written to
     /// them is out.
     case finished

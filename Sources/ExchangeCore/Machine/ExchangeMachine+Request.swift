@@ -20,6 +20,7 @@ extension ExchangeMachine {
         messages.requestHead = head.received ?? head.serialized()
         record.sizes.requestHead = Int64(messages.requestHead?.readableBytes ?? 0)
         takesInterim = head.version >= .http11
+        beginRequestStream(head)
         awaitsContinue = takesInterim && framing != .none && head.fields.contains(.expect, token: "100-continue")
         sink.record(.opened(record, messages))
         if !chain.stages.isEmpty {
@@ -36,9 +37,7 @@ extension ExchangeMachine {
         guard !isFinished, requestState == .receiving else { return }
         exchange.now = now
         awaitsContinue = false
-        record.sizes.requestBody += Int64(part.readableBytes)
-        if isTunnel { record.sizes.requestWire += Int64(part.readableBytes) }
-        if recordsBodies { sink.record(.body(record.id, .requestReceived, part)) }
+        tapRequest(part)
         guard !discardsRequest else { return }
         requestFlow.accept(.part(part))
         pumpRequest()
@@ -69,17 +68,21 @@ extension ExchangeMachine {
     }
 
     /// The client went away: nothing can be sent to it any more.
-    public mutating func clientGone(now: NIODeadline) {
+    ///
+    /// - Parameters:
+    ///   - resetCode: what the client said, where it ended just this exchange and not its connection.
+    ///   - now: the present moment.
+    public mutating func clientGone(resetCode: HTTP2ErrorCode? = nil, now: NIODeadline) {
         guard !isFinished else { return }
         exchange.now = now
         if isTunnel || responseState == .ended {
             finish()
-        } else {
-            fail(
-                ExchangeFailure(.clientGone, "The client closed its connection before it had the whole response."),
-                cutClient: true
-            )
+            return
         }
+        let text =
+            resetCode.map { "The client reset its stream (\($0)) before it had the whole response." }
+            ?? "The client closed its connection before it had the whole response."
+        fail(ExchangeFailure(.clientGone, text, resetCode: resetCode), cutClient: true)
     }
 
     /// The client sent something that is no valid request after a valid head, for example a bad chunk.
@@ -119,7 +122,7 @@ extension ExchangeMachine {
                 return
             case .drop:
                 record.state = .blocked
-                emit(.abortClient)
+                emit(.abortClient(.cancel))
                 finish()
                 return
             }
@@ -190,6 +193,15 @@ extension ExchangeMachine {
 
     // MARK: - The server's connection
 
+    /// The request has to wait, since the server has as many streams open as it allows.
+    public mutating func upstreamQueued(now: NIODeadline) {
+        guard !isFinished, upstream == .connecting, !requestPauses.contains(.streamLimit) else { return }
+        exchange.now = now
+        exchange.stage = "sluice"
+        exchange.note("waited for a free stream: the server allows no more at a time")
+        pause(.request, .streamLimit)
+    }
+
     /// There is a connection for the request.
     public mutating func upstreamReady(_ facts: UpstreamFacts, now: NIODeadline) {
         guard !isFinished, upstream == .connecting else { return }
@@ -209,7 +221,7 @@ extension ExchangeMachine {
                 emit(.sendRequestEnd(outgoing.trailers))
             }
         }
-        unpause(.request, .upstreamPending)
+        unpause(.request, [.upstreamPending, .streamLimit])
         pumpRequest()
     }
 
@@ -245,8 +257,14 @@ extension ExchangeMachine {
     /// over. Before the response has ended it is a failure, with one exception.
     ///
     /// On a connection that was reused this may only mean that it had been idle too long, so a request that is safe
-    /// to repeat and that is still here whole is sent once more on a fresh one (RFC 9110 §9.2.2).
-    public mutating func upstreamClosed(_ failure: ExchangeFailure, now: NIODeadline) {
+    /// to repeat and that is still here whole is sent once more on a fresh one (RFC 9110 §9.2.2). So is any request of
+    /// which the server said that it did nothing about it (RFC 9113 §8.7).
+    ///
+    /// - Parameters:
+    ///   - failure: what there is to say if the exchange ends with it.
+    ///   - wasProcessed: `false` where the server said that it has not processed the request.
+    ///   - now: the present moment.
+    public mutating func upstreamClosed(_ failure: ExchangeFailure, wasProcessed: Bool = true, now: NIODeadline) {
         guard !isFinished, upstream == .ready || upstream == .answered else { return }
         exchange.now = now
         if isTunnel {
@@ -257,9 +275,8 @@ extension ExchangeMachine {
             discardRest(failure)
             return
         }
-        guard record.flags.contains(.upstreamReused), var outgoing, outgoing.isWhole, !outgoing.isRetried,
-            ExchangeMachine.isIdempotent(method)
-        else {
+        let isRepeatable = record.flags.contains(.upstreamReused) && ExchangeMachine.isIdempotent(method)
+        guard !wasProcessed || isRepeatable, var outgoing, outgoing.isWhole, !outgoing.isRetried else {
             fail(failure, cutClient: false)
             return
         }
@@ -267,7 +284,11 @@ extension ExchangeMachine {
         self.outgoing = outgoing
         record.flags.insert(.retried)
         exchange.stage = "sluice"
-        exchange.note("the reused connection was closed before an answer; the request was sent again on a fresh one")
+        exchange.note(
+            wasProcessed
+                ? "the reused connection was closed before an answer; the request was sent again on a fresh one"
+                : "the server did not process the request, so it was sent once more: \(failure.message)"
+        )
         connect(fresh: true)
     }
 

@@ -58,6 +58,7 @@ extension ExchangeMachine {
         // A server may answer in an older version than the one it was asked in.
         record.upstreamVersion = head.version
         record.mediaType = mediaType(head)
+        beginResponseStream(head, framing)
         var head = head
         if record.url.scheme == "https" || record.url.scheme == "wss", head.fields.removeAll(.altSvc) > 0 {
             exchange.note("Alt-Svc was removed, else the client would leave for a protocol that bypasses the proxy")
@@ -77,9 +78,7 @@ extension ExchangeMachine {
         guard !isFinished, upstream == .ready else { return }
         exchange.now = now
         if isTunnel, marks.responseBegan == nil { marks.responseBegan = now }
-        record.sizes.responseBody += Int64(part.readableBytes)
-        if isTunnel { record.sizes.responseWire += Int64(part.readableBytes) }
-        if recordsBodies { sink.record(.body(record.id, .responseReceived, part)) }
+        tapResponse(part)
         responseFlow.accept(.part(part))
         pumpResponse()
     }
@@ -113,6 +112,7 @@ extension ExchangeMachine {
             trailers.write(into: &bytes)
             messages.responseTrailers = bytes
         }
+        endResponseStream(trailers)
         responseFlow.accept(.end(trailers))
         pumpResponse()
     }
@@ -124,9 +124,12 @@ extension ExchangeMachine {
 
     /// A read cycle is over: what became known in it is recorded, unless the exchange ended with it anyway.
     public mutating func readCompleted() {
-        guard hasNews else { return }
+        guard hasNews || hasProgress else { return }
+        if !isFinished {
+            sink.record(hasNews ? .updated(record, messages) : .progress(record.id, record.tally, record.sizes))
+        }
         hasNews = false
-        if !isFinished { sink.record(.updated(record, messages)) }
+        hasProgress = false
     }
 
     // MARK: - Flow
@@ -155,7 +158,7 @@ extension ExchangeMachine {
                 return
             case .drop:
                 record.state = .blocked
-                emit(.abortClient)
+                emit(.abortClient(.cancel))
                 finish()
                 return
             }
@@ -172,7 +175,7 @@ extension ExchangeMachine {
             fitToClient(&head, &framing)
             emit(.sendResponseHead(head, framing))
             if isUpgrading, head.status == 101 {
-                upgrade()
+                upgrade(to: head)
                 return
             }
             hasNews = true
@@ -234,7 +237,7 @@ extension ExchangeMachine {
         unpause(.response, [.held, .paced])
         guard responseState == .none else {
             // A tunnel whose CONNECT was answered already.
-            emit(.abortClient)
+            emit(.abortClient(.connectError))
             finish()
             return
         }
@@ -299,9 +302,11 @@ extension ExchangeMachine {
         }
         record.failure = failure
         record.state = .failed
-        abandonUpstream()
-        if cutClient || responseState != .none || isTunnelEstablished {
-            emit(.abortClient)
+        abandonUpstream(failure.resetCode ?? .cancel)
+        // A server that resets a stream means to say so; a client that can be told the same is.
+        let isPassedOn = clientTakesResets && failure.resetCode != nil
+        if cutClient || isPassedOn || responseState != .none || isTunnelEstablished {
+            emit(.abortClient(failure.resetCode ?? (failure.code == .aborted ? .cancel : .internalError)))
             finish()
         } else {
             let accept = messages.requestHead.flatMap { StoredHead.request($0)?.fields.value(of: "accept") }
@@ -310,9 +315,9 @@ extension ExchangeMachine {
     }
 
     /// Gives up a connection that was asked for, or whose request or response is not whole.
-    mutating func abandonUpstream() {
+    mutating func abandonUpstream(_ code: HTTP2ErrorCode = .cancel) {
         switch upstream {
-        case .connecting, .ready, .answered: emit(.abandonUpstream)
+        case .connecting, .ready, .answered: emit(.abandonUpstream(code))
         case .none, .done: break
         }
         upstream = .done

@@ -1,5 +1,5 @@
 import HTTPModel
-import NIOCore
+public import NIOCore
 
 /// Tunnels: bytes that both legs carry unread, from a CONNECT or after a 101.
 ///
@@ -25,9 +25,11 @@ extension ExchangeMachine {
     }
 
     /// After 101 both legs carry another protocol's bytes (RFC 9110 §7.8).
-    mutating func upgrade() {
+    mutating func upgrade(to head: ResponseHead) {
         isTunnel = true
         record.kind = .upgraded
+        // With a body before them the frames would not begin where a reader of the session looks for them.
+        if record.sizes.requestBody == 0, head.fields.contains(.upgrade, token: "websocket") { beginWebSocket() }
         requestState = .receiving
         requestFlow.becomeTunnel(links)
         responseFlow.becomeTunnel(links)
@@ -44,6 +46,16 @@ extension ExchangeMachine {
             responseState = .ended
             emit(.sendResponseEnd(nil))
         }
+        finish()
+    }
+
+    /// What was taken for a tunnel turned out to be read after all, in exchanges of its own.
+    ///
+    /// The client is still there, and is not told anything.
+    public mutating func tunnelIsRead(_ note: String, now: NIODeadline) {
+        guard !isFinished else { return }
+        exchange.now = now
+        self.note(note)
         finish()
     }
 

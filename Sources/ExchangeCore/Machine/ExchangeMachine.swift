@@ -71,6 +71,8 @@ public struct ExchangeMachine: ~Copyable {
     var isTunnel = false
     /// The CONNECT was answered before the exchange began.
     let isTunnelEstablished: Bool
+    /// Whether the client can be told that just this exchange was reset, and why.
+    let clientTakesResets: Bool
     /// Whether body bytes go to the recorder; off for tunnelled TLS, which nobody can read.
     var recordsBodies = true
     /// Request parts go nowhere: it was answered locally, or the server is gone.
@@ -96,6 +98,11 @@ public struct ExchangeMachine: ~Copyable {
     var interimCount = 0
     /// Whether more is known than the recorder was told.
     var hasNews = false
+    /// Whether a stream carried more than the recorder was told.
+    var hasProgress = false
+    /// The two bodies, where they are streams whose messages are counted and timed.
+    var requestStream: StreamTap?
+    var responseStream: StreamTap?
     /// Whether the client waits for 100 (Continue) before it sends a body (RFC 9110 §10.1.1).
     public internal(set) var awaitsContinue = false
 
@@ -117,6 +124,7 @@ public struct ExchangeMachine: ~Copyable {
     ///   - chain: the stages in force.
     ///   - sink: where the taps put what they see.
     ///   - tunnelEstablished: for a tunnel whose CONNECT was answered already.
+    ///   - clientTakesResets: whether the client can be told that just this exchange was reset, and why.
     ///   - now: the present moment.
     public init(
         record: ExchangeRecord,
@@ -125,6 +133,7 @@ public struct ExchangeMachine: ~Copyable {
         chain: StageChain,
         sink: any RecordSink,
         tunnelEstablished: Bool = false,
+        clientTakesResets: Bool = false,
         now: NIODeadline
     ) {
         self.record = record
@@ -134,6 +143,7 @@ public struct ExchangeMachine: ~Copyable {
         openedAt = now
         method = record.method
         isTunnelEstablished = tunnelEstablished
+        self.clientTakesResets = clientTakesResets
         // Whoever has the 200 to a CONNECT can be given no other answer.
         responseState = tunnelEstablished ? .sending : .none
         originalDestination = destination

@@ -47,6 +47,14 @@ extension Filter {
             .number(.status, try reader.status(value))
         },
         FilterKey(
+            name: "grpc",
+            argument: "CODE",
+            summary: "the gRPC status: its number or name, a comparison or a range; * for any",
+            example: "grpc:unavailable"
+        ) { value, reader throws(FilterError) in
+            .number(.grpc, try reader.grpcStatus(value))
+        },
+        FilterKey(
             name: "type",
             argument: "TYPE",
             summary: "the response's media type: a part of it, or with / or wildcards the whole",
@@ -56,6 +64,7 @@ extension Filter {
         },
         number("size", .size, .size, "bytes of both bodies together, as received", "size:>1mb"),
         number("time", .time, .time, "how long it took in all; in ms without a unit", "time:>500ms"),
+        number("messages", .messages, .count, "messages of both directions of a stream, by now", "messages:>10"),
         number("id", .id, .count, "the number in the session", "id:10..20"),
         address("ip", .upstream, "the server's address", "ip:10.0.*"),
         address("client", .client, "the client's address", "client:192.168.1.7"),

@@ -91,6 +91,15 @@ struct FilterParser {
         if text.isEmpty { throw error("there is nothing to search for") }
         if isBare, text.plain == "error" { return FilterTerm(key: "is", tests: [.property(.fact(.error))]) }
         let reader = FilterValueReader(expression: expression, clock: clock, key: "")
+        if isBare, let (key, value) = Filter.comparison(in: text.plain) {
+            throw reader.error(
+                text,
+                at: key.name.unicodeScalars.count,
+                "a colon is missing after '\(key.name)'",
+                value.isEmpty
+                    ? "for example \(key.example)" : "write \(key.name):\(value), or quote it to search the URL for it"
+            )
+        }
         return FilterTerm(key: "", tests: [.url(try reader.glob(text, ignoringCase: true).unanchored)])
     }
 
@@ -117,5 +126,14 @@ struct FilterParser {
 extension Filter {
     static func key(_ name: String) -> FilterKey? {
         reference.first { $0.name == name }
+    }
+
+    /// The key and value that a word such as `status=404` or `time>1s` was meant to be; `nil` where the word may well be
+    /// a part of a URL, such as `page=2`.
+    static func comparison(in word: String) -> (key: FilterKey, value: Substring)? {
+        guard let sign = word.firstIndex(where: { "=<>".contains($0) }), let key = key(word[..<sign].lowercased()),
+            word[sign] != "=" || ["host", "method", "size", "status"].contains(key.name)
+        else { return nil }
+        return (key, word[sign...].drop { $0 == "=" })
     }
 }

@@ -59,12 +59,12 @@ extension FilterTest {
             switch field {
             case .size: .size
             case .time: .time
-            case .id, .port, .status: .count
-            case .startedAt: .count
+            case .id, .port, .status, .startedAt, .messages, .grpc: .count
             }
         if field == .startedAt {
             return FilterClock.write(range.lowerBound == .min ? range.upperBound + 1 : range.lowerBound)
         }
+        if field == .grpc, range == FilterValueReader.anyCode { return "*" }
         let lower = quantity.write(range.lowerBound)
         let upper = quantity.write(range.upperBound)
         if range.upperBound == .max { return ">=" + lower }
@@ -85,13 +85,17 @@ extension FilterTest {
     private static func writtenWord(_ glob: Glob) -> String {
         if let infix = glob.infix, !infix.isEmpty {
             // A word that reads as an operator, a key or a sign is quoted too.
-            let isPlain = !infix.unicodeScalars.contains(":") && !isSign(infix.unicodeScalars.first)
-            let isReserved = ["and", "or", "not", "error"].contains(infix)
-            return isPlain && !isReserved ? quoted(infix) : forcedQuotes(infix)
+            return isPlainWord(infix) && !["and", "or", "not", "error"].contains(infix)
+                ? quoted(infix) : forcedQuotes(infix)
         }
         let inner = escaped(glob.innerDescription)
-        let isPlain = !inner.unicodeScalars.contains(":") && !inner.isEmpty && !isSign(inner.unicodeScalars.first)
-        return isPlain ? inner : "*" + inner
+        return isPlainWord(inner) ? inner : "*" + inner
+    }
+
+    /// Whether nothing at the beginning of a word makes it anything else.
+    private static func isPlainWord(_ word: String) -> Bool {
+        guard let first = word.unicodeScalars.first, first != "!", first != "-" else { return false }
+        return !word.unicodeScalars.contains(":") && Filter.comparison(in: word) == nil
     }
 
     /// The text in quotation marks where something in it would be read otherwise.
@@ -122,10 +126,6 @@ extension FilterTest {
             written.unicodeScalars.append(character)
         }
         return written
-    }
-
-    private static func isSign(_ character: Unicode.Scalar?) -> Bool {
-        character == "!" || character == "-"
     }
 
     private static func isSyntax(_ character: Unicode.Scalar) -> Bool {

@@ -6,6 +6,7 @@ enum FilterProperty: Sendable, Hashable {
         case changed
         case complete
         case error
+        case grpc
         case held
         case incomplete
         case inflight
@@ -18,6 +19,7 @@ enum FilterProperty: Sendable, Hashable {
         case reused
         case tunnel
         case upgraded
+        case websocket
     }
 
     case fact(Fact)
@@ -53,6 +55,7 @@ enum FilterProperty: Sendable, Hashable {
             case .changed: "a stage changed the request or the response"
             case .complete: "both messages were passed on whole"
             case .error: "it failed, in whatever way; the same as the word error"
+            case .grpc: "it was a gRPC call: it has a gRPC status, or its media type"
             case .held: "it was held at a breakpoint"
             case .incomplete: "bytes of a body may be missing"
             case .inflight: "something is still to come"
@@ -65,6 +68,7 @@ enum FilterProperty: Sendable, Hashable {
             case .reused: "the connection to the server had carried an exchange before"
             case .tunnel: "bytes were passed on unread, or were no HTTP"
             case .upgraded: "it became a byte tunnel or a WebSocket by an upgrade"
+            case .websocket: "it became a WebSocket"
             }
         case .failure(let code):
             switch code {
@@ -94,6 +98,7 @@ enum FilterProperty: Sendable, Hashable {
             case .changed: !record.flags.isDisjoint(with: [.requestChanged, .responseChanged])
             case .complete: record.state == .complete
             case .error: record.failure != nil || record.state == .failed
+            case .grpc: record.grpc != nil || record.mediaType.hasPrefix("application/grpc")
             case .held: record.flags.contains(.held)
             case .incomplete:
                 !record.flags.isDisjoint(
@@ -108,7 +113,8 @@ enum FilterProperty: Sendable, Hashable {
             case .retried: record.flags.contains(.retried)
             case .reused: record.flags.contains(.upstreamReused)
             case .tunnel: record.kind == .tunnel || record.kind == .decryptedTunnel
-            case .upgraded: record.kind == .upgraded
+            case .upgraded: record.kind == .upgraded || record.kind == .webSocket
+            case .websocket: record.kind == .webSocket
             }
         }
     }

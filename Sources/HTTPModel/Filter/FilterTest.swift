@@ -20,6 +20,8 @@ enum FilterTest: Sendable, Hashable {
         case size
         case time
         case startedAt
+        case messages
+        case grpc
     }
 
     /// Whose messages are looked at.
@@ -98,6 +100,8 @@ extension FilterTest {
         case .size: record.sizes.requestBody &+ record.sizes.responseBody
         case .time: record.timings.total
         case .startedAt: record.startedAt
+        case .messages: record.tally.fromClient &+ record.tally.fromServer
+        case .grpc: (record.grpc?.status).map(Int64.init)
         }
     }
 

@@ -90,6 +90,30 @@ struct FilterValueReader {
         return try range(value, .count, minimum: 1)
     }
 
+    /// Reads a gRPC status by number or name, in whatever case and with or without its underscores.
+    func grpcStatus(_ value: FilterText) throws(FilterError) -> ClosedRange<Int64> {
+        if value.plain == "*", value.hasStar { return FilterValueReader.anyCode }
+        guard let first = value.plain.first, first.isLetter else { return try range(value, .count) }
+        func letters(_ name: String) -> String { name.lowercased().filter { $0 != "_" && $0 != "-" } }
+        let names = FilterValueReader.grpcNames
+        if let code = names.firstIndex(where: { letters($0) == letters(value.plain) }) {
+            return Int64(code)...Int64(code)
+        }
+        let nearest = Spelling.nearest(to: value.plain, among: names).map { "did you mean '\($0)'?" }
+        throw error(
+            value,
+            "'\(value.plain)' is no gRPC status",
+            nearest ?? "write its number, or a name such as unavailable"
+        )
+    }
+
+    private static let grpcNames = Array(
+        (0...).lazy.map { GRPCOutcome(status: $0).name?.lowercased() }.prefix { $0 != nil }.compactMap(\.self)
+    )
+
+    /// The numbers that a code can be.
+    static let anyCode = Int64.min...Int64.max
+
     /// Reads a number, a comparison (`>5`, `<=5`) or a range (`5..10`, `5..`, `..10`).
     ///
     /// - Parameters:

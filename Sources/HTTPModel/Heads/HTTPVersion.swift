@@ -7,7 +7,7 @@ public enum HTTPVersion: UInt8, Sendable, Hashable, Comparable, CaseIterable, Cu
     /// HTTP/2 (RFC 9113).
     case http2 = 20
 
-    /// The name as HAR and the status line write it, for example `HTTP/1.1`.
+    /// The name as messages and lists have it, for example `HTTP/1.1`.
     public var description: String {
         switch self {
         case .http10: "HTTP/1.0"

@@ -33,4 +33,26 @@ public protocol ExchangeSource {
     ///
     /// Asking for a `…Sent` side of a body that no stage changed reads the received one.
     func body(of id: ExchangeID, side: BodySide, offset: Int64, limit: Int) throws -> ByteBuffer
+    /// Reads when a body's bytes arrived, by growing offset; empty where that was not recorded.
+    ///
+    /// Asking for a `…Sent` side of a body that no stage changed reads the received one. A stream of a million messages
+    /// may have as many arrivals, 16 bytes each; ``arrivals(of:side:from:limit:)`` reads them in pages.
+    func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival]
+    /// Reads when a body's bytes from `offset` on arrived: first the arrival that brought the byte at `offset`, then
+    /// those after it, at most `limit` in all.
+    ///
+    /// The next page begins at the offset of the last one read, which comes first in it again.
+    func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival]
+}
+
+extension ExchangeSource {
+    /// Reads no arrivals, as from an archive that does not have any.
+    public func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] { [] }
+
+    /// Takes a page out of all arrivals.
+    public func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
+        let all = try arrivals(of: id, side: side)
+        let first = all.lastIndex { $0.offset <= offset } ?? all.startIndex
+        return Array(all[first...].prefix(max(0, limit)))
+    }
 }

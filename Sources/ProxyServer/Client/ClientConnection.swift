@@ -18,22 +18,27 @@ final class ClientConnection: ChannelDuplexHandler {
     private var lastUnsent = 0
     private var isReadPending = false
     private(set) var isClosed = false
-    /// Set when no more will be written: done when what was written before has left.
-    private var outputEnd: EventLoopFuture<Void>?
+    private var outputEnd = OutputEnd()
     /// Set when the client sends no more: whether that was a half-close.
     private var inputEnd: Bool?
 
-    init(loop: LoopContext, channel: any Channel) {
+    /// Creates the end of a channel's pipeline.
+    ///
+    /// - Parameters:
+    ///   - loop: the loop's context.
+    ///   - channel: the connection.
+    ///   - carrier: the client's connection that this one is a stream of; `nil` for one of its own.
+    init(loop: LoopContext, channel: any Channel, inside carrier: ClientConnection? = nil) {
         self.loop = loop
         lastActivity = loop.eventLoop.now
-        localAddress = channel.localAddress
-        localPort = channel.localAddress?.port
+        localAddress = carrier?.localAddress ?? channel.localAddress
+        localPort = localAddress?.port
         record = ConnectionRecord(
             id: loop.shared.makeConnectionID(),
             leg: .client,
             openedAt: WallClock.now(),
-            localAddress: channel.localAddress.map(describe) ?? "",
-            peerAddress: channel.remoteAddress.map(describe) ?? ""
+            localAddress: carrier?.record.localAddress ?? channel.localAddress.map(describe) ?? "",
+            peerAddress: carrier?.record.peerAddress ?? channel.remoteAddress.map(describe) ?? ""
         )
     }
 
@@ -179,38 +184,24 @@ final class ClientConnection: ChannelDuplexHandler {
     func closeAfterFlush() {
         guard let context else { return }
         flush()
-        let written: EventLoopFuture<Void>
-        if let outputEnd {
-            written = outputEnd
-        } else {
-            let promise = context.eventLoop.makePromise(of: Void.self)
-            written = promise.futureResult
-            outputEnd = written
-            context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: promise)
-        }
-        let eventLoop = loop.eventLoop.assumeIsolated()
-        written.assumeIsolated().whenComplete { [weak self] _ in
-            // In a later tick: what closing still writes (close_notify) would be lost inside the flush that ends here.
-            eventLoop.execute { self?.close() }
-        }
+        outputEnd.closeAfterWrites(context, limit: loop.configuration.timeouts.idle) { [weak self] in self?.close() }
     }
 
     /// Tells the client that no more will come, after what was written.
     func closeOutput() {
-        guard let context, outputEnd == nil else { return }
-        guard inputEnd == nil else {
-            // Half a close on top of the client's would be a whole one, at once, with writes still pending.
-            closeAfterFlush()
-            return
-        }
+        guard let context else { return }
         flush()
-        let promise = context.eventLoop.makePromise(of: Void.self)
-        outputEnd = promise.futureResult
-        context.close(mode: .output, promise: promise)
+        outputEnd.closeOutput(
+            context,
+            peerHasEnded: inputEnd != nil,
+            limit: loop.configuration.timeouts.idle
+        ) { [weak self] in self?.close() }
     }
 
-    func closeIfIdle() {
-        if layer?.isIdle ?? true { close() }
+    /// Takes nothing new: closes at once where nothing is going on, else when that is over.
+    func beginStopping() {
+        layer?.beginStopping()
+        if layer?.isIdle ?? true { closeAfterFlush() }
     }
 
     func enforceTimeout(now: NIODeadline) {

@@ -19,7 +19,7 @@ protocol ClientLeg: AnyObject {
     /// Puts what was sent on the wire.
     func flush()
     /// Cuts the client off.
-    func abort()
+    func abort(_ code: HTTP2ErrorCode)
     /// The exchange is over.
     func exchangeFinished()
     /// Whether the client takes bytes at present.
@@ -50,6 +50,8 @@ protocol ClientLayer: AnyObject {
     var wantsRead: Bool { get }
     /// Whether nothing is going on, so that the connection may be closed without harm.
     var isIdle: Bool { get }
+    /// Sluice is stopping: what is going on may end, nothing new begins.
+    func beginStopping()
     /// What to do about a connection on which nothing happened since `lastActivity`.
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline)
 }
@@ -57,5 +59,6 @@ protocol ClientLayer: AnyObject {
 extension ClientLayer {
     func readCompleted() {}
     func resume() {}
+    func beginStopping() {}
     func handshakeCompleted(_ details: TLSDetails) {}
 }

@@ -165,91 +165,28 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
-    private func begin(_ received: RequestHead, _ framing: BodyFraming) {
-        var head = received
+    private func begin(_ head: RequestHead, _ framing: BodyFraming) {
         isRequestRead = false
         messageStart = nil
         requestMethod = head.method
         clientVersion = head.version
         keepsAlive = Persistence.keepsAlive(head) && !loop.isStopping
         responseFraming = .none
-        var notes = parser.tolerances.explanations
-        do throws(HTTP1ParseError) {
-            try HostCheck.check(head)
-        } catch {
-            refuse(status: error.status, error.explanation, hint: "", head: head)
-            return
-        }
-        let isConnect = requestMethod == "CONNECT"
-        if !isConnect { strip(&head, &notes) }
-        let router = RequestRouter(scope: scope, ownPort: connection.localPort, shared: loop.shared)
-        switch router.route(&head, isConnect: isConnect) {
-        case .forward(let url, let destination):
-            // What goes upstream is our own message (RFC 9110 §2.5), so it has our version.
-            if head.version == .http10 { head.version = .http11 }
-            if !head.fields.contains(.host) { head.fields.append("Host", url.authority) }
-            start(head, framing, url, destination, notes, chain: loop.rules.chain, sink: loop.recorder)
-        case .own(let url):
-            start(
-                head,
-                framing,
-                url,
-                Destination(scheme: "http", host: url.host, port: url.port),
-                notes,
-                chain: StageChain([OwnPages(shared: loop.shared)]),
-                sink: DiscardingSink()
-            )
+        switch intake.admit(arrival(head, notes: parser.tolerances.explanations), for: self) {
+        case .exchange(let exchange, let head, let notes): start(exchange, head, framing, notes)
         case .connect(let host, let port): connectTarget = (host, port)
-        case .invalid(let text): refuse(status: 400, text, hint: "", head: head)
+        case .refused(let status, let explanation): refuse(status: status, explanation, hint: "", head: head)
         }
     }
 
-    private func strip(_ head: inout RequestHead, _ notes: inout [String]) {
-        let upgrade = head.fields.contains(.upgrade) ? head.fields.value(of: .upgrade) : nil
-        // HTTP/2 by Upgrade is answered in HTTP/1.1, which RFC 9110 §7.8 allows any server.
-        let keepsUpgrade = upgrade.map { $0.lowercased() != "h2c" } ?? false
-        let removed = HopByHop.strip(from: &head.fields, keeping: keepsUpgrade ? [.keepAlive, .upgrade] : .keepAlive)
-        // These two are on almost every request and say nothing worth a line.
-        let worthNoting = removed.filter { $0.lowercased() != "connection" && $0.lowercased() != "proxy-connection" }
-        if !worthNoting.isEmpty {
-            notes.append("removed what is meant for one connection only: \(worthNoting.joined(separator: ", "))")
-        }
+    private var intake: RequestIntake { RequestIntake(connection: connection, scope: scope) }
+
+    private func arrival(_ head: RequestHead, notes: [String]) -> RequestIntake.Arrival {
+        RequestIntake.Arrival(head: head, method: requestMethod, version: clientVersion, notes: notes)
     }
 
-    private func start(
-        _ head: RequestHead,
-        _ framing: BodyFraming,
-        _ url: RequestURL,
-        _ destination: Destination,
-        _ notes: [String],
-        chain: StageChain,
-        sink: any RecordSink,
-        kind: ExchangeRecord.Kind = .http
-    ) {
+    private func start(_ exchange: Exchange, _ head: RequestHead, _ framing: BodyFraming, _ notes: [String]) {
         isMachineReading = true
-        var record = ExchangeRecord(
-            id: loop.shared.makeExchangeID(),
-            kind: kind,
-            startedAt: WallClock.now(),
-            method: requestMethod,
-            url: url,
-            clientConnection: connection.record.id
-        )
-        record.clientVersion = clientVersion
-        let machine = ExchangeMachine(
-            record: record,
-            destination: destination,
-            clientAddress: connection.record.peerAddress,
-            chain: chain,
-            sink: sink,
-            now: loop.eventLoop.now
-        )
-        let exchange = Exchange(
-            machine: machine,
-            client: self,
-            loop: loop,
-            connector: UpstreamConnector(loop: loop, purpose: kind == .http ? .http : .tunnel)
-        )
         self.exchange = exchange
         beginReading(exchange)
         if !connection.isWritable { exchange.clientBecameWritable(false) }
@@ -271,24 +208,18 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             connection.become(SniffLayer(connection: connection, scope: .tunnel(tunnel)), with: rest)
             return
         }
-        let url = RequestURL(scheme: "tunnel", host: target.host, port: target.port, path: "")
+        let authority = RequestURL(scheme: "tunnel", host: target.host, port: target.port, path: "").authority
         let head = RequestHead(
             method: "CONNECT",
-            target: url.authority,
+            target: authority,
             version: clientVersion,
-            fields: [("Host", url.authority)]
+            fields: [("Host", authority)]
         )
         pendingTunnelBytes = rest
-        start(
-            head,
-            .none,
-            url,
-            Destination(scheme: "tunnel", host: target.host, port: target.port),
-            isWanted ? ["passed through unread, since clients refused Sluice's certificate for this host twice"] : [],
-            chain: loop.rules.chain,
-            sink: loop.recorder,
-            kind: .tunnel
-        )
+        let notes =
+            isWanted ? ["passed through unread, since clients refused Sluice's certificate for this host twice"] : []
+        let exchange = intake.tunnel(to: target.host, target.port, arrival(head, notes: notes), for: self)
+        start(exchange, head, .none, notes)
     }
 
     private var pendingTunnelBytes: ByteBuffer?
@@ -325,7 +256,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         guard error.code == .notHTTP || error.code == .unsupportedVersion, let first = messageStart?.readableBytesView
         else { return "" }
         if first.starts(with: "PRI ".utf8) {
-            return " HTTP/2 without TLS is not supported yet; make the client use HTTP/1.1."
+            return " HTTP/2 from clients is turned off (--http2); make the client use HTTP/1.1."
         }
         if first.first == 4 || first.first == 5 {
             return " It looks like SOCKS: set this address as an HTTP proxy instead."
@@ -335,15 +266,18 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     /// Answers something that is no acceptable request, records it, and closes.
     private func refuse(status: Int, _ text: String, hint: String, head: RequestHead? = nil) {
-        recordMalformed(text, status: status, head: head)
+        let bytes =
+            head?.received
+            ?? messageStart.flatMap { $0.getSlice(at: $0.readerIndex, length: min($0.readableBytes, 65_536)) }
+        intake.recordMalformed(text, status: status, method: head?.method ?? "", head: bytes)
         isClosing = true
         let title = status == 408 ? "The request took too long" : "The request was not understood"
         var answer = LocalAnswer.explanation(status: status, title: title, text: text + hint, html: false)
         answer.head.fields.append("Connection", "close")
-        var bytes = ByteBuffer()
-        HTTP1Encoder.writeHead(answer.head, into: &bytes)
-        bytes.writeImmutableBuffer(answer.body)
-        connection.write(bytes)
+        var output = ByteBuffer()
+        HTTP1Encoder.writeHead(answer.head, into: &output)
+        output.writeImmutableBuffer(answer.body)
+        connection.write(output)
         lingeringClose()
     }
 
@@ -352,32 +286,6 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     private func lingeringClose() {
         connection.flush()
         connection.become(LingeringLayer(connection: connection))
-    }
-
-    private func recordMalformed(_ text: String, status: Int = 0, head: RequestHead? = nil) {
-        var record = ExchangeRecord(
-            id: loop.shared.makeExchangeID(),
-            kind: .malformed,
-            startedAt: WallClock.now(),
-            method: head?.method ?? "",
-            url: connection.ownURL(scheme: "http"),
-            clientConnection: connection.record.id
-        )
-        if case .tunnel(let tunnel) = scope {
-            record.url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "")
-        } else if let (host, port) = head?.fields.value(of: .host).flatMap({ RequestURL.splitAuthority($0) }) {
-            record.url = RequestURL(scheme: "http", host: host, port: port ?? 80, path: "")
-        }
-        record.state = .failed
-        record.status = status
-        record.failure = ExchangeFailure(.badRequest, text)
-        var messages = ExchangeMessages()
-        messages.requestHead =
-            head?.received
-            ?? messageStart.flatMap { $0.getSlice(at: $0.readerIndex, length: min($0.readableBytes, 65_536)) }
-        record.sizes.requestHead = Int64(messages.requestHead?.readableBytes ?? 0)
-        loop.recorder.record(.opened(record, messages))
-        loop.recorder.record(.finished(record, messages))
     }
 
     // MARK: - ClientLeg
@@ -392,6 +300,8 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     func sendInterim(_ head: ResponseHead) {
         // RFC 9110 §15.2: never to an HTTP/1.0 client.
         guard clientVersion != .http10 else { return }
+        var head = head
+        if head.version != .http11 { makeOurs(&head) }
         var bytes = ByteBuffer()
         HTTP1Encoder.writeHead(head, into: &bytes)
         connection.write(bytes)
@@ -400,7 +310,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer {
         var head = head
         var framing = framing
-        if head.version == .http10 { head.version = .http11 }
+        if head.version != .http11 { makeOurs(&head) }
         if framing == .chunked, clientVersion == .http10 { framing = .untilClose }
         framing = SentFraming.settle(&head, as: framing, requestMethod: requestMethod)
         responseFraming = framing
@@ -421,6 +331,12 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         return bytes
     }
 
+    /// What goes to the client is our own message, so it has our version; and HTTP/2 has no reason phrases.
+    private func makeOurs(_ head: inout ResponseHead) {
+        if head.version == .http2, head.reason.isEmpty { head.reason = ResponseHead.standardReason(head.status) }
+        head.version = .http11
+    }
+
     func sendResponsePart(_ part: ByteBuffer) {
         if responseFraming == .none { return }
         if let prefix = HTTP1Encoder.partPrefix(count: part.readableBytes, framing: responseFraming) {
@@ -438,7 +354,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         connection.flush()
     }
 
-    func abort() {
+    func abort(_ code: HTTP2ErrorCode) {
         isClosing = true
         exchange = nil
         connection.close()

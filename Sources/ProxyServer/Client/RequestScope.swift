@@ -64,7 +64,7 @@ struct RequestRouter {
             var url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "/")
             // The name in Host is what the developer means; the tunnel's target may be a bare address.
             if let named, (named.port ?? defaultPort) == tunnel.port { url.host = named.host }
-            setPath(of: &url, head.target)
+            url.setPathAndQuery(head.target)
             if url.host == OwnPages.host { return .own(url) }
             return .forward(url, destination(for: url, in: tunnel))
         case .proxy:
@@ -73,7 +73,7 @@ struct RequestRouter {
             }
             let port = named.port ?? 80
             var url = RequestURL(scheme: "http", host: named.host, port: port, path: "/")
-            setPath(of: &url, head.target)
+            url.setPathAndQuery(head.target)
             if url.host == OwnPages.host || port == ownPort && OwnPages.isOwnHost(named.host, shared) {
                 return .own(url)
             }
@@ -123,9 +123,5 @@ struct RequestRouter {
 
     private func destination(for url: RequestURL, in tunnel: RequestScope.Tunnel) -> Destination {
         Destination(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, serverName: tunnel.serverName)
-    }
-
-    private func setPath(of url: inout RequestURL, _ target: String) {
-        if target.utf8.contains(UInt8(ascii: "?")) { url.setPathAndQuery(target) } else { url.path = target }
     }
 }

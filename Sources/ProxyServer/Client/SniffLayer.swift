@@ -72,6 +72,7 @@ final class SniffLayer: ClientLayer {
         switch HTTP1Sniffer.looksLikeHTTP(first) {
         case .yes: become(HTTP1ClientLayer(connection: connection, scope: scope))
         case .needMore: waitForMore()
+        case .http2Preface where speaksHTTP2: become(HTTP2ClientLayer(connection: connection, scope: scope))
         case .http2Preface, .no:
             switch scope {
             case .tunnel(let tunnel): passThrough(tunnel)
@@ -80,6 +81,9 @@ final class SniffLayer: ClientLayer {
             }
         }
     }
+
+    private var speaksHTTP2: Bool { loop.configuration.http2.contains(.client) }
+    private var protocols: [String] { speaksHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"] }
 
     private func waitForMore() {
         if case .tunnel = scope { schedule(SniffLayer.partialLimit) }
@@ -99,12 +103,12 @@ final class SniffLayer: ClientLayer {
         switch scope {
         case .proxy:
             let host = hello.serverName ?? connection.localAddress?.ipAddress ?? "127.0.0.1"
-            endTLS(host: host, protocols: ["http/1.1"])
+            endTLS(host: host, protocols: protocols)
         case .tunnel(let tunnel):
-            if let offered = hello.alpnProtocols, !offered.contains("http/1.1"), !offered.contains("h2") {
+            if let offered = hello.alpnProtocols, Set(offered).isDisjoint(with: protocols) {
                 passThroughBothLegs(tunnel, hello, offered)
             } else {
-                endTLS(host: hello.serverName ?? tunnel.host, protocols: ["http/1.1"])
+                endTLS(host: hello.serverName ?? tunnel.host, protocols: protocols)
             }
         }
     }

@@ -58,8 +58,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         self.reconsider = nil
         self.exchange = nil
         timer?.cancel()
-        exchange.note("the client spoke first after all; what it said is in the exchanges that follow")
-        exchange.clientGone()
+        exchange.tunnelIsRead("the client spoke first after all; what it said is in the exchanges that follow")
         reconsider(first)
         return true
     }
@@ -131,7 +130,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     func flush() { connection.flush() }
 
-    func abort() {
+    func abort(_ code: HTTP2ErrorCode) {
         exchange = nil
         connection.close()
     }

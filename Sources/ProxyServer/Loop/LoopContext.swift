@@ -17,6 +17,7 @@ final class LoopContext {
     let clientTLS: TLSClientContext
     let mint: CertificateMint
     let pool: UpstreamPool
+    let http2: HTTP2Origins
     var rules: ProxyRules
     /// The sweep that enforces time limits.
     var sweep: RepeatedTask?
@@ -36,6 +37,7 @@ final class LoopContext {
         clientTLS = try TLSClientContext(shared.clientTLS)
         mint = try CertificateMint(authority: shared.configuration.authority, leafKey: shared.leafKey)
         pool = UpstreamPool()
+        http2 = HTTP2Origins()
         recorder.onFull = { [weak self] isFull in self?.recorderBecameFull(isFull) }
     }
 
@@ -96,12 +98,13 @@ final class LoopContext {
         for connection in Array(connections.values) { connection.enforceTimeout(now: now) }
         for exchange in Array(exchanges.values) { exchange.enforceTimeout(now: now) }
         pool.closeIdle(before: now - configuration.timeouts.pooled)
+        http2.closeIdle(before: now - configuration.timeouts.pooled)
     }
 
     /// Takes no further requests: idle connections are closed, busy ones after their exchange.
     func beginStopping() {
         isStopping = true
-        for connection in Array(connections.values) { connection.closeIfIdle() }
+        for connection in Array(connections.values) { connection.beginStopping() }
     }
 
     /// Ends what is still going on.
@@ -112,6 +115,7 @@ final class LoopContext {
         }
         for connection in Array(connections.values) { connection.close() }
         pool.closeAll()
+        http2.closeAll()
         recorder.flush()
     }
 }

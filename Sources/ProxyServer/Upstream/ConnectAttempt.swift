@@ -11,21 +11,15 @@ import Musl
 import Darwin
 #endif
 
-/// A channel handler that makes a connection usable: told when TCP, and TLS where there is any, is ready.
-protocol UpstreamHandler: ChannelHandler, UpstreamLeg {
-    /// What is known of its connection.
-    var connection: UpstreamSocket { get }
-}
-
 /// Connects to one of several addresses, TLS handshake included (RFC 8305, simplified: the next address is tried when
 /// one fails or has not answered for a quarter of a second; the first that has a TCP connection is taken).
 final class ConnectAttempt {
-    typealias Outcome = Result<any UpstreamHandler, ExchangeFailure>
+    typealias Outcome = Result<EstablishedUpstream, ExchangeFailure>
 
     private let loop: LoopContext
     private var addresses: ArraySlice<SocketAddress>
     private let authority: String
-    private let addHandlers: (any Channel) throws -> any UpstreamHandler
+    private let addHandlers: (any Channel) throws -> UpstreamSocket
     private var completion: ((Outcome) -> Void)?
     private var running: [ObjectIdentifier: any Channel] = [:]
     private var winner: (any Channel)?
@@ -38,7 +32,7 @@ final class ConnectAttempt {
         loop: LoopContext,
         addresses: [SocketAddress],
         authority: String,
-        addHandlers: @escaping (any Channel) throws -> any UpstreamHandler
+        addHandlers: @escaping (any Channel) throws -> UpstreamSocket
     ) {
         self.loop = loop
         self.addresses = addresses[...]
@@ -76,22 +70,23 @@ final class ConnectAttempt {
         guard completion != nil, winner == nil, let address = addresses.popFirst() else { return }
         underway += 1
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        let box = NIOLoopBoundBox<(any UpstreamHandler)?>(nil, eventLoop: loop.eventLoop)
+        let box = NIOLoopBoundBox<UpstreamSocket?>(nil, eventLoop: loop.eventLoop)
         ClientBootstrap(group: loop.eventLoop)
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .connectTimeout(loop.configuration.timeouts.connect)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    box.value = try bound.value.addHandlers(channel)
-                    if let socket = box.value?.connection { bound.value.watch(socket, channel) }
+                    let socket = try bound.value.addHandlers(channel)
+                    box.value = socket
+                    bound.value.watch(socket, channel)
                     bound.value.running[ObjectIdentifier(channel)] = channel
                 }
             }
             .connect(to: address)
             .assumeIsolated()
             .whenFailure { [self] error in
-                if let context = box.value?.connection.context { running[ObjectIdentifier(context.channel)] = nil }
+                if let context = box.value?.context { running[ObjectIdentifier(context.channel)] = nil }
                 box.value = nil
                 failed(error)
             }
@@ -106,9 +101,9 @@ final class ConnectAttempt {
         socket.onReady = { [weak self] result in
             guard let self, winner === channel else { return }
             switch result {
-            case .success(let handler):
+            case .success(let upstream):
                 running[ObjectIdentifier(channel)] = nil
-                finish(.success(handler))
+                finish(.success(upstream))
             case .failure(let error): finish(.failure(failure(error)))
             }
         }

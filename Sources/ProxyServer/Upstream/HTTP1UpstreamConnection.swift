@@ -4,7 +4,7 @@ import NIOCore
 import Wire
 
 /// A server's connection that speaks HTTP/1: writes one request at a time and reads its response.
-final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
+final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -26,10 +26,10 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
     private var closedCleanly = true
     private var isParsing = false
 
-    init(loop: LoopContext, key: UpstreamPool.Key, isSecure: Bool) {
-        self.loop = loop
+    init(_ connection: UpstreamSocket, key: UpstreamPool.Key) {
+        self.connection = connection
         self.key = key
-        connection = UpstreamSocket(loop: loop, isSecure: isSecure)
+        loop = connection.loop
         idleSince = loop.eventLoop.now
     }
 
@@ -38,13 +38,14 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
 
     func facts(isReused: Bool) -> UpstreamFacts {
         isPooled = false
-        return connection.facts(isReused: isReused)
+        return connection.facts(.http11, isReused: isReused)
     }
 
     // MARK: - UpstreamLeg
 
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer {
         var head = head
+        if head.version != .http11 { makeOurs(&head) }
         requestFraming = SentFraming.settle(&head, as: framing)
         parser.expect(method: head.method)
         isRequestSent = false
@@ -55,6 +56,17 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
         HTTP1Encoder.writeHead(head, into: &bytes)
         write(bytes)
         return bytes
+    }
+
+    /// What goes upstream is our own message (RFC 9110 §2.5), so it has our version; and HTTP/1 has one Cookie line
+    /// where HTTP/2 may have crumbs of it (RFC 9113 §8.2.3).
+    private func makeOurs(_ head: inout RequestHead) {
+        if head.version == .http2, let first = head.fields.firstIndex(of: .cookie),
+            head.fields.firstIndex(of: .cookie, from: first + 1) != nil
+        {
+            head.fields.set("cookie", head.fields.values(of: .cookie).joined(separator: "; "))
+        }
+        head.version = .http11
     }
 
     func sendRequestPart(_ part: ByteBuffer) {
@@ -92,21 +104,26 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
         context.flush()
     }
 
-    func release(reusable: Bool) {
+    func release() {
         exchange = nil
         connection.isReading = true
-        if isTunnel, reusable {
+        if isTunnel {
             flush()
             connection.closeAfterWrites()
             return
         }
-        if reusable, keepsAlive, isRequestSent, isResponseRead, !isTunnel, parser.isIdle, isUsable, !loop.isStopping {
+        if keepsAlive, isRequestSent, isResponseRead, parser.isIdle, isUsable, !loop.isStopping {
             idleSince = loop.eventLoop.now
             isPooled = true
             loop.pool.put(self)
         } else {
             close()
         }
+    }
+
+    func abandon(_ code: HTTP2ErrorCode) {
+        exchange = nil
+        close()
     }
 
     func close() {
@@ -122,7 +139,7 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         connection.added(context)
-        if context.channel.isActive { connection.activated(context, self) }
+        if context.channel.isActive { activated(context) }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -130,7 +147,13 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        connection.activated(context, self)
+        activated(context)
+    }
+
+    private func activated(_ context: ChannelHandlerContext) {
+        connection.activated(context)
+        // Under TLS it is put there when the handshake is done, by whoever has seen what was agreed on.
+        if !connection.isSecure { connection.ready(.success(.single(self, connection))) }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -149,7 +172,6 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case let completed as TLSHandshakeCompleted: connection.handshakeCompleted(completed.details, self)
         case let closed as TLSInputClosed: inputClosed(cleanly: closed.cleanly)
         case ChannelEvent.inputClosed as ChannelEvent: inputClosed(cleanly: true)
         default: break

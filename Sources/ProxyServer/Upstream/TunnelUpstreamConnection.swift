@@ -4,7 +4,7 @@ import NIOCore
 import Wire
 
 /// A server's connection whose bytes are passed through.
-final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
+final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -15,8 +15,8 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
     private var hasInputEnded = false
     var exchange: Exchange?
 
-    init(loop: LoopContext, isSecure: Bool) {
-        connection = UpstreamSocket(loop: loop, isSecure: isSecure)
+    init(_ connection: UpstreamSocket) {
+        self.connection = connection
     }
 
     // MARK: - UpstreamLeg
@@ -42,21 +42,31 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
     func setReading(_ isReading: Bool) { connection.isReading = isReading }
     func flush() { connection.context?.flush() }
 
-    func release(reusable: Bool) {
+    func release() {
         exchange = nil
-        if reusable { connection.closeAfterWrites() } else { connection.context?.close(promise: nil) }
+        connection.closeAfterWrites()
+    }
+
+    func abandon(_ code: HTTP2ErrorCode) {
+        exchange = nil
+        connection.context?.close(promise: nil)
     }
 
     // MARK: - Channel events
 
     func handlerAdded(context: ChannelHandlerContext) {
         connection.added(context)
-        if context.channel.isActive { connection.activated(context, self) }
+        if context.channel.isActive { activated(context) }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { connection.removed() }
 
-    func channelActive(context: ChannelHandlerContext) { connection.activated(context, self) }
+    func channelActive(context: ChannelHandlerContext) { activated(context) }
+
+    private func activated(_ context: ChannelHandlerContext) {
+        connection.activated(context)
+        if !connection.isSecure { connection.ready(.success(.single(self, connection))) }
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
@@ -67,7 +77,9 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case let completed as TLSHandshakeCompleted: connection.handshakeCompleted(completed.details, self)
+        case let completed as TLSHandshakeCompleted:
+            connection.handshakeCompleted(completed.details)
+            connection.ready(.success(.single(self, connection)))
         case is TLSInputClosed, ChannelEvent.inputClosed as ChannelEvent: inputClosed()
         default: break
         }

@@ -8,8 +8,14 @@ import Wire
 final class UpstreamConnector: UpstreamConnecting {
     /// What the connection is for.
     enum Purpose {
-        /// HTTP requests; the connection may be pooled.
-        case http
+        /// HTTP requests, in the version that the server chooses; the connection may be pooled.
+        ///
+        /// Without TLS nobody chooses, so HTTP/2 has to be expected there.
+        case http(expectsHTTP2: Bool)
+        /// A request that asks for another protocol (RFC 9110 §7.8), on an HTTP/1.1 connection of its own.
+        case upgrade
+        /// The same from an HTTP/2 client (RFC 8441): on a stream where the server offers that, else as an upgrade.
+        case extendedConnect
         /// Bytes passed through.
         case tunnel
         /// Bytes passed through inside TLS of our own, offering these protocols.
@@ -17,11 +23,14 @@ final class UpstreamConnector: UpstreamConnecting {
     }
 
     private let loop: LoopContext
-    private let purpose: Purpose
+    private var purpose: Purpose
     private var exchange: Exchange?
     private var destination = Destination(scheme: "http", host: "", port: 0)
     private var attempt: ConnectAttempt?
     private var dnsTime: Int64?
+    /// The origin that waits for what comes of this attempt, or in whose queue this request stands.
+    private var origin: HTTP2Origin?
+    private var isConnectingForOrigin = false
     /// What the server chose by ALPN, once it is connected.
     private(set) var applicationProtocol: String?
 
@@ -36,8 +45,100 @@ final class UpstreamConnector: UpstreamConnecting {
         if !fresh, case .http = purpose, let connection = loop.pool.take(key) {
             self.exchange = nil
             exchange.upstreamReady(connection, connection.facts(isReused: true))
+        } else if mayBeHTTP2 {
+            askOrigin()
+        } else {
+            resolve()
+        }
+    }
+
+    func cancel() {
+        exchange = nil
+        attempt?.cancel()
+        attempt = nil
+        origin?.withdraw(self)
+        if isConnectingForOrigin {
+            isConnectingForOrigin = false
+            origin?.cancelled()
+        }
+    }
+
+    // MARK: - HTTP/2
+
+    private var mayBeHTTP2: Bool {
+        guard loop.configuration.http2.contains(.upstream) else { return false }
+        return switch purpose {
+        case .http(let expectsHTTP2): destination.scheme == "https" || expectsHTTP2
+        case .extendedConnect: true
+        case .upgrade, .tunnel, .secureTunnel: false
+        }
+    }
+
+    private func askOrigin() {
+        let origin = loop.http2.origin(key)
+        self.origin = origin
+        switch origin.ask(self) {
+        case .stream(let stream): received(stream)
+        case .connect:
+            isConnectingForOrigin = !origin.speaksHTTP1
+            resolve()
+        case .wait(let isFull): if isFull { exchange?.upstreamQueued() }
+        }
+    }
+
+    /// The origin has a stream for this request.
+    func received(_ stream: HTTP2UpstreamStream) {
+        guard exchange != nil else {
+            stream.abandon(.cancel)
             return
         }
+        if case .extendedConnect = purpose {
+            stream.withOffer { [self] offersExtendedConnect in
+                if offersExtendedConnect {
+                    use(stream)
+                } else {
+                    stream.abandon(.cancel)
+                    upgradeInstead()
+                }
+            }
+        } else {
+            use(stream)
+        }
+    }
+
+    private func use(_ stream: HTTP2UpstreamStream) {
+        let exchange = exchange
+        self.exchange = nil
+        exchange?.upstreamReady(stream, stream.facts)
+    }
+
+    /// The server has no streams for other protocols, but may have upgrades.
+    private func upgradeInstead() {
+        exchange?.note(WebSocketBridge.fallbackNote)
+        connectAlone(as: .upgrade)
+    }
+
+    /// Makes a connection, as the origin says now that it was asked to wait before.
+    func connectAlone() {
+        isConnectingForOrigin = origin?.speaksHTTP1 == false
+        resolve()
+    }
+
+    private func connectAlone(as purpose: Purpose) {
+        guard exchange != nil else { return }
+        self.purpose = purpose
+        origin = nil
+        resolve()
+    }
+
+    /// The origin cannot be connected to.
+    func failed(_ failure: ExchangeFailure) {
+        finish(failure: failure)
+    }
+
+    // MARK: - Names
+
+    private func resolve() {
         let host = destination.address ?? destination.host
         if let address = Resolver.address(host, port: destination.port) {
             resolved([address])
@@ -56,15 +157,9 @@ final class UpstreamConnector: UpstreamConnecting {
             }
     }
 
-    func cancel() {
-        exchange = nil
-        attempt?.cancel()
-        attempt = nil
-    }
-
     private var isSecure: Bool {
         switch purpose {
-        case .http: destination.scheme == "https"
+        case .http, .upgrade, .extendedConnect: destination.scheme == "https"
         case .tunnel: false
         case .secureTunnel: true
         }
@@ -117,53 +212,114 @@ final class UpstreamConnector: UpstreamConnecting {
         attempt.start { [self] result in
             self.attempt = nil
             switch result {
-            case .success(let handler): connected(handler)
-            case .failure(let failure): finish(failure: failure)
+            case .success(let upstream): connected(upstream)
+            case .failure(let failure): failedToConnect(failure)
             }
         }
     }
 
-    private func addHandlers(to channel: any Channel) throws -> any UpstreamHandler {
-        var session: TLSSession?
+    /// Whether HTTP/2 is tried on the connection that is being made.
+    private var triesHTTP2: Bool { mayBeHTTP2 && origin?.requiresHTTP1 != true }
+
+    private var offeredProtocols: [String] {
+        if case .secureTunnel(let offered) = purpose { return offered }
+        return triesHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
+    }
+
+    private func addHandlers(to channel: any Channel) throws -> UpstreamSocket {
+        let socket = UpstreamSocket(loop: loop, isSecure: isSecure)
+        let pipeline = channel.pipeline.syncOperations
         if isSecure {
-            let protocols: [String]
-            if case .secureTunnel(let offered) = purpose { protocols = offered } else { protocols = ["http/1.1"] }
-            session = try loop.clientTLS.makeSession(
+            let protocols = offeredProtocols
+            let session = try loop.clientTLS.makeSession(
                 host: destination.serverName ?? destination.host,
                 applicationProtocols: protocols,
                 verification: skipsVerification ? .recordOnly : .full,
                 isLegacy: isLegacy,
                 resumptionKey: "\(destination.authority) \(protocols.joined(separator: ","))"
             )
+            try pipeline.addHandler(TLSChannelHandler(session: session))
         }
-        let handler: any UpstreamHandler
-        if case .http = purpose {
-            handler = HTTP1UpstreamConnection(loop: loop, key: key, isSecure: isSecure)
-        } else {
-            handler = TunnelUpstreamConnection(loop: loop, isSecure: isSecure)
+        switch purpose {
+        case .tunnel, .secureTunnel: try pipeline.addHandler(TunnelUpstreamConnection(socket))
+        case .http, .upgrade, .extendedConnect:
+            let key = key
+            if isSecure {
+                try pipeline.addHandler(
+                    UpstreamNegotiator(socket) { UpstreamConnector.speak($0 ?? "http/1.1", on: socket, key) }
+                )
+            } else if triesHTTP2, origin?.speaksHTTP1 != true {
+                try pipeline.addHandler(HTTP2UpstreamConnection(socket, key: key))
+            } else {
+                try pipeline.addHandler(HTTP1UpstreamConnection(socket, key: key))
+            }
         }
-        let pipeline = channel.pipeline.syncOperations
-        if let session { try pipeline.addHandler(TLSChannelHandler(session: session)) }
-        try pipeline.addHandler(handler)
-        return handler
+        return socket
+    }
+
+    private static func speak(
+        _ applicationProtocol: String,
+        on socket: UpstreamSocket,
+        _ key: UpstreamPool.Key
+    ) -> (any ChannelHandler, EstablishedUpstream) {
+        if applicationProtocol == "h2" {
+            let connection = HTTP2UpstreamConnection(socket, key: key)
+            return (connection, .multiplexed(connection))
+        }
+        let connection = HTTP1UpstreamConnection(socket, key: key)
+        return (connection, .single(connection, socket))
     }
 
     // MARK: - The outcome
 
-    private func connected(_ handler: any UpstreamHandler) {
-        handler.connection.dnsTime = dnsTime
-        applicationProtocol = handler.connection.record?.tls?.applicationProtocol
-        guard let exchange else {
-            handler.release(reusable: true)
-            return
+    private func connected(_ upstream: EstablishedUpstream) {
+        switch upstream {
+        case .multiplexed(let connection):
+            connection.connection.dnsTime = dnsTime
+            isConnectingForOrigin = false
+            let stream = connection.openStream()
+            (origin ?? loop.http2.origin(key)).established(connection)
+            received(stream)
+        case .single(let leg, let socket):
+            socket.dnsTime = dnsTime
+            applicationProtocol = socket.record?.tls?.applicationProtocol
+            if isConnectingForOrigin {
+                isConnectingForOrigin = false
+                origin?.turnedOutHTTP1()
+            }
+            if case .extendedConnect = purpose {
+                exchange?.note(WebSocketBridge.fallbackNote)
+            }
+            guard let exchange else {
+                leg.release()
+                return
+            }
+            self.exchange = nil
+            exchange.upstreamReady(leg, socket.facts(.http11, isReused: false))
         }
-        self.exchange = nil
-        exchange.upstreamReady(handler, handler.connection.facts(isReused: false))
+    }
+
+    private func failedToConnect(_ failure: ExchangeFailure) {
+        // Without TLS a server is asked for HTTP/2 in the hope that it knows it.
+        if isConnectingForOrigin, !isSecure, failure.code == .badResponse || failure.code == .reset {
+            isConnectingForOrigin = false
+            origin?.turnedOutHTTP1()
+            resolve()
+        } else {
+            finish(failure: failure)
+        }
     }
 
     private func finish(failure: ExchangeFailure) {
         let exchange = exchange
         self.exchange = nil
+        if isConnectingForOrigin {
+            isConnectingForOrigin = false
+            origin?.failed(failure)
+        }
         exchange?.upstreamFailed(failure)
     }
 }
+
+@available(*, unavailable)
+extension UpstreamConnector: Sendable {}

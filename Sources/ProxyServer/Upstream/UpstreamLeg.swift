@@ -18,8 +18,10 @@ protocol UpstreamLeg: AnyObject {
     func setReading(_ isReading: Bool)
     /// Puts what was sent on the wire.
     func flush()
-    /// The exchange needs it no more; it may serve another where that is asked for and possible, else it is closed.
-    func release(reusable: Bool)
+    /// The exchange is over and needs it no more; it may serve another where that is possible.
+    func release()
+    /// The exchange gives it up before it was done: nobody can use the connection, or the stream, any further.
+    func abandon(_ code: HTTP2ErrorCode)
 }
 
 /// Finds or makes the server's side of an exchange, and tells the exchange.

@@ -3,10 +3,18 @@ import HTTPModel
 import NIOCore
 import Wire
 
+/// A connection to a server that is ready for use, by what is spoken on it.
+enum EstablishedUpstream {
+    /// One exchange has it for itself.
+    case single(any UpstreamLeg, UpstreamSocket)
+    /// Many exchanges have a stream each.
+    case multiplexed(HTTP2UpstreamConnection)
+}
+
 /// What every connection to a server has, whatever is spoken on it: its record, how it came about, its reading.
 final class UpstreamSocket {
     let loop: LoopContext
-    private let isSecure: Bool
+    let isSecure: Bool
     private let createdAt: NIODeadline
     private var connectedAt: NIODeadline?
     private(set) var record: ConnectionRecord?
@@ -16,7 +24,7 @@ final class UpstreamSocket {
     /// Called once TCP is there.
     var onConnected: (() -> Void)?
     /// Called once it is ready for use, or failed before.
-    var onReady: ((Result<any UpstreamHandler, any Error>) -> Void)?
+    var onReady: ((Result<EstablishedUpstream, any Error>) -> Void)?
 
     init(loop: LoopContext, isSecure: Bool) {
         self.loop = loop
@@ -32,10 +40,10 @@ final class UpstreamSocket {
         }
     }
 
-    func facts(isReused: Bool) -> UpstreamFacts {
+    func facts(_ version: HTTPVersion, isReused: Bool) -> UpstreamFacts {
         UpstreamFacts(
             connection: record?.id ?? ConnectionID(0),
-            version: .http11,
+            version: version,
             isReused: isReused,
             dns: isReused ? nil : dnsTime,
             connect: isReused ? nil : record?.connect,
@@ -48,40 +56,20 @@ final class UpstreamSocket {
 
     /// Whether the server sends no more.
     var hasInputEnded = false
-    private var outputEnd: EventLoopFuture<Void>?
+    private var outputEnd = OutputEnd()
 
     /// Tells the server that no more will come, after what was written.
     func endOutput() {
-        guard let context, outputEnd == nil else { return }
-        context.flush()
-        if hasInputEnded {
-            // Half a close on top of the server's would be a whole one, at once, with writes still pending.
-            closeAfterWrites()
-        } else {
-            let promise = context.eventLoop.makePromise(of: Void.self)
-            outputEnd = promise.futureResult
-            context.close(mode: .output, promise: promise)
+        guard let context else { return }
+        outputEnd.closeOutput(context, peerHasEnded: hasInputEnded, limit: loop.configuration.timeouts.idle) {
+            context.close(promise: nil)
         }
     }
 
     /// Closes once what was written is out; a server that takes nothing is given up after the idle limit.
     func closeAfterWrites() {
         guard let context else { return }
-        let eventLoop = loop.eventLoop.assumeIsolated()
-        let written: EventLoopFuture<Void>
-        if let outputEnd {
-            written = outputEnd
-        } else {
-            let promise = context.eventLoop.makePromise(of: Void.self)
-            context.writeAndFlush(NIOAny(ByteBuffer()), promise: promise)
-            written = promise.futureResult
-            outputEnd = written
-        }
-        let limit = eventLoop.scheduleTask(in: loop.configuration.timeouts.idle) { context.close(promise: nil) }
-        written.assumeIsolated().whenComplete { _ in
-            limit.cancel()
-            eventLoop.execute { context.close(promise: nil) }
-        }
+        outputEnd.closeAfterWrites(context, limit: loop.configuration.timeouts.idle) { context.close(promise: nil) }
     }
 
     // MARK: - From the handler
@@ -97,8 +85,9 @@ final class UpstreamSocket {
         self.context = context
     }
 
-    /// TCP is there.
-    func activated(_ context: ChannelHandlerContext, _ handler: any UpstreamHandler) {
+    /// TCP is there; told once more where another handler takes over.
+    func activated(_ context: ChannelHandlerContext) {
+        guard connectedAt == nil else { return }
         let now = loop.eventLoop.now
         connectedAt = now
         var record = ConnectionRecord(
@@ -113,16 +102,14 @@ final class UpstreamSocket {
         self.record = record
         onConnected?()
         onConnected = nil
-        if !isSecure { ready(.success(handler)) }
     }
 
-    func handshakeCompleted(_ details: TLSDetails, _ handler: any UpstreamHandler) {
+    func handshakeCompleted(_ details: TLSDetails) {
         record?.tls = details
         if let connectedAt { record?.handshake = (loop.eventLoop.now - connectedAt).nanoseconds / 1_000 }
-        ready(.success(handler))
     }
 
-    func ready(_ result: Result<any UpstreamHandler, any Error>) {
+    func ready(_ result: Result<EstablishedUpstream, any Error>) {
         guard let onReady else { return }
         self.onReady = nil
         if case .success = result, let record { loop.recorder.record(.connection(record)) }

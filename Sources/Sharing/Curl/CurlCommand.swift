@@ -33,7 +33,7 @@ struct CurlCommand {
     /// - Throws: `CurlRefusal` where the exchange is no request that curl can send, or the source's or files' error.
     init(_ exchange: RecordedExchange, source: any ExchangeSource, files: (any BodyFiles)?) throws {
         record = exchange.record
-        guard record.kind == .http || record.kind == .upgraded, record.method != "CONNECT" else {
+        guard [.http, .upgraded, .webSocket].contains(record.kind), record.method != "CONNECT" else {
             throw CurlRefusal(description: "no HTTP request that curl could send again")
         }
         guard let head = exchange.messages.requestHead.flatMap({ StoredHead.request($0) }) else {
@@ -43,8 +43,10 @@ struct CurlCommand {
         body = RecordedBody(source: source, id: record.id, side: .requestReceived)
         self.files = files
         var size = 0
-        try body.forEachPiece { size += $0.readableBytes }
+        // What a WebSocket carried is no body of its handshake.
+        if record.kind != .webSocket { try body.forEachPiece { size += $0.readableBytes } }
         bodySize = size
+        if record.kind == .webSocket { remarks.append("this is the handshake alone, without the messages") }
         if exchange.messages.requestTrailers != nil { remarks.append("curl cannot send the request's trailers") }
         if record.flags.contains(.requestBodyIncomplete) { remarks.append("the recorded body is incomplete") }
         version()

@@ -8,7 +8,8 @@ import NIOCore
 /// client. Where a stage changed either, the other form is in the entry's `_sluice` member, with the trace, failure,
 /// addresses and TLS details. `connect` includes `ssl`, and `time` is the sum of the phases, as HAR 1.2 demands; the
 /// duration that was measured is `_sluice.duration`. Bodies are without content coding: as text where they are text,
-/// else in base64 (`encoding`; for requests `_encoding`, which HAR 1.2 does not foresee).
+/// else in base64 (`encoding`; for requests `_encoding`, which HAR 1.2 does not foresee). What WebSockets and event
+/// streams carried is in `_webSocketMessages` and `_eventSourceMessages`.
 public struct HARExport: ExchangeExport {
     /// How to export.
     public struct Options: Sendable {
@@ -80,7 +81,7 @@ public struct HARExport: ExchangeExport {
 
     private func entry(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
         let record = exchange.record
-        let timings = HARTimings(record.timings)
+        let timings = HARTimings(record)
         writer.member("startedDateTime", Timestamp.iso8601(record.startedAt))
         writer.key("time")
         writer.milliseconds(timings.sum)
@@ -93,9 +94,14 @@ public struct HARExport: ExchangeExport {
         writer.key("timings")
         try writer.object { timings.write(into: &$0) }
         if let upstream = exchange.upstream {
-            writer.member("serverIPAddress", HARExport.address(of: upstream.peerAddress))
+            let (host, port) = HARExport.address(of: upstream.peerAddress)
+            writer.member("serverIPAddress", host)
+            // HAR 1.2 lets it be any unique text, but browsers write the server's port, and read it as that.
+            writer.optionalMember("connection", port.map { String($0) })
         }
-        writer.member("connection", record.clientConnection.description)
+        writer.member("_connectionId", record.clientConnection.description)
+        writer.member("_resourceType", HARExport.resourceType(exchange))
+        try streams(exchange, into: &writer)
         writer.key("_sluice")
         try writer.object { try extras(exchange, into: &$0) }
     }
@@ -109,6 +115,7 @@ public struct HARExport: ExchangeExport {
         writer.optionalMember("sentUrl", record.sentURL?.description)
         writer.optionalMember("upstreamVersion", record.upstreamVersion?.description)
         try writer.strings("flags", record.flags.exportNames)
+        try writer.streamMembers(record)
         try writer.failure(record.failure)
         try writer.sizes(record.sizes)
         try writer.connection("client", exchange.client)
@@ -120,19 +127,20 @@ public struct HARExport: ExchangeExport {
         if !exchange.messages.trace.isEmpty { try writer.trace(exchange.messages.trace) }
     }
 
-    /// The address in `host:port`, without the brackets of IPv6.
-    private static func address(of text: String) -> String {
-        guard let (host, _) = RequestURL.splitAuthority(text) else { return text }
-        return host
+    /// The address in `host:port`, without the brackets of IPv6, and the port.
+    private static func address(of text: String) -> (host: String, port: Int?) {
+        RequestURL.splitAuthority(text) ?? (text, nil)
     }
 }
 
 /// The phases as HAR 1.2 has them.
 struct HARTimings {
-    let timings: Timings
+    private var timings: Timings
 
-    init(_ timings: Timings) {
-        self.timings = timings
+    /// Takes an exchange's phases; one that ended before any of them was blocked all the time.
+    init(_ record: ExchangeRecord) {
+        timings = record.timings
+        if sum == 0, let total = timings.total { timings.blocked = total }
     }
 
     /// Our `connect` is TCP alone; HAR's includes TLS.

@@ -13,7 +13,7 @@ extension HARExport {
         let fields = head?.fields ?? FieldSection()
         writer.member("method", record.method.isEmpty ? "CONNECT" : record.method)
         writer.member("url", HARURL.text(record))
-        writer.member("httpVersion", (head?.version ?? record.clientVersion).description)
+        writer.member("httpVersion", (head?.version ?? record.clientVersion).archiveName)
         writer.key("cookies")
         try writer.array { array in
             for cookie in Cookies.request(fields) {
@@ -25,6 +25,20 @@ extension HARExport {
         }
         try writer.fields("headers", fields)
         try writer.formFields("queryString", record.url.query.map { FormFields.parse(query: $0) } ?? [])
+        let bodySize = record.kind == .webSocket ? 0 : try postData(exchange, fields, into: &writer)
+        writer.member("headersSize", exchange.messages.requestHead.map { Int64($0.readableBytes) } ?? -1)
+        writer.member("bodySize", bodySize)
+    }
+
+    /// Writes the request's body, where the exchange has one to show.
+    ///
+    /// - Returns: the body's size.
+    private func postData(
+        _ exchange: RecordedExchange,
+        _ fields: FieldSection,
+        into writer: inout JSONWriter
+    ) throws -> Int64 {
+        let record = exchange.record
         let contentType = fields.value(of: .contentType)
         let mediaType = contentType.flatMap { MediaType($0) }
         let text = try BodyText(
@@ -33,12 +47,11 @@ extension HARExport {
             contentEncoding: fields.combinedValue(of: .contentEncoding),
             limits: limits
         )
-        if text.encodedSize > 0, record.kind == .http || record.kind == .upgraded || record.kind == .malformed {
+        if text.encodedSize > 0, [.http, .upgraded, .malformed].contains(record.kind) {
             writer.key("postData")
             try writer.object { try postData(text, contentType: contentType, mediaType, into: &$0) }
         }
-        writer.member("headersSize", exchange.messages.requestHead.map { Int64($0.readableBytes) } ?? -1)
-        writer.member("bodySize", max(Int64(text.encodedSize), record.sizes.requestBody))
+        return max(Int64(text.encodedSize), record.sizes.requestBody)
     }
 
     private func postData(
@@ -70,38 +83,61 @@ extension HARExport {
         let headBytes = exchange.messages.head(of: .responseSent)
         let head = headBytes.flatMap { StoredHead.response($0) }
         let fields = head?.fields ?? FieldSection()
-        let contentType = fields.value(of: .contentType)
         writer.member("status", head?.status ?? record.status)
         writer.member("statusText", head?.reason ?? "")
-        writer.member("httpVersion", (head?.version ?? record.clientVersion).description)
+        writer.member("httpVersion", (head?.version ?? record.clientVersion).archiveName)
         writer.key("cookies")
         try writer.array { array in
             for cookie in Cookies.response(fields) { try array.setCookie(cookie, at: record.startedAt) }
         }
         try writer.fields("headers", fields)
+        let bodySize = try content(exchange, fields, into: &writer)
+        writer.member("redirectURL", fields.value(of: "location") ?? "")
+        writer.member("headersSize", headBytes.map { Int64($0.readableBytes) } ?? -1)
+        writer.member("bodySize", head == nil ? -1 : bodySize)
+        // What failed midway was not counted on the wire.
+        let received = record.sizes.responseHead + record.sizes.responseBody
+        writer.member("_transferSize", max(record.sizes.responseWire, received))
+        writer.optionalMember("_error", record.failure.map { "\($0.code.rawValue): \($0.message)" })
+    }
+
+    /// Writes the response's body; what a WebSocket carried is in its messages.
+    ///
+    /// - Returns: the body's size as recorded.
+    private func content(
+        _ exchange: RecordedExchange,
+        _ fields: FieldSection,
+        into writer: inout JSONWriter
+    ) throws -> Int {
+        let contentType = fields.value(of: .contentType)
+        writer.key("content")
+        guard exchange.record.kind != .webSocket else {
+            try writer.object {
+                $0.member("size", 0)
+                $0.member("mimeType", contentType ?? "x-unknown")
+            }
+            return 0
+        }
         let text = try BodyText(
-            RecordedBody(source: source, id: record.id, side: .responseSent),
+            RecordedBody(source: source, id: exchange.record.id, side: .responseSent),
             mediaType: contentType.flatMap { MediaType($0) },
             contentEncoding: fields.combinedValue(of: .contentEncoding),
             limits: limits
         )
-        writer.key("content")
         try writer.object {
             $0.member("size", text.decodedSize)
             if !text.codings.isEmpty, text.problem == nil, text.encodedSize > 0 {
                 $0.member("compression", text.decodedSize - text.encodedSize)
             }
-            $0.member("mimeType", contentType ?? "x-unknown")
+            // Chrome shows events only where the type has no parameters.
+            let isEvents = HARExport.resourceType(exchange) == "eventsource"
+            $0.member("mimeType", isEvents ? "text/event-stream" : contentType ?? "x-unknown")
             $0.key("text")
             try text.write(into: &$0)
             if text.isBase64 { $0.member("encoding", "base64") }
             $0.optionalMember("comment", text.comment)
         }
-        writer.member("redirectURL", fields.value(of: "location") ?? "")
-        writer.member("headersSize", headBytes.map { Int64($0.readableBytes) } ?? -1)
-        writer.member("bodySize", head == nil ? -1 : text.encodedSize)
-        writer.member("_transferSize", record.sizes.responseWire)
-        writer.optionalMember("_error", record.failure.map { "\($0.code.rawValue): \($0.message)" })
+        return text.encodedSize
     }
 }
 
@@ -149,10 +185,21 @@ extension JSONWriter {
     }
 }
 
+extension HTTPVersion {
+    /// The version as HAR's readers know it.
+    fileprivate var archiveName: String {
+        self == .http2 ? "HTTP/2.0" : description
+    }
+}
+
 /// URLs that every HAR reader takes: one it cannot parse makes some refuse the whole archive.
 enum HARURL {
     static func text(_ record: ExchangeRecord) -> String {
         var url = record.url
+        if record.kind == .webSocket {
+            if url.scheme == "http" { url.scheme = "ws" }
+            if url.scheme == "https" { url.scheme = "wss" }
+        }
         if RequestURL.defaultPort(of: url.scheme) == nil {
             url.scheme = record.flags.contains(.tunnelledTLS) || url.port == 443 ? "https" : "http"
         }

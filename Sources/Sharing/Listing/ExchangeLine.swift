@@ -3,6 +3,8 @@ public import HTTPModel
 /// One line for one exchange, for people and for programs.
 public enum ExchangeLine {
     private static let typeWidth = 10
+    /// How much of a server's message there is room for; `show` has it whole.
+    private static let messageWidth = 100
 
     /// The titles of the columns of `human`.
     public static var header: String {
@@ -11,9 +13,11 @@ public enum ExchangeLine {
 
     /// The exchange in aligned columns, as `header` names them, and what is special about it.
     ///
-    /// The time of day is in UTC, the size that of the response body. The URL comes last and is never cut, so that it can be copied.
+    /// The time of day is in UTC, the size that of the response body. The URL comes last and is never cut, so that it can
+    /// be copied. Streams have their messages counted, `12→` from the client and `30←` from the server, by now.
     public static func human(_ record: ExchangeRecord) -> String {
-        let size = record.kind == .http ? record.sizes.responseBody : record.sizes.responseWire
+        let hasBody = record.kind == .http || record.kind == .webSocket
+        let size = hasBody ? record.sizes.responseBody : record.sizes.responseWire
         let line = line(
             record.id.description,
             Timestamp.clock(record.startedAt),
@@ -75,9 +79,29 @@ public enum ExchangeLine {
         if record.state == .interrupted || record.state == .blocked || record.state == .inFlight {
             notes.append(record.state.exportName)
         }
+        if let grpc = record.grpc { notes.append(outcome(grpc)) }
+        if let counts = counts(record) { notes.append(counts) }
         if let failure = record.failure { notes.append(failure.code.rawValue) }
         if let sent = record.sentURL { notes.append("sent to \(sent.description.withoutControls)") }
         let flags = record.flags.subtracting([.upstreamReused, .tunnelledTLS])
         return notes + flags.exportNames
+    }
+
+    /// `grpc OK`, or what went wrong and what the server says of it.
+    private static func outcome(_ grpc: GRPCOutcome) -> String {
+        let outcome = "grpc \(grpc.name ?? String(grpc.status))"
+        guard !grpc.message.isEmpty else { return outcome }
+        let message = grpc.message.withoutControls
+        let isCut = message.count > messageWidth
+        return "\(outcome): \(isCut ? message.prefix(messageWidth - 1) + "…" : message[...])"
+    }
+
+    /// How many messages each side has sent; `nil` where the exchange is no stream, or a call of one message each way.
+    private static func counts(_ record: ExchangeRecord) -> String? {
+        let (sent, received) = (record.tally.fromClient, record.tally.fromServer)
+        if record.kind == .webSocket { return "\(sent)→ \(received)←" }
+        if record.grpc != nil, sent <= 1, received <= 1 { return nil }
+        let counts = (sent > 0 ? ["\(sent)→"] : []) + (received > 0 ? ["\(received)←"] : [])
+        return counts.isEmpty ? nil : counts.joined(separator: " ")
     }
 }

@@ -1,4 +1,4 @@
-import Content
+public import Content
 public import HTTPModel
 import NIOCore
 
@@ -11,6 +11,10 @@ public struct ExchangeReport {
     private let exchange: RecordedExchange
     private let source: any ExchangeSource
     private let bodyLimit: Int
+    /// The exchange's messages, where its bodies are streams of them.
+    private let listing: MessageListing?
+    /// The exchange as a gRPC call, where it is one.
+    private let call: GRPCReport?
     private var lines: [String] = []
 
     /// The report.
@@ -19,26 +23,39 @@ public struct ExchangeReport {
     ///   - exchange: the exchange.
     ///   - source: where its bodies are.
     ///   - bodyLimit: how many decoded bytes of each body to print at most.
+    ///   - descriptors: what gRPC messages mean; without them their fields have numbers.
     /// - Returns: the report, with a line feed at its end.
     /// - Throws: the source's error.
     public static func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
-        bodyLimit: Int = 64 * 1024
+        bodyLimit: Int = 64 * 1024,
+        descriptors: DescriptorSet? = nil
     ) throws -> String {
-        var report = ExchangeReport(exchange: exchange, source: source, bodyLimit: bodyLimit)
+        var report = try ExchangeReport(exchange, source: source, bodyLimit: bodyLimit, descriptors: descriptors)
         report.overview()
         report.times()
         report.traceLines()
         try report.request()
         try report.response()
+        report.messages()
         return report.lines.joined(separator: "\n") + "\n"
     }
 
-    private init(exchange: RecordedExchange, source: any ExchangeSource, bodyLimit: Int) {
+    private init(
+        _ exchange: RecordedExchange,
+        source: any ExchangeSource,
+        bodyLimit: Int,
+        descriptors: DescriptorSet?
+    ) throws {
         self.exchange = exchange
         self.source = source
         self.bodyLimit = bodyLimit
+        let timeline = MessageTimeline(exchange, source: source, payloadLimit: MessageListing.payloadLimit)
+        let listing = try timeline.map { try MessageListing($0, of: exchange.record) }
+        // A body that has none of the messages that its type promises is better seen as it is.
+        self.listing = listing?.isEmpty == false || exchange.record.kind == .webSocket ? listing : nil
+        call = try GRPCReport(exchange, source: source, descriptors: descriptors)
     }
 
     private mutating func add(_ label: String, _ value: String) {
@@ -124,7 +141,8 @@ public struct ExchangeReport {
         let isChanged = messages.requestHeadSent != nil
         head(isChanged ? "Request as received" : "Request", messages.requestHead)
         head("Request as sent", messages.requestHeadSent)
-        try body("Request body", .requestReceived)
+        let isListed = listing?.formats.fromClient != nil || call?.framings.fromClient != nil
+        if !isListed { try body("Request body", .requestReceived) }
         if exchange.record.flags.contains(.requestBodyChanged) {
             try body("Request body as sent", .requestSent)
         }
@@ -137,11 +155,24 @@ public struct ExchangeReport {
         head("Interim responses", messages.interimHeads)
         head(isChanged ? "Response as received" : "Response", messages.responseHead)
         head("Response as sent", messages.responseHeadSent)
-        try body("Response body", .responseReceived)
+        let isListed = listing?.formats.fromServer != nil || call?.framings.fromServer != nil
+        if !isListed { try body("Response body", .responseReceived) }
         if exchange.record.flags.contains(.responseBodyChanged) {
             try body("Response body as sent", .responseSent)
         }
         head("Response trailers", messages.responseTrailers)
+    }
+
+    /// What the streams carried, in place of their bodies.
+    private mutating func messages() {
+        if let listing {
+            section(listing.title)
+            lines += listing.lines.map { "  " + $0 }
+        }
+        if let call {
+            section(call.title)
+            lines += call.lines.map { "  " + $0 }
+        }
     }
 
     private mutating func head(_ title: String, _ bytes: ByteBuffer?) {

@@ -19,7 +19,27 @@ extension JSONWriter {
         optionalMilliseconds("duration", record.timings.total)
         try sizes(record.sizes)
         try strings("flags", record.flags.exportNames)
+        try streamMembers(record)
         try failure(record.failure)
+    }
+
+    /// Writes what only streams of messages and gRPC calls have.
+    mutating func streamMembers(_ record: ExchangeRecord) throws {
+        if record.tally != MessageTally() {
+            key("tally")
+            try object {
+                $0.member("fromClient", record.tally.fromClient)
+                $0.member("fromServer", record.tally.fromServer)
+            }
+        }
+        if let grpc = record.grpc {
+            key("grpc")
+            try object {
+                $0.member("status", grpc.status)
+                $0.optionalMember("name", grpc.name)
+                $0.member("message", grpc.message)
+            }
+        }
     }
 
     mutating func strings(_ name: String, _ texts: [String]) throws {

@@ -5,11 +5,20 @@ import NIOCore
 /// Exports exchanges as JSON with everything the session knows of them: one array, or one object a line.
 ///
 /// Each object has the members of a list line (`id`, `kind`, `state`, `startedAt`, `method`, `url`, `sentUrl`, `status`,
-/// versions, `mediaType`, `duration`, `sizes`, `flags`, `failure`), then `timings` (milliseconds, phases that happened),
+/// versions, `mediaType`, `duration`, `sizes`, `flags`, and of what carried messages `tally` with their numbers
+/// `fromClient` and `fromServer`, of gRPC calls `grpc` with `status`, `name` and `message`; `failure`), then `timings` (milliseconds, phases that happened),
 /// `client` and `upstream` (addresses, TLS), `request` and `response`, and `trace`. A message has `received` and, where
 /// a stage or the proxy changed it, `sent`; each is a head with `headers` in order. `body` is the body as received,
 /// `bodySent` the one sent on where a stage changed it: `text` is without content coding; `encoding` is `base64`
 /// where the bytes are no text; `size` counts with content coding, `decodedSize` without.
+///
+/// The bodies of a WebSocket are its frames. `messages` of WebSockets, event streams and lines of JSON has what they
+/// carried, in the order of arrival: `direction` (`send` from the client, `receive`), `time` (ISO 8601; absent where it
+/// was not recorded), `kind` (`text`, `binary`, `ping`, `pong`, `close`, `event` or `line`), `size`, and `text`, or
+/// `base64` of what is no text. Further members stand only where they say something: `frames` and `wireSize` of
+/// fragmented or compressed messages, `compressed`, `code` and `reason` of a close frame, `event`, `eventId` and `retry`
+/// of an event, `leftOut` (bytes of the payload that are not there), `incomplete`, `notes`. `messagesComment` says what
+/// could not be read.
 public struct JSONExport: ExchangeExport {
     /// How to export.
     public struct Options: Sendable {
@@ -23,6 +32,9 @@ public struct JSONExport: ExchangeExport {
         /// Creates the usual options.
         public init() {}
     }
+
+    /// More of a message's payload is never in memory.
+    private static let longestPayload = 16 << 20
 
     private let source: any ExchangeSource
     private let options: Options
@@ -89,7 +101,25 @@ public struct JSONExport: ExchangeExport {
             }
             if let trailers = messages.responseTrailers { try $0.fields("trailers", StoredHead.fields(trailers)) }
         }
+        try streamed(exchange, into: &writer)
         try writer.trace(messages.trace)
+    }
+
+    /// Writes the messages of an exchange whose bodies are streams of them.
+    private func streamed(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+        let timeline = MessageTimeline(
+            exchange,
+            source: source,
+            payloadLimit: min(options.bodyLimit ?? .max, JSONExport.longestPayload),
+            decodedLimit: options.decodedLimit
+        )
+        guard let timeline else { return }
+        writer.key("messages")
+        try writer.array { array in
+            while let message = try timeline.next() { try array.object { try $0.streamedMessage(message) } }
+        }
+        let remarks = timeline.remarks
+        if !remarks.isEmpty { writer.member("messagesComment", remarks.joined(separator: " ")) }
     }
 
     private func body(

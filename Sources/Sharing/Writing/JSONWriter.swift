@@ -90,6 +90,15 @@ struct JSONWriter {
         buffer.writeString(microseconds.map { Milliseconds.text($0) } ?? "-1")
     }
 
+    /// Writes microseconds as a number of seconds.
+    mutating func seconds(_ microseconds: Int64) {
+        separate()
+        let (seconds, fraction) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
+        let digits = String(fraction)
+        let zeros = String(repeating: "0", count: 6 - digits.utf8.count)
+        buffer.writeString("\(microseconds < 0 ? "-" : "")\(seconds).\(zeros)\(digits)")
+    }
+
     mutating func member(_ name: String, _ text: String) {
         key(name)
         value(text)

@@ -77,6 +77,20 @@ struct Run: AsyncParsableCommand {
 
 extension RecorderConfiguration.Mode: ExpressibleByArgument {}
 
+/// The legs on which HTTP/2 is spoken, as `--http2` names them.
+enum HTTP2Choice: String, ExpressibleByArgument, CaseIterable {
+    case off, client, upstream, on
+
+    var legs: ProxyConfiguration.HTTP2Legs {
+        switch self {
+        case .off: []
+        case .client: .client
+        case .upstream: .upstream
+        case .on: [.client, .upstream]
+        }
+    }
+}
+
 /// The options of every command that runs a proxy.
 struct ProxyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where to listen; port 0 is any free one.", valueName: "host:port"))
@@ -110,6 +124,9 @@ struct ProxyOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("A server with which old and weak TLS is spoken. Repeatable.", valueName: "host"))
     var tlsLegacy: [String] = []
+
+    @Option(help: "Where HTTP/2 is spoken: on both legs ('on'), with clients or with servers only, or nowhere ('off').")
+    var http2 = HTTP2Choice.on
 
     @Flag(help: "Keep decrypting hosts whose clients refuse our certificate.")
     var noAutoTunnel = false
@@ -151,6 +168,7 @@ struct ProxyOptions: ParsableArguments {
         settings.insecureHosts = insecureHost
         settings.legacyHosts = tlsLegacy
         settings.tunnelsRefusingHosts = !noAutoTunnel
+        settings.http2 = http2.legs
         settings.timeouts.connect = .milliseconds(Int64(connectTimeout * 1_000))
         settings.timeouts.requestHead = .milliseconds(Int64(headTimeout * 1_000))
         settings.timeouts.idle = .milliseconds(Int64(idleTimeout * 1_000))

@@ -57,11 +57,23 @@ struct Show: ParsableCommand {
     @Flag(help: "With --body: the bytes as received, without undoing the content coding.")
     var raw = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Names and types for gRPC messages: what protoc writes with --descriptor_set_out and --include_imports.",
+            valueName: "file"
+        )
+    )
+    var protoDescriptor: String?
+
     func validate() throws {
+        if protoDescriptor != nil, body != nil {
+            throw ValidationError("--proto-descriptor and --body exclude each other.")
+        }
         if raw, body == nil { throw ValidationError("--raw goes with --body request or --body response.") }
     }
 
     func run() throws {
+        let descriptors = try protoDescriptor.map { try DescriptorFile.read($0) }
         let reader = try SessionQuery.open(session)
         guard let exchange = try reader.exchange(ExchangeID(id)) else {
             throw StartFailure(
@@ -71,7 +83,7 @@ struct Show: ParsableCommand {
         }
         let output = try OutputFile(path: nil)
         guard let body else {
-            try output.write(try ExchangeReport.text(exchange, source: reader))
+            try output.write(try ExchangeReport.text(exchange, source: reader, descriptors: descriptors))
             return
         }
         try refuseBinary(exchange, body, reader)
@@ -104,6 +116,33 @@ struct Show: ParsableCommand {
             "The body is no text, and would garble the terminal.",
             hint: "Redirect it: sluice show \(session) \(id) --body \(message.rawValue)\(raw ? " --raw" : "") > file"
         )
+    }
+}
+
+enum DescriptorFile {
+    /// More than this is no descriptor set that anyone compiled, but perhaps a device that never ends.
+    private static let largest = 256 << 20
+
+    /// Reads the file of `--proto-descriptor`.
+    static func read(_ path: String) throws -> DescriptorSet {
+        let hint = "protoc --descriptor_set_out=FILE --include_imports YOUR.proto writes one."
+        guard access(path, R_OK) == 0, let file = FileHandle(forReadingAtPath: path) else {
+            throw StartFailure(
+                "The descriptor set \(path) cannot be read: \(String(cString: strerror(errno))).",
+                hint: hint
+            )
+        }
+        guard let data = try? file.read(upToCount: largest + 1) ?? Data() else {
+            throw StartFailure("The descriptor set \(path) cannot be read; is it a directory?", hint: hint)
+        }
+        guard data.count <= largest else {
+            throw StartFailure("The descriptor set \(path) is larger than \(largest >> 20) MiB.", hint: hint)
+        }
+        do {
+            return try DescriptorSet(ByteBuffer(bytes: data))
+        } catch {
+            throw StartFailure("The descriptor set \(path) cannot be used: \(error.message).", hint: error.hint)
+        }
     }
 }
 

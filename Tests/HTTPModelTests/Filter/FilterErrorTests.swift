@@ -36,6 +36,32 @@ struct FilterErrorTests {
             ("time:500ms", 6, "no two exchanges take the same time", "write time:>500ms or a range"),
             ("time:>1w", 7, "'1w' is no length of time", "write a number with us, ms, s, m, h or d"),
             ("is:chaned", 4, "unknown property 'chaned'", "did you mean 'changed'?"),
+            ("is:gprc", 4, "unknown property 'gprc'", "did you mean 'grpc'?"),
+            ("grpc:unavailble", 6, "'unavailble' is no gRPC status", "did you mean 'unavailable'?"),
+            ("grpc:canceled", 6, "'canceled' is no gRPC status", "did you mean 'cancelled'?"),
+            ("grpc:0,wat", 8, "'wat' is no gRPC status", "write its number, or a name such as unavailable"),
+            (
+                "grpc:>ok", 7, "'ok' is no number",
+                "write a number, a comparison such as >=400, or a range such as 200..299"
+            ),
+            ("grpc:<0", 6, "no grpc is below 0", nil), ("messages:<0", 10, "no messages is below 0", nil),
+            (
+                "host:a status=404", 14, "a colon is missing after 'status'",
+                "write status:404, or quote it to search the URL for it"
+            ),
+            (
+                "(Size=1kb)", 6, "a colon is missing after 'size'",
+                "write size:1kb, or quote it to search the URL for it"
+            ),
+            (
+                "!method==GET", 8, "a colon is missing after 'method'",
+                "write method:GET, or quote it to search the URL for it"
+            ),
+            (
+                "time>=1s", 5, "a colon is missing after 'time'",
+                "write time:>=1s, or quote it to search the URL for it"
+            ),
+            ("host=", 5, "a colon is missing after 'host'", "for example host:*.example.com"),
             ("version:h3", 9, "unknown version 'h3'", "write h1, h2, 1.0, 1.1 or 2"),
             (
                 "since:noon", 7, "'noon' is no time",

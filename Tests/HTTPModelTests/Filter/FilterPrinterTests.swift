@@ -19,7 +19,10 @@ struct FilterPrinterTests {
             ("before:1m", "before:2026-11-21T11:59:00Z"), ("url:\"*a\"", "url:\"*a\""), ("url:*a", "url:*a"),
             ("url:*a*", "url:a"),
             ("a*b", "a*b"), ("*", "*"), ("http://x", "\"http://x\""), ("path:\"/a b*\"", "path:\"/a b*\""),
-            ("path:/a\\ b*", "path:/a\\ b*"),
+            ("path:/a\\ b*", "path:/a\\ b*"), ("grpc:Unavailable,>0", "grpc:14,>=1"), ("grpc:*", "grpc:*"),
+            ("grpc:<=0", "grpc:0"), ("messages:>10", "messages:>=11"), ("\"status=404\"", "\"status=404\""),
+            ("\"size>1\"", "\"size>1\""), ("url:status=404", "url:status=404"), ("id=5", "id=5"),
+            ("*status=4*", "\"status=4\""), ("*status=?", "*status=?"), ("is:websocket,grpc", "is:websocket,grpc"),
         ]
     )
     func canonical(expression: String, expected: String) throws {
@@ -43,7 +46,10 @@ struct FilterPrinterTests {
         let quotedText = { (random: inout SeededGenerator) in
             "\""
                 + random.text(
-                    of: ["a", "B", " ", "*", "?", "[", "(", ",", ":", "\\\\", "\\\"", "\\n", "é", "!", "-"],
+                    of: [
+                        "a", "B", " ", "*", "?", "[", "(", ",", ":", "\\\\", "\\\"", "\\n", "é", "!", "-", "host", "=",
+                        ">",
+                    ],
                     upTo: 6
                 ) + "x\""
         }
@@ -63,15 +69,15 @@ struct FilterPrinterTests {
             ]
             return keys[random.number(below: keys.count)] + ":" + text
                 + (random.number(below: 3) == 0 ? "," + plainText(&random) : "")
-        case 3: return ["id:", "port:", "status:", "size:"][random.number(below: 4)] + number
+        case 3: return ["id:", "port:", "status:", "size:", "grpc:", "messages:"][random.number(below: 6)] + number
         case 4: return "time:" + [">5us", "<7.25s", "3..8ms", "4..", "..6m", ">=0", "1ms..1s"][random.number(below: 7)]
         case 5: return ["header:x-y", "reqheader:*z", "resheader:\"A-b\""][random.number(below: 3)] + ":" + text
         case 6:
             return ["since:", "before:"][random.number(below: 2)]
                 + ["10m", "14:30:05.25", "2026-02-28", "2024-02-29T00:00Z"][random.number(below: 4)]
         default:
-            return ["error", "is:tls,held", "version:h1", "version:1.0,h2,1.1", "is:client-tls"][
-                random.number(below: 5)
+            return ["error", "is:tls,held", "version:h1", "version:1.0,h2,1.1", "is:client-tls", "grpc:aborted,*"][
+                random.number(below: 6)
             ]
         }
     }
@@ -101,7 +107,7 @@ struct FilterPrinterTests {
                 "(", ")", "!", "-", " ", " ", "\"", "\\", ",", "*", "?", "..", ">", "<", "=", "5", "xx", "kb", "ms",
                 " and ", " or ", "not ",
                 "a", "é", "\u{301}", "\r\n", ":", "//", "14:30", "2026-11-21", "T", "+", "h1", "json", "/", "[",
-                "error", "tls", "👩‍👩‍👧",
+                "error", "tls", "status", "👩‍👩‍👧",
             ]
         let record = FilterFixture.record()
         let exchange = FilterFixture.exchange(record)

@@ -147,12 +147,14 @@ struct FilterTests {
             ("blocked", { $0.state = .blocked }), ("changed", { $0.flags = .requestChanged }),
             ("changed", { $0.flags = .responseChanged }), ("error", { $0.state = .failed }),
             ("held", { $0.flags = .held }),
+            ("grpc", { $0.mediaType = "application/grpc-web+proto" }), ("grpc", { $0.grpc = GRPCOutcome(status: 0) }),
             ("incomplete", { $0.flags = .responseBodyIncomplete }), ("inflight", { $0.state = .inFlight }),
             ("interrupted", { $0.state = .interrupted }), ("local", { $0.flags = .answeredLocally }),
             ("malformed", { $0.kind = .malformed }), ("request-changed", { $0.flags = .requestChanged }),
             ("response-changed", { $0.flags = .responseChanged }), ("retried", { $0.flags = .retried }),
             ("reused", { $0.flags = .upstreamReused }), ("tunnel", { $0.kind = .tunnel }),
             ("tunnel", { $0.kind = .decryptedTunnel }), ("upgraded", { $0.kind = .upgraded }),
+            ("upgraded", { $0.kind = .webSocket }), ("websocket", { $0.kind = .webSocket }),
         ]
         for (name, change) in facts {
             #expect(try passes("is:\(name)", change), "\(name)")
@@ -172,6 +174,41 @@ struct FilterTests {
         #expect(try passes("status:0", unanswered))
         #expect(try !passes("time:<1h", unanswered))
         #expect(try passes("!time:>1s", unanswered))
+    }
+
+    @Test("select gRPC calls by the number or name of their status, and none where there is none")
+    func grpc() throws {
+        let unavailable: (inout ExchangeRecord) -> Void = { $0.grpc = GRPCOutcome(status: 14, message: "down") }
+        for term in ["14", "unavailable", "UNAVAILABLE", ">0", "1..", "12..14", "0,14", "ok,14", "*", "<15"] {
+            #expect(try passes("grpc:" + term, unavailable), "\(term)")
+            #expect(try !passes("grpc:" + term), "\(term)")
+        }
+        for term in ["0", "ok", "13", "<14", "deadline_exceeded", "cancelled,16"] {
+            #expect(try !passes("grpc:" + term, unavailable), "\(term)")
+        }
+        #expect(try passes("grpc:deadline-exceeded,DeadlineExceeded") { $0.grpc = GRPCOutcome(status: 4) })
+        #expect(try passes("grpc:*") { $0.grpc = GRPCOutcome(status: -1) })
+        #expect(try passes("grpc:9999") { $0.grpc = GRPCOutcome(status: 9_999) })
+        #expect(try passes("!grpc:*"))
+    }
+
+    @Test("count the messages of both directions")
+    func messages() throws {
+        let chat: (inout ExchangeRecord) -> Void = { ($0.tally.fromClient, $0.tally.fromServer) = (4, 7) }
+        for term in [">10", "11", "10..", "<12"] { #expect(try passes("messages:" + term, chat), "\(term)") }
+        for term in [">11", "4", "7", "0"] { #expect(try !passes("messages:" + term, chat), "\(term)") }
+        #expect(try passes("messages:0"))
+    }
+
+    @Test("search the URL for what looks like a comparison but may stand in a query")
+    func queriesWithoutKey() throws {
+        for word in ["page=2", "q=x", "id=5", "type=a", "time=1", "path=x", "\"status=404\"", "status\\=404", "=404"] {
+            let filter = try Filter(word, clock: FilterFixture.clock)
+            let text = word.filter { $0 != "\"" && $0 != "\\" }
+            let record = FilterFixture.record { $0.url.query = text }
+            #expect(filter.decides(record) == true, "\(word)")
+            #expect(try Filter(filter.description) == filter, "\(word)")
+        }
     }
 
     @Test("search bodies as sent where a stage changed them")

@@ -1,0 +1,93 @@
+/// Up to four digits of base64 (RFC 4648 §4), which stand for up to three bytes.
+///
+/// gRPC-Web encodes each piece that a sender flushes on its own, so padding may stand wherever a piece ended.
+struct Base64Group: Sendable {
+    /// What a digit came to.
+    enum Step {
+        case needsMore
+        case whole(Decoded)
+        case invalid
+    }
+
+    /// The bytes of one group.
+    struct Decoded {
+        private let bytes: (UInt8, UInt8, UInt8)
+        private let count: Int
+
+        init(bits: UInt32, count: Int) {
+            bytes = (
+                UInt8(truncatingIfNeeded: bits >> 16), UInt8(truncatingIfNeeded: bits >> 8),
+                UInt8(truncatingIfNeeded: bits)
+            )
+            self.count = count
+        }
+
+        func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+            try withUnsafeBytes(of: bytes) { try body(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
+        }
+    }
+
+    private var bits: UInt32 = 0
+    private var digits = 0
+    private var padding = 0
+
+    /// Whether a group has begun and not ended.
+    var hasDigits: Bool { digits > 0 }
+
+    /// Takes the next character; line breaks stand for nothing.
+    mutating func take(_ character: UInt8) -> Step {
+        if character == 0x0A || character == 0x0D { return .needsMore }
+        if character == UInt8(ascii: "=") {
+            guard digits >= 2 else { return .invalid }
+            padding += 1
+        } else if padding == 0, let value = Base64Group.value(character) {
+            bits = bits << 6 | value
+            digits += 1
+        } else {
+            return .invalid
+        }
+        guard digits + padding == 4 else { return .needsMore }
+        return .whole(end())
+    }
+
+    /// The bytes of a last group that has no padding; `nil` where a digit is missing.
+    mutating func unpadded() -> Decoded? {
+        digits >= 2 ? end() : nil
+    }
+
+    private mutating func end() -> Decoded {
+        let decoded = Decoded(bits: bits << (6 * UInt32(4 - digits)), count: digits - 1)
+        self = Base64Group()
+        return decoded
+    }
+
+    private static func value(_ character: UInt8) -> UInt32? {
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "+"): 62
+        case UInt8(ascii: "/"): 63
+        default: nil
+        }
+    }
+
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    /// Encodes bytes, with padding.
+    static func encode(_ bytes: some Collection<UInt8>) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let group = rest.prefix(3)
+            rest = rest.dropFirst(3)
+            let bits = group.reduce(0 as UInt32) { $0 << 8 | UInt32($1) } << (8 * UInt32(3 - group.count))
+            for index in 0..<4 {
+                let value = Int(bits >> (18 - 6 * UInt32(index)) & 0x3F)
+                text.append(index <= group.count ? alphabet[value] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

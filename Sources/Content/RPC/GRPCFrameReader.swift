@@ -1,0 +1,196 @@
+public import NIOCore
+
+/// Reads the frames of a gRPC body piece by piece, keeping at most one payload, and of that no more than a limit.
+///
+/// Each message has a prefix of five bytes: flags, then the length (gRPC over HTTP/2, "Length-Prefixed-Message").
+/// The first thing that is wrong ends the reading; what came before it has been given out.
+public struct GRPCFrameReader: Sendable {
+    private static let prefixLength = 5
+
+    /// How many bytes of a payload are kept; may be changed between pieces.
+    public var payloadLimit: Int
+    /// How many whole messages there were.
+    public private(set) var messageCount = 0
+    /// What ended the reading; `nil` where all is well.
+    public private(set) var problem: GRPCFramingProblem?
+
+    private let framing: GRPCFraming
+    /// How many bytes of the body were read.
+    private var offset: Int64 = 0
+    private var base64 = Base64Group()
+    /// Where the group of base64 begins whose digits are passing.
+    private var groupStart: Int64 = 0
+    private var frameStart: Int64 = 0
+    private var prefixTaken = 0
+    private var flags: UInt8 = 0
+    private var length: UInt32 = 0
+    private var received = 0
+    private var payload = ByteBuffer()
+    private var hasTrailers = false
+
+    /// Prepares to read from a body's first byte.
+    ///
+    /// - Parameters:
+    ///   - framing: how the frames stand in the body.
+    ///   - payloadLimit: how many bytes of each payload to keep.
+    public init(_ framing: GRPCFraming, payloadLimit: Int) {
+        self.framing = framing
+        self.payloadLimit = payloadLimit
+    }
+
+    /// What there is of a frame that has begun and not ended; `nil` between frames and within a prefix.
+    public var unfinished: GRPCFrame? {
+        prefixTaken == GRPCFrameReader.prefixLength ? frame(endOffset: offset) : nil
+    }
+
+    /// Reads the next bytes of the body and hands over each frame that ends in them.
+    public mutating func read(_ bytes: ByteBuffer, forEachFrame body: (GRPCFrame) throws -> Void) rethrows {
+        try bytes.withUnsafeReadableBytes { bytes in
+            if framing == .webText {
+                try readBase64(bytes, body)
+            } else {
+                try readFrames(bytes, at: .each(from: offset), body)
+                if problem == nil { offset += Int64(bytes.count) }
+            }
+        }
+    }
+
+    /// Says that the body has ended, which is a problem where a frame has not.
+    ///
+    /// Hands over the frame that base64 without its last padding ends with.
+    public mutating func finish(forEachFrame body: (GRPCFrame) throws -> Void) rethrows {
+        guard problem == nil else { return }
+        if framing == .webText, base64.hasDigits {
+            guard let last = base64.unpadded() else {
+                return fail(.truncated, offset, "the body ends within a group of base64")
+            }
+            try last.withBytes { try readFrames($0, at: .group(groupStart..<offset), body) }
+        }
+        guard problem == nil, prefixTaken > 0 else { return }
+        let what = prefixTaken == GRPCFrameReader.prefixLength && flags & 0x80 != 0 ? "trailers" : "message"
+        let name = what == "message" ? "message \(messageCount + 1)" : "the trailers"
+        if prefixTaken < GRPCFrameReader.prefixLength {
+            fail(.truncated, offset, "the body ends within the prefix of \(name)")
+        } else {
+            fail(.truncated, offset, "the body ends within \(name), after \(received) of its \(length) bytes")
+        }
+    }
+
+    // MARK: Base64
+
+    private mutating func readBase64(_ bytes: UnsafeRawBufferPointer, _ body: (GRPCFrame) throws -> Void) rethrows {
+        for byte in bytes {
+            guard problem == nil else { return }
+            if !base64.hasDigits { groupStart = offset }
+            switch base64.take(byte) {
+            case .needsMore: offset += 1
+            case .invalid: fail(.malformed, offset, "0x\(hexadecimal: byte) is no base64 in this place")
+            case .whole(let decoded):
+                offset += 1
+                try decoded.withBytes { try readFrames($0, at: .group(groupStart..<offset), body) }
+            }
+        }
+    }
+
+    // MARK: Frames
+
+    /// Where bytes stand in the body.
+    private enum Place {
+        /// One after the other.
+        case each(from: Int64)
+        /// All in one group of base64.
+        case group(Range<Int64>)
+
+        func start(_ index: Int) -> Int64 {
+            switch self {
+            case .each(let first): first + Int64(index)
+            case .group(let range): range.lowerBound
+            }
+        }
+
+        /// The offset after the last of so many bytes.
+        func end(_ count: Int) -> Int64 {
+            switch self {
+            case .each(let first): first + Int64(count)
+            case .group(let range): range.upperBound
+            }
+        }
+    }
+
+    private mutating func readFrames(
+        _ bytes: UnsafeRawBufferPointer,
+        at place: Place,
+        _ body: (GRPCFrame) throws -> Void
+    ) rethrows {
+        var position = 0
+        while position < bytes.count, problem == nil {
+            if prefixTaken < GRPCFrameReader.prefixLength {
+                if prefixTaken == 0 { frameStart = place.start(position) }
+                takePrefix(bytes[position])
+                position += 1
+            } else {
+                let taken = min(Int(length) - received, bytes.count - position)
+                let kept = min(taken, max(0, payloadLimit - received))
+                if kept > 0 {
+                    payload.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[position..<(position + kept)]))
+                }
+                received += taken
+                position += taken
+            }
+            if prefixTaken == GRPCFrameReader.prefixLength, received == Int(length), problem == nil {
+                try endFrame(place.end(position), body)
+            }
+        }
+    }
+
+    private mutating func takePrefix(_ byte: UInt8) {
+        if prefixTaken == 0 {
+            // Bit 0 says compressed, bit 7 (in gRPC-Web) trailers; the others mean nothing.
+            guard byte & (framing == .grpc ? 0xFE : 0x7E) == 0 else {
+                let allowed = framing == .grpc ? "0x00 or 0x01" : "0x00, 0x01, 0x80 or 0x81"
+                return fail(.malformed, frameStart, "the flags of a message are 0x\(hexadecimal: byte), not \(allowed)")
+            }
+            guard !hasTrailers else { return fail(.malformed, frameStart, "more follows the trailers") }
+            flags = byte
+            length = 0
+        } else {
+            length = length << 8 | UInt32(byte)
+        }
+        prefixTaken += 1
+    }
+
+    private mutating func endFrame(_ endOffset: Int64, _ body: (GRPCFrame) throws -> Void) rethrows {
+        if flags & 0x80 == 0 { messageCount += 1 } else { hasTrailers = true }
+        let whole = frame(endOffset: endOffset)
+        prefixTaken = 0
+        received = 0
+        payload = ByteBuffer()
+        try body(whole)
+    }
+
+    private func frame(endOffset: Int64) -> GRPCFrame {
+        let isTrailers = flags & 0x80 != 0
+        let isWhole = received == Int(length)
+        return GRPCFrame(
+            kind: isTrailers ? .trailers : .message,
+            number: isTrailers || isWhole ? messageCount : messageCount + 1,
+            isCompressed: flags & 0x01 != 0,
+            size: Int(length),
+            payload: payload,
+            received: received,
+            endOffset: endOffset
+        )
+    }
+
+    private mutating func fail(_ kind: GRPCFramingProblem.Kind, _ offset: Int64, _ message: String) {
+        problem = GRPCFramingProblem(kind: kind, offset: offset, message: message)
+    }
+}
+
+extension DefaultStringInterpolation {
+    /// Writes a byte as two hexadecimal digits.
+    mutating func appendInterpolation(hexadecimal byte: UInt8) {
+        let digits = String(byte, radix: 16)
+        appendLiteral(digits.utf8.count < 2 ? "0" + digits : digits)
+    }
+}

@@ -1,0 +1,150 @@
+public import NIOCore
+
+/// Why a file is no descriptor set.
+public struct DescriptorSetError: Error, Hashable, CustomStringConvertible {
+    /// What is wrong and where.
+    public var message: String
+    /// What to try.
+    public var hint: String
+
+    /// Message and hint.
+    public var description: String { "\(message)\n\(hint)" }
+}
+
+/// The types and services that `protoc --descriptor_set_out` has written (`FileDescriptorSet`, descriptor.proto).
+public struct DescriptorSet: Sendable {
+    /// A method of a service.
+    public struct Method: Sendable, Hashable {
+        /// The service's full name, for example `package.Service`.
+        public var service: String
+        /// The method's name.
+        public var name: String
+        /// The full name of the type of the client's messages.
+        public var input: String
+        /// The full name of the type of the server's messages.
+        public var output: String
+        /// Whether the client sends any number of messages.
+        public var isClientStreaming: Bool
+        /// Whether the server sends any number of messages.
+        public var isServerStreaming: Bool
+    }
+
+    /// What a request's path names.
+    public enum Lookup: Sendable, Hashable {
+        /// A method.
+        case found(Method)
+        /// Nothing that the set has, for the reason given.
+        case unknown(String)
+    }
+
+    var messages: [String: MessageDescriptor] = [:]
+    var enums: [String: EnumDescriptor] = [:]
+    var services: [String: [Method]] = [:]
+
+    /// The full names of the services, sorted.
+    public var serviceNames: [String] { services.keys.sorted() }
+
+    /// Reads a descriptor set.
+    ///
+    /// - Throws: what is wrong with it, where, and what to try.
+    public init(_ bytes: ByteBuffer) throws(DescriptorSetError) {
+        let bytes = Array(bytes.readableBytesView)
+        if let mistake = DescriptorSet.mistake(bytes) { throw mistake }
+        var parser = DescriptorParser(bytes)
+        do throws(ProtobufProblem) {
+            try parser.parseSet()
+        } catch {
+            throw DescriptorSet.refusal("it is no FileDescriptorSet: \(error)", parser.filesRead)
+        }
+        guard parser.filesRead > 0 else { throw DescriptorSet.refusal("it describes no file", 0) }
+        messages = parser.messages
+        enums = parser.enums
+        services = parser.services
+    }
+
+    /// Whether the set has a message type of this full name.
+    public func hasMessage(_ fullName: String) -> Bool { messages[fullName] != nil }
+
+    /// Finds the method that a request asks for: the last two segments of the path, `package.Service/Method`.
+    ///
+    /// - Parameter path: the path of the URL; what comes before those segments is some gateway's.
+    /// - Returns: the method, or why there is none.
+    public func method(path: some StringProtocol) -> Lookup {
+        let segments = path.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
+        guard segments.count >= 3, let name = segments.last, let service = segments.dropLast().last, !name.isEmpty
+        else {
+            return .unknown("the path does not end in /package.Service/Method")
+        }
+        guard let methods = services[String(service)] else {
+            let known = DescriptorSet.listed(serviceNames)
+            return .unknown("the descriptor set has no service \(service); it has \(known)")
+        }
+        guard let method = methods.first(where: { $0.name == name }) else {
+            let known = DescriptorSet.listed(methods.map(\.name))
+            return .unknown("the service \(service) has no method \(name) in the descriptor set; it has \(known)")
+        }
+        return .found(method)
+    }
+
+    /// Reads a message as a type of the set.
+    ///
+    /// Fields that the type does not have, or has with another wire type, are read without a descriptor and keep their
+    /// numbers.
+    ///
+    /// - Parameters:
+    ///   - bytes: the message.
+    ///   - type: the full name of its type.
+    ///   - isPartial: whether these are but the message's first bytes, so that they may end within a field.
+    ///   - limits: how much to read.
+    /// - Returns: `nil` where the set does not have the type.
+    public func decode(
+        _ bytes: ByteBuffer,
+        as type: String,
+        isPartial: Bool = false,
+        limits: ProtobufLimits = ProtobufLimits()
+    ) -> ProtobufContent? {
+        guard messages[type] != nil || WellKnownType(rawValue: type) != nil else { return nil }
+        var reader = TypedReader(self, Array(bytes.readableBytesView), isPartial: isPartial, limits: limits)
+        let root = reader.wholeMessage(type)
+        return ProtobufContent(root: root, isTyped: true, problem: reader.problem, isCut: reader.isCut)
+    }
+
+    private static func listed(_ names: [String]) -> String {
+        guard !names.isEmpty else { return "none" }
+        let shown = names.prefix(5).joined(separator: ", ")
+        return names.count > 5 ? "\(shown) and \(names.count - 5) more" : shown
+    }
+}
+
+// MARK: - Files that are something else
+
+extension DescriptorSet {
+    private static let command = "protoc --descriptor_set_out=FILE --include_imports YOUR.proto"
+
+    /// Files that people give in place of a descriptor set, known by how they begin.
+    private static func mistake(_ bytes: [UInt8]) -> DescriptorSetError? {
+        let hint = "\(command) writes one."
+        guard !bytes.isEmpty else {
+            return DescriptorSetError(message: "it is empty", hint: hint)
+        }
+        if bytes.starts(with: [0x1F, 0x8B]) {
+            return DescriptorSetError(message: "it is compressed with gzip", hint: "Try gunzip first.")
+        }
+        let text = bytes.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        if text.starts(with: "{".utf8) {
+            return DescriptorSetError(message: "it is JSON, not the binary form of a descriptor set", hint: hint)
+        }
+        let words = ["syntax", "edition", "package", "import", "message", "//", "/*"]
+        if words.contains(where: { text.starts(with: $0.utf8) }), TextDecoder.isText(ByteBuffer(bytes: bytes)) {
+            return DescriptorSetError(message: "it is the source of a .proto file, not compiled", hint: hint)
+        }
+        return nil
+    }
+
+    private static func refusal(_ message: String, _ filesRead: Int) -> DescriptorSetError {
+        let isPartial = filesRead > 0
+        let read = isPartial ? " (\(filesRead) \(filesRead == 1 ? "file" : "files") could be read before that)" : ""
+        let hint = isPartial ? "It may be cut short; write it again: \(command)" : "\(command) writes one."
+        return DescriptorSetError(message: message + read, hint: hint)
+    }
+}

@@ -1,0 +1,103 @@
+public import NIOCore
+
+/// How much of a message a reader takes in, so that no message can be a burden to show.
+public struct ProtobufLimits: Sendable, Hashable {
+    /// How deep messages may be nested; what is deeper is shown as bytes.
+    public var depth = 64
+    /// How many values to read.
+    public var values = 10_000
+    /// How many bytes of a text to show.
+    public var text = 4096
+    /// How many bytes of a value that is no text to show.
+    public var bytes = 64
+
+    /// The usual limits.
+    public init() {}
+}
+
+/// A field, or an element of a list, of a message in Protocol Buffers: a tree that can be printed, and folded.
+public struct ProtobufNode: Sendable, Hashable {
+    /// What the value is called.
+    public enum Label: Sendable, Hashable {
+        /// A field's number: nothing else is known of it.
+        case number(Int)
+        /// A field's JSON name, or a map's key.
+        case name(String)
+        /// Nothing: an element of a list, or a whole message.
+        case none
+    }
+
+    /// What the value is.
+    public enum Value: Sendable, Hashable {
+        /// One value as it is printed: a JSON scalar, or `<…>` for bytes.
+        case scalar(String)
+        /// The fields of a message.
+        case message([ProtobufNode])
+        /// The elements of a repeated field.
+        case list([ProtobufNode])
+    }
+
+    /// What it is called.
+    public var label: Label
+    /// What it is.
+    public var value: Value
+    /// What else there is to say: other readings, what was left out; empty for nothing.
+    public var remark: String
+
+    /// Creates a node.
+    public init(_ label: Label, _ value: Value, remark: String = "") {
+        self.label = label
+        self.value = value
+        self.remark = remark
+    }
+}
+
+/// A message in Protocol Buffers, read as far as it can be.
+public struct ProtobufContent: Sendable, Hashable {
+    /// The whole message: its value is a message, or for a type that JSON writes otherwise (`Timestamp`) a scalar.
+    public var root: ProtobufNode
+    /// Whether names and types come from a descriptor; where not, fields have numbers.
+    public var isTyped: Bool
+    /// Where the bytes stop being what they should; what stands before that is in the tree.
+    public var problem: ProtobufProblem?
+    /// Whether the limit on values was reached, so that the rest is missing.
+    public var isCut: Bool
+
+    /// The message as text, a line each.
+    ///
+    /// With a descriptor in the JSON form of proto3, where all that JSON cannot say follows `//`; without one like
+    /// `protoc --decode_raw`, with other readings after `#`.
+    public var lines: [String] {
+        isTyped ? ProtobufPrinter.json(root) : ProtobufPrinter.text(root)
+    }
+
+    /// Reads a message of which no descriptor is known.
+    ///
+    /// What a length-delimited value is cannot be known for certain; it is taken for the first of these that fits:
+    /// 1. text: UTF-8 without control characters but tabs and line breaks. (Where it begins with one of these, and is
+    ///    a message too, it is a message: a first field of 9, 10 or 13 bytes looks so.)
+    /// 2. a message: fields to the last byte, with tags as short as can be, no reserved numbers, and one wire type a
+    ///    number.
+    /// 3. packed varints: at least two, each as short as can be and of at most 32 bits (or negative).
+    /// 4. bytes, in hexadecimal.
+    ///
+    /// - Parameters:
+    ///   - bytes: the message.
+    ///   - isPartial: whether these are but its first bytes, so that they may end within a field.
+    ///   - limits: how much to read.
+    /// - Returns: the message, its fields by number.
+    public static func schemaless(
+        _ bytes: ByteBuffer,
+        isPartial: Bool = false,
+        limits: ProtobufLimits = ProtobufLimits()
+    ) -> ProtobufContent {
+        var reader = SchemalessReader(Array(bytes.readableBytesView), isPartial: isPartial, limits: limits)
+        let fields = reader.wholeMessage()
+        return ProtobufContent(
+            root: ProtobufNode(.none, .message(fields)),
+            isTyped: false,
+            problem: reader.problem,
+            isCut: reader.isCut
+        )
+    }
+}

@@ -1,0 +1,109 @@
+/// Scalar values as they are printed.
+enum ProtobufScalar {
+    /// A JSON string; control characters are escaped, so that traffic cannot drive a terminal.
+    static func quoted(_ text: some StringProtocol) -> String {
+        var output = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": output += "\\\""
+            case "\\": output += "\\\\"
+            case "\n": output += "\\n"
+            case "\r": output += "\\r"
+            case "\t": output += "\\t"
+            default:
+                if isControl(scalar) {
+                    let digits = String(scalar.value, radix: 16)
+                    output += "\\u" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
+                } else {
+                    output.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return output + "\""
+    }
+
+    /// A name for a remark: a message may bring any name along, so it is cut, and its control characters are escaped.
+    static func name(_ name: String) -> String {
+        let shown = name.unicodeScalars.prefix(longestName)
+        let isCut = shown.endIndex < name.unicodeScalars.endIndex
+        return quoted(String(shown)).dropFirst().dropLast() + (isCut ? "…" : "")
+    }
+
+    private static let longestName = 200
+
+    /// Whether a character has no picture of its own: C0 and C1 controls, and those that turn the direction of text.
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069, 0x200E...0x200F, 0xFEFF: true
+        default: false
+        }
+    }
+
+    /// A text cut to so many bytes, as a JSON string, and what to say about it.
+    static func text(_ bytes: ArraySlice<UInt8>, limit: Int) -> (text: String, remark: String) {
+        guard bytes.count > limit else {
+            let isValid = UTF8Check.isValid(bytes)
+            return (quoted(String(decoding: bytes, as: UTF8.self)), isValid ? "" : "not valid UTF-8")
+        }
+        var check = UTF8Check()
+        check.feed(bytes.prefix(limit))
+        let isCutCharacter = check.isValidSoFar && !check.isValid
+        let shown = bytes.prefix(limit).dropLast(isCutCharacter ? check.unfinishedCount : 0)
+        let remark = "the first \(shown.count) of \(bytes.count) bytes\(check.isValidSoFar ? "" : "; not valid UTF-8")"
+        return (quoted(String(decoding: shown, as: UTF8.self)), remark)
+    }
+
+    /// A floating-point number in the JSON form of proto3: what JSON has no number for is a string.
+    static func number(_ value: some BinaryFloatingPoint & CustomStringConvertible) -> String {
+        if value.isNaN { return "\"NaN\"" }
+        if value.isInfinite { return value < 0 ? "\"-Infinity\"" : "\"Infinity\"" }
+        let text = value.description
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
+    /// The reading of `sint32` and `sint64`.
+    static func zigZag(_ value: UInt64) -> Int64 {
+        Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    /// Seconds since 1970 as RFC 3339 has them, with as many digits of a fraction as are needed: 0, 3, 6 or 9.
+    ///
+    /// - Returns: `nil` outside the years 1 to 9999.
+    static func timestamp(seconds: Int64, nanoseconds: Int32) -> String? {
+        guard (-62_135_596_800...253_402_300_799).contains(seconds), (0..<1_000_000_000).contains(nanoseconds) else {
+            return nil
+        }
+        let days = Int((seconds - (seconds < 0 ? 86_399 : 0)) / 86_400)
+        let inDay = Int(seconds) - days * 86_400
+        let (year, month, day) = civilDay(days)
+        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+        let time = "\(padded(inDay / 3600, 2)):\(padded(inDay / 60 % 60, 2)):\(padded(inDay % 60, 2))"
+        return "\(date)T\(time)\(fraction(Int(nanoseconds)))Z"
+    }
+
+    /// Nanoseconds as the fraction of a second, with its point; empty for 0.
+    static func fraction(_ nanoseconds: Int) -> String {
+        guard nanoseconds > 0 else { return "" }
+        var digits = padded(nanoseconds, 9)
+        while digits.hasSuffix("000") { digits.removeLast(3) }
+        return "." + digits
+    }
+
+    /// The day of the Gregorian calendar so many days after 1970-01-01; years are counted from March here, so that
+    /// the leap day comes last.
+    private static func civilDay(_ days: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let march = (5 * dayOfYear + 2) / 153
+        let month = march < 10 ? march + 3 : march - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * march + 2) / 5 + 1)
+    }
+
+    private static func padded(_ number: Int, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}

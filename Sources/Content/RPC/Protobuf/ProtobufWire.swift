@@ -1,0 +1,173 @@
+/// Where and why bytes are not the wire format of Protocol Buffers.
+public struct ProtobufProblem: Error, Hashable, CustomStringConvertible {
+    /// The offset of the field, within the message's bytes, that cannot be read.
+    public var offset: Int
+    /// What is wrong, in a few words.
+    public var message: String
+
+    /// One sentence, for example `field 2 is cut off, at byte 17`.
+    public var description: String { "\(message), at byte \(offset)" }
+}
+
+/// One field as it stands on the wire: its number and an uninterpreted value.
+struct WireField {
+    enum Value: Hashable {
+        case varint(UInt64)
+        case fixed64(UInt64)
+        /// Where the bytes of a length-delimited value stand.
+        case bytes(Range<Int>)
+        case groupStart
+        case groupEnd
+        case fixed32(UInt32)
+
+        /// The number of the wire type.
+        var wireType: Int {
+            switch self {
+            case .varint: 0
+            case .fixed64: 1
+            case .bytes: 2
+            case .groupStart: 3
+            case .groupEnd: 4
+            case .fixed32: 5
+            }
+        }
+
+        /// The name of the wire type, as the specification spells it.
+        var typeName: String { ["VARINT", "I64", "LEN", "SGROUP", "EGROUP", "I32"][wireType] }
+    }
+
+    var number: Int
+    var value: Value
+    /// Where its tag begins.
+    var start: Int
+}
+
+/// Reads the wire format of Protocol Buffers field by field (Protocol Buffers, "Encoding").
+struct WireCursor {
+    static let largestNumber = 1 << 29 - 1
+
+    let bytes: [UInt8]
+    let end: Int
+    /// Whether the bytes may end within a field, as they are but the beginning of a message.
+    private let isPartial: Bool
+    private(set) var position: Int
+    /// Whether every tag so far took no more bytes than it must; what real encoders write.
+    private(set) var hasMinimalTags = true
+
+    init(_ bytes: [UInt8], _ range: Range<Int>, isPartial: Bool = false) {
+        self.bytes = bytes
+        self.isPartial = isPartial && range.upperBound == bytes.count
+        position = range.lowerBound
+        end = range.upperBound
+    }
+
+    var isAtEnd: Bool { position >= end }
+
+    /// Reads the next field; `nil` at the end.
+    ///
+    /// At the end of the beginning of a message a length-delimited value is as long as what there is of it, and
+    /// any other field that is cut off is left out.
+    mutating func next() throws(ProtobufProblem) -> WireField? {
+        guard position < end else { return nil }
+        let start = position
+        guard let tag = varint() else {
+            if isCutOff(start) { return nil }
+            throw problem(start, "a field's tag is cut off or too long")
+        }
+        if position - start > WireCursor.length(ofVarint: tag) { hasMinimalTags = false }
+        guard tag >> 3 >= 1, tag >> 3 <= UInt64(WireCursor.largestNumber) else {
+            throw problem(start, "\(tag >> 3) is no field number")
+        }
+        let number = Int(tag >> 3)
+        guard let value = try value(of: number, wireType: Int(tag & 7), start) else {
+            if isCutOff(position) { return nil }
+            throw problem(start, "field \(number) is cut off")
+        }
+        return WireField(number: number, value: value, start: start)
+    }
+
+    /// Whether what cannot be read from here is cut off where it may be; a varint of ten bytes is not.
+    private mutating func isCutOff(_ place: Int) -> Bool {
+        guard isPartial, end - place < 10 else { return false }
+        position = end
+        return true
+    }
+
+    private mutating func value(
+        of number: Int,
+        wireType: Int,
+        _ start: Int
+    ) throws(ProtobufProblem) -> WireField.Value? {
+        switch wireType {
+        case 0: return varint().map { .varint($0) }
+        case 1: return fixed(8).map { .fixed64($0) }
+        case 2:
+            guard let count = varint(), isPartial || count <= UInt64(end - position) else { return nil }
+            let range = position..<(position + Int(min(count, UInt64(end - position))))
+            position = range.upperBound
+            return .bytes(range)
+        case 3: return .groupStart
+        case 4: return .groupEnd
+        case 5: return fixed(4).map { .fixed32(UInt32(truncatingIfNeeded: $0)) }
+        default: throw problem(start, "\(wireType) is no wire type (field \(number))")
+        }
+    }
+
+    /// Reads a varint; `nil` where it is cut off, or longer than 64 bits.
+    mutating func varint() -> UInt64? {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        var place = position
+        while place < end {
+            let byte = bytes[place]
+            place += 1
+            if shift == 63, byte > 1 { return nil }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte & 0x80 == 0 {
+                position = place
+                return value
+            }
+            shift += 7
+        }
+        return nil
+    }
+
+    /// Reads so many bytes, low byte first.
+    mutating func fixed(_ count: Int) -> UInt64? {
+        guard end - position >= count else { return nil }
+        defer { position += count }
+        return bytes[position..<(position + count)].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// How many bytes a varint needs.
+    static func length(ofVarint value: UInt64) -> Int {
+        max(1, (64 - value.leadingZeroBitCount + 6) / 7)
+    }
+
+    /// Goes past the end of the group whose start was just read.
+    ///
+    /// - Returns: where the fields of the group stand.
+    mutating func skipGroup(_ number: Int, depthLimit: Int) throws(ProtobufProblem) -> Range<Int> {
+        let start = position
+        var open = [number]
+        while let field = try next() {
+            switch field.value {
+            case .groupStart:
+                guard open.count < depthLimit else { throw problem(field.start, "groups are nested too deep") }
+                open.append(field.number)
+            case .groupEnd:
+                guard open.popLast() == field.number else {
+                    throw problem(field.start, "a group ends that did not begin (field \(field.number))")
+                }
+                if open.isEmpty { return start..<field.start }
+            default: break
+            }
+        }
+        if isPartial { return start..<end }
+        throw problem(start, "the group of field \(number) has no end")
+    }
+
+    func problem(_ offset: Int, _ message: String) -> ProtobufProblem {
+        ProtobufProblem(offset: offset, message: message)
+    }
+}

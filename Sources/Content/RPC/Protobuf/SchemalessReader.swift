@@ -1,0 +1,142 @@
+/// Reads a message of which no descriptor is known; ``ProtobufContent/schemaless(_:limits:)`` says by which rules.
+struct SchemalessReader {
+    private let bytes: [UInt8]
+    private let isPartial: Bool
+    private let limits: ProtobufLimits
+    private var valuesLeft: Int
+
+    /// Where the whole message stops being the wire format.
+    private(set) var problem: ProtobufProblem?
+    /// Whether the limit on values was reached.
+    var isCut: Bool { valuesLeft < 0 }
+    /// How many values were read.
+    var valuesRead: Int { limits.values - max(0, valuesLeft) }
+
+    init(_ bytes: [UInt8], isPartial: Bool, limits: ProtobufLimits) {
+        self.bytes = bytes
+        self.isPartial = isPartial
+        self.limits = limits
+        valuesLeft = limits.values
+    }
+
+    /// The fields of the whole message, up to where it stops being one.
+    mutating func wholeMessage() -> [ProtobufNode] {
+        fields(bytes.indices, depth: 0)
+    }
+
+    /// The field as a node: what the reader of a descriptor shows of fields that it does not know.
+    mutating func node(_ field: WireField, group: Range<Int>?, depth: Int) -> ProtobufNode {
+        valuesLeft -= 1
+        let label = ProtobufNode.Label.number(field.number)
+        switch field.value {
+        case .varint(let value): return ProtobufNode(label, .scalar(String(value)), remark: WireReading.varint(value))
+        case .fixed32(let bits):
+            let (text, remark) = WireReading.fixed32(bits)
+            return ProtobufNode(label, .scalar(text), remark: remark)
+        case .fixed64(let bits):
+            let (text, remark) = WireReading.fixed64(bits)
+            return ProtobufNode(label, .scalar(text), remark: remark)
+        case .bytes(let range): return lengthDelimited(label, range, depth: depth)
+        case .groupStart, .groupEnd:
+            guard let group, depth < limits.depth else {
+                return ProtobufNode(label, .message([]), remark: "a group, nested deeper than \(limits.depth) levels")
+            }
+            return ProtobufNode(label, .message(fields(group, depth: depth + 1)), remark: "a group")
+        }
+    }
+
+    private mutating func fields(_ range: Range<Int>, depth: Int) -> [ProtobufNode] {
+        var nodes: [ProtobufNode] = []
+        var cursor = WireCursor(bytes, range, isPartial: isPartial)
+        do throws(ProtobufProblem) {
+            while let field = try cursor.next() {
+                guard valuesLeft > 0 else {
+                    valuesLeft = -1
+                    return nodes
+                }
+                var group: Range<Int>?
+                if field.value == .groupEnd {
+                    throw cursor.problem(field.start, "a group ends that did not begin (field \(field.number))")
+                }
+                if field.value == .groupStart {
+                    group = try cursor.skipGroup(field.number, depthLimit: limits.depth)
+                }
+                nodes.append(node(field, group: group, depth: depth))
+            }
+        } catch {
+            if problem == nil { problem = error }
+        }
+        return nodes
+    }
+
+    // MARK: Length-delimited values
+
+    private mutating func lengthDelimited(
+        _ label: ProtobufNode.Label,
+        _ range: Range<Int>,
+        depth: Int
+    ) -> ProtobufNode {
+        guard !range.isEmpty else { return ProtobufNode(label, .scalar("\"\"")) }
+        let shape = MessageShape(WireCursor(bytes, range, isPartial: isPartial), depthLimit: limits.depth)
+        let beginsWithLayout = bytes[range.lowerBound] < 0x20
+        let mayBeCut = isPartial && range.upperBound == bytes.count
+        if WireReading.isText(bytes[range], allowingCutEnd: mayBeCut), !(beginsWithLayout && shape.isPlausible) {
+            let (quoted, remark) = ProtobufScalar.text(bytes[range], limit: limits.text)
+            let isBoth = shape.isPlausible && shape.isAllLengthDelimited
+            let note = isBoth ? "or a message with the fields \(shape.numbers)" : ""
+            return ProtobufNode(label, .scalar(quoted), remark: remark.isEmpty ? note : remark)
+        }
+        if shape.isPlausible {
+            guard depth + 1 < limits.depth else {
+                let (text, remark) = WireReading.bytes(bytes[range], limit: limits.bytes)
+                let note = "nested deeper than \(limits.depth) levels; \(remark)"
+                return ProtobufNode(label, .scalar(text), remark: note)
+            }
+            return ProtobufNode(label, .message(fields(range, depth: depth + 1)))
+        }
+        if let values = WireReading.packedVarints(bytes, range), values.count <= valuesLeft {
+            valuesLeft -= values.count
+            let isShort = range.count <= 24
+            let hexadecimal = isShort ? "; the bytes are \(WireReading.bytes(bytes[range], limit: 24).text)" : ""
+            let elements = values.map { ProtobufNode(.none, .scalar(String($0))) }
+            return ProtobufNode(label, .list(elements), remark: "packed" + hexadecimal)
+        }
+        let (text, remark) = WireReading.bytes(bytes[range], limit: limits.bytes)
+        return ProtobufNode(label, .scalar(text), remark: remark)
+    }
+}
+
+/// What bytes look like when taken for a message, one level deep.
+private struct MessageShape {
+    private static let reservedNumbers = 19_000...19_999
+
+    private(set) var isPlausible = false
+    private(set) var isAllLengthDelimited = true
+    private var wireTypes: [Int: Int] = [:]
+
+    /// The numbers of the fields, as text.
+    var numbers: String {
+        let numbers = wireTypes.keys.sorted()
+        let shown = numbers.prefix(5).map(String.init).joined(separator: ", ")
+        return numbers.count > 5 ? shown + ", …" : shown
+    }
+
+    init(_ start: WireCursor, depthLimit: Int) {
+        var cursor = start
+        do throws(ProtobufProblem) {
+            while let field = try cursor.next() {
+                guard cursor.hasMinimalTags, !MessageShape.reservedNumbers.contains(field.number),
+                    field.value != .groupEnd,
+                    wireTypes.updateValue(field.value.wireType, forKey: field.number) ?? field.value.wireType
+                        == field.value.wireType
+                else { return }
+                if field.value == .groupStart { _ = try cursor.skipGroup(field.number, depthLimit: depthLimit) }
+                if case .bytes = field.value { continue }
+                isAllLengthDelimited = false
+            }
+            isPlausible = true
+        } catch {
+            isPlausible = false
+        }
+    }
+}

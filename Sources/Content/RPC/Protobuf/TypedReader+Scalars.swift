@@ -1,0 +1,104 @@
+/// Scalars in the JSON form of proto3.
+extension TypedReader {
+    /// Reads a scalar; the value must be of a wire type that fits the field.
+    mutating func scalar(
+        _ field: FieldDescriptor,
+        _ value: WireField.Value,
+        label: ProtobufNode.Label
+    ) -> ProtobufNode {
+        guard takeValue() else { return ProtobufNode(label, .scalar("null"), remark: "left out") }
+        switch (field.kind, value) {
+        case (.string, .bytes(let range)):
+            let (text, remark) = ProtobufScalar.text(bytes[range], limit: limits.text)
+            return ProtobufNode(label, .scalar(text), remark: remark)
+        case (.bytes, .bytes(let range)): return bytesNode(range, label: label)
+        case (.enumeration, .varint(let bits)): return enumNode(field.typeName, bits, label: label)
+        default: return ProtobufNode(label, .scalar(number(field.kind, value)))
+        }
+    }
+
+    /// A number or truth value as JSON has it: 64-bit integers are strings, as JavaScript cannot hold them.
+    private func number(_ kind: FieldDescriptor.Kind, _ value: WireField.Value) -> String {
+        switch (kind, value) {
+        case (.bool, .varint(let bits)): bits != 0 ? "true" : "false"
+        case (.int32, .varint(let bits)): String(Int32(truncatingIfNeeded: bits))
+        case (.uint32, .varint(let bits)): String(UInt32(truncatingIfNeeded: bits))
+        case (.sint32, .varint(let bits)):
+            String(Int32(truncatingIfNeeded: ProtobufScalar.zigZag(bits & UInt64(UInt32.max))))
+        case (.int64, .varint(let bits)): "\"\(Int64(bitPattern: bits))\""
+        case (.uint64, .varint(let bits)): "\"\(bits)\""
+        case (.sint64, .varint(let bits)): "\"\(ProtobufScalar.zigZag(bits))\""
+        case (.fixed32, .fixed32(let bits)): String(bits)
+        case (.sfixed32, .fixed32(let bits)): String(Int32(bitPattern: bits))
+        case (.float, .fixed32(let bits)): ProtobufScalar.number(Float(bitPattern: bits))
+        case (.fixed64, .fixed64(let bits)): "\"\(bits)\""
+        case (.sfixed64, .fixed64(let bits)): "\"\(Int64(bitPattern: bits))\""
+        case (.double, .fixed64(let bits)): ProtobufScalar.number(Double(bitPattern: bits))
+        default: "null"
+        }
+    }
+
+    private func enumNode(_ type: String, _ bits: UInt64, label: ProtobufNode.Label) -> ProtobufNode {
+        let number = Int32(truncatingIfNeeded: bits)
+        if type == "google.protobuf.NullValue" { return ProtobufNode(label, .scalar("null")) }
+        if let name = set.enums[type]?.names[number] {
+            return ProtobufNode(label, .scalar(ProtobufScalar.quoted(name)))
+        }
+        let name = ProtobufScalar.name(type)
+        let reason = set.enums[type] == nil ? "\(name) is not in the descriptor set" : "\(name) has no such value"
+        return ProtobufNode(label, .scalar(String(number)), remark: reason)
+    }
+
+    /// Bytes in base64, with what they say where that is text.
+    func bytesNode(_ range: Range<Int>, label: ProtobufNode.Label) -> ProtobufNode {
+        let shown = bytes[range].prefix(limits.text / 4 * 3)
+        var remarks: [String] = []
+        if shown.count < range.count { remarks.append("the first \(shown.count) of \(range.count) bytes") }
+        if !shown.isEmpty, WireReading.isText(shown) {
+            let start = ProtobufScalar.text(shown, limit: limits.bytes).text
+            remarks.append("the text \(start)\(shown.count > limits.bytes ? "…" : "")")
+        }
+        return ProtobufNode(
+            label,
+            .scalar("\"\(Base64Group.encode(shown))\""),
+            remark: remarks.joined(separator: "; ")
+        )
+    }
+
+    // MARK: Maps
+
+    /// A map's key as the name of a member.
+    func mapKey(_ field: FieldDescriptor, _ value: WireField.Value) -> String {
+        if field.kind == .string, case .bytes(let range) = value {
+            return String(decoding: bytes[range].prefix(limits.text), as: UTF8.self)
+        }
+        return number(field.kind, value).filter { $0 != "\"" }
+    }
+
+    /// The key of an entry that was sent without one.
+    func defaultKey(_ field: FieldDescriptor) -> String {
+        field.kind == .bool ? "false" : "0"
+    }
+
+    /// The value of an entry that was sent without one.
+    mutating func defaultValue(_ field: FieldDescriptor, depth: Int) -> ProtobufNode {
+        switch field.kind {
+        case .message, .group: message(field.typeName, [], label: .none, depth: depth + 1)
+        case .string, .bytes: ProtobufNode(.none, .scalar("\"\""))
+        case .double, .fixed64, .sfixed64: scalar(field, .fixed64(0), label: .none)
+        case .float, .fixed32, .sfixed32: scalar(field, .fixed32(0), label: .none)
+        default: scalar(field, .varint(0), label: .none)
+        }
+    }
+}
+
+extension WireCursor {
+    /// Reads the next of packed values.
+    mutating func packedValue(_ kind: FieldDescriptor.Kind) -> WireField.Value? {
+        switch kind {
+        case .double, .fixed64, .sfixed64: fixed(8).map { .fixed64($0) }
+        case .float, .fixed32, .sfixed32: fixed(4).map { .fixed32(UInt32(truncatingIfNeeded: $0)) }
+        default: varint().map { .varint($0) }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+/// Reads a message by its descriptor into the JSON form of proto3.
+struct TypedReader {
+    /// The bytes of a message: more than one range where it was sent in pieces, which are to be merged.
+    typealias Pieces = [Range<Int>]
+
+    let set: DescriptorSet
+    let bytes: [UInt8]
+    private let isPartial: Bool
+    let limits: ProtobufLimits
+    private var valuesLeft: Int
+
+    /// Where the whole message stops being the wire format.
+    private(set) var problem: ProtobufProblem?
+    /// Whether the limit on values was reached, so that some are missing.
+    private(set) var isCut = false
+
+    init(_ set: DescriptorSet, _ bytes: [UInt8], isPartial: Bool, limits: ProtobufLimits) {
+        self.set = set
+        self.bytes = bytes
+        self.isPartial = isPartial
+        self.limits = limits
+        valuesLeft = limits.values
+    }
+
+    /// Reads all the bytes as a message of a type.
+    mutating func wholeMessage(_ type: String) -> ProtobufNode {
+        message(type, [bytes.indices], label: .none, depth: 0)
+    }
+
+    /// Counts a value against the limit; `false` where it is one too many.
+    mutating func takeValue() -> Bool {
+        guard valuesLeft > 0 else {
+            isCut = true
+            return false
+        }
+        valuesLeft -= 1
+        return true
+    }
+
+    // MARK: Messages
+
+    /// Reads a message as a node: a message, or what JSON has for a well-known type.
+    mutating func message(
+        _ type: String,
+        _ pieces: Pieces,
+        label: ProtobufNode.Label,
+        depth: Int
+    ) -> ProtobufNode {
+        guard depth < limits.depth else {
+            let size = pieces.reduce(0) { $0 + $1.count }
+            let remark = "\(size) bytes, nested deeper than \(limits.depth) levels"
+            return ProtobufNode(label, .message([]), remark: remark)
+        }
+        if let wellKnown = WellKnownType(rawValue: type),
+            let node = self.wellKnown(wellKnown, pieces, label: label, depth: depth)
+        {
+            return node
+        }
+        guard let descriptor = set.messages[type] else {
+            let name = ProtobufScalar.name(type)
+            let remark = "\(name) is not in the descriptor set; was it made with --include_imports?"
+            return ProtobufNode(label, .message(untyped(pieces, depth: depth)), remark: remark)
+        }
+        return ProtobufNode(label, .message(fields(descriptor, pieces, depth: depth)))
+    }
+
+    private mutating func fields(_ type: MessageDescriptor, _ pieces: Pieces, depth: Int) -> [ProtobufNode] {
+        let received = occurrences(pieces)
+        var nodes: [ProtobufNode] = []
+        for number in received.order {
+            guard valuesLeft > 0 else {
+                isCut = true
+                break
+            }
+            let values = received.values[number] ?? []
+            guard let field = type.fields[number] else {
+                nodes += untyped(values, depth: depth)
+                continue
+            }
+            let fitting = values.filter { fits($0.value, field) }
+            if !fitting.isEmpty { nodes.append(node(field, fitting, depth: depth)) }
+            for var stray in untyped(values.filter { !fits($0.value, field) }, depth: depth) {
+                let remark = "not of the type that \(ProtobufScalar.name(field.jsonName)) has"
+                stray.remark = stray.remark.isEmpty ? remark : "\(stray.remark); \(remark)"
+                nodes.append(stray)
+            }
+        }
+        markSuperseded(&nodes, type, received.lastPlaces)
+        return nodes
+    }
+
+    /// Of several members of a oneof only the last that was sent counts.
+    private func markSuperseded(_ nodes: inout [ProtobufNode], _ type: MessageDescriptor, _ places: [Int: Int]) {
+        guard !type.oneofNames.isEmpty else { return }
+        var last: [Int: FieldDescriptor] = [:]
+        var members: [FieldDescriptor] = []
+        for field in type.fields.values where field.oneof != nil {
+            guard let place = places[field.number], let oneof = field.oneof else { continue }
+            members.append(field)
+            if place > last[oneof].flatMap({ places[$0.number] }) ?? -1 { last[oneof] = field }
+        }
+        for member in members {
+            guard let oneof = member.oneof, let winner = last[oneof], winner.number != member.number,
+                type.oneofNames.indices.contains(oneof),
+                let index = nodes.firstIndex(where: { $0.label == .name(member.jsonName) })
+            else { continue }
+            let (name, oneofName) = (ProtobufScalar.name(winner.jsonName), ProtobufScalar.name(type.oneofNames[oneof]))
+            nodes[index].remark = "does not count: \(name) came later in oneof \(oneofName)"
+        }
+    }
+
+    // MARK: Fields
+
+    /// A value as received; of a group also where its fields stand.
+    struct Occurrence {
+        var field: WireField
+        var group: Range<Int>?
+
+        var value: WireField.Value { field.value }
+    }
+
+    /// The values of a message by field, in the order in which each field first came.
+    struct Occurrences {
+        var order: [Int] = []
+        var values: [Int: [Occurrence]] = [:]
+        /// How many fields had come before a field's last value.
+        var lastPlaces: [Int: Int] = [:]
+    }
+
+    /// Splits a message into its fields, up to where it stops being one.
+    mutating func occurrences(_ pieces: Pieces) -> Occurrences {
+        var received = Occurrences()
+        var count = 0
+        do throws(ProtobufProblem) {
+            for piece in pieces {
+                var cursor = WireCursor(bytes, piece, isPartial: isPartial)
+                while let field = try cursor.next() {
+                    guard count < limits.values else {
+                        isCut = true
+                        return received
+                    }
+                    if field.value == .groupEnd {
+                        throw cursor.problem(field.start, "a group ends that did not begin (field \(field.number))")
+                    }
+                    let isGroup = field.value == .groupStart
+                    let group = isGroup ? try cursor.skipGroup(field.number, depthLimit: limits.depth) : nil
+                    if received.values[field.number] == nil { received.order.append(field.number) }
+                    received.values[field.number, default: []].append(Occurrence(field: field, group: group))
+                    received.lastPlaces[field.number] = count
+                    count += 1
+                }
+            }
+        } catch {
+            if problem == nil { problem = error }
+        }
+        return received
+    }
+
+    /// Whether a field may be sent so.
+    func fits(_ value: WireField.Value, _ field: FieldDescriptor) -> Bool {
+        switch (field.kind, value) {
+        case (.string, .bytes), (.bytes, .bytes), (.message, .bytes), (.message, .groupStart), (.group, .groupStart),
+            (.group, .bytes):
+            true
+        case (_, .bytes): field.isRepeated && field.kind.isPackable
+        case (.double, .fixed64), (.fixed64, .fixed64), (.sfixed64, .fixed64): true
+        case (.float, .fixed32), (.fixed32, .fixed32), (.sfixed32, .fixed32): true
+        case (.int32, .varint), (.int64, .varint), (.uint32, .varint), (.uint64, .varint), (.sint32, .varint),
+            (.sint64, .varint), (.bool, .varint), (.enumeration, .varint):
+            true
+        default: false
+        }
+    }
+
+    private mutating func node(_ field: FieldDescriptor, _ values: [Occurrence], depth: Int) -> ProtobufNode {
+        let label = ProtobufNode.Label.name(field.jsonName)
+        if field.isRepeated {
+            if field.kind == .message, let entry = set.messages[field.typeName], entry.isMapEntry {
+                return map(entry, values, label: label, depth: depth)
+            }
+            return list(field, values, label: label, depth: depth)
+        }
+        if field.kind == .message || field.kind == .group {
+            guard takeValue() else { return ProtobufNode(label, .message([])) }
+            // Several values of one field that holds a message are merged, which is the same as reading them as one.
+            return message(field.typeName, values.compactMap(\.pieces), label: label, depth: depth + 1)
+        }
+        guard let last = values.last else { return ProtobufNode(label, .list([])) }
+        var node = scalar(field, last.value, label: label)
+        if values.count > 1 {
+            let remark = "sent \(values.count) times; the last counts"
+            node.remark = node.remark.isEmpty ? remark : "\(node.remark); \(remark)"
+        }
+        return node
+    }
+
+    private mutating func list(
+        _ field: FieldDescriptor,
+        _ values: [Occurrence],
+        label: ProtobufNode.Label,
+        depth: Int
+    ) -> ProtobufNode {
+        var elements: [ProtobufNode] = []
+        var problem = ""
+        for value in values {
+            guard valuesLeft > 0 else {
+                isCut = true
+                break
+            }
+            if field.kind == .message || field.kind == .group {
+                guard let piece = value.pieces, takeValue() else { break }
+                elements.append(message(field.typeName, [piece], label: .none, depth: depth + 1))
+            } else if case .bytes(let range) = value.value, field.kind.isPackable {
+                var cursor = WireCursor(bytes, range)
+                while !cursor.isAtEnd, valuesLeft > 0 {
+                    guard let element = cursor.packedValue(field.kind) else {
+                        problem = "packed values are cut off"
+                        break
+                    }
+                    elements.append(scalar(field, element, label: .none))
+                }
+                if !cursor.isAtEnd, problem.isEmpty { isCut = true }
+            } else {
+                elements.append(scalar(field, value.value, label: .none))
+            }
+        }
+        return ProtobufNode(label, .list(elements), remark: problem)
+    }
+
+    private mutating func map(
+        _ entry: MessageDescriptor,
+        _ values: [Occurrence],
+        label: ProtobufNode.Label,
+        depth: Int
+    ) -> ProtobufNode {
+        var nodes: [ProtobufNode] = []
+        var places: [String: Int] = [:]
+        for value in values {
+            guard let keyField = entry.fields[1], let valueField = entry.fields[2], let piece = value.pieces,
+                takeValue()
+            else { break }
+            let received = occurrences([piece])
+            let key = received.values[1]?.last { fits($0.value, keyField) }
+            let name = key.map { mapKey(keyField, $0.value) } ?? (keyField.kind == .string ? "" : defaultKey(keyField))
+            let fitting = (received.values[2] ?? []).filter { fits($0.value, valueField) }
+            var element =
+                fitting.isEmpty ? defaultValue(valueField, depth: depth) : node(valueField, fitting, depth: depth)
+            element.label = .name(name)
+            // Of a key that comes twice the last value counts.
+            if let place = places[name] {
+                nodes[place] = element
+            } else {
+                places[name] = nodes.count
+                nodes.append(element)
+            }
+        }
+        return ProtobufNode(label, .message(nodes))
+    }
+
+    // MARK: Fields that no descriptor describes
+
+    private mutating func untyped(_ pieces: Pieces, depth: Int) -> [ProtobufNode] {
+        let received = occurrences(pieces)
+        return received.order.flatMap { untyped(received.values[$0] ?? [], depth: depth) }
+    }
+
+    private mutating func untyped(_ values: [Occurrence], depth: Int) -> [ProtobufNode] {
+        var limits = limits
+        limits.values = valuesLeft
+        var reader = SchemalessReader(bytes, isPartial: isPartial, limits: limits)
+        var nodes: [ProtobufNode] = []
+        for value in values {
+            guard takeValue(), !reader.isCut else { break }
+            nodes.append(reader.node(value.field, group: value.group, depth: depth))
+        }
+        // Each node is counted already; what it holds is not.
+        valuesLeft -= min(valuesLeft, reader.valuesRead - nodes.count)
+        if reader.isCut { isCut = true }
+        return nodes
+    }
+}
+
+extension TypedReader.Occurrence {
+    /// Where the fields of a value stand that is a message.
+    var pieces: Range<Int>? {
+        if case .bytes(let range) = field.value { range } else { group }
+    }
+}

@@ -1,0 +1,82 @@
+/// Finds where the JSON texts of a stream end: at each line feed, or, in a JSON text sequence, after each text.
+///
+/// A stream whose first byte is the record separator is a JSON text sequence (RFC 7464). Its texts may hold line
+/// feeds; a text is whole at the line feed after its last bracket, and given up at the next separator.
+struct JSONLineBoundary {
+    static let separator: UInt8 = 0x1E
+
+    /// Whether the text that is passing has anything but white space.
+    private(set) var hasContent = false
+    /// Whether the stream is a JSON text sequence; `nil` before its first byte.
+    private(set) var isSequence: Bool?
+    private var depth = 0
+    private var isInString = false
+    private var isEscaped = false
+
+    /// Goes on to the end of the text that is passing, or of the bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: the bytes that are there.
+    ///   - start: where in them to begin; must be before their end.
+    /// - Returns: the position after the last byte looked at, and whether a text that is not blank ended there.
+    mutating func advance(_ bytes: UnsafeRawBufferPointer, from start: Int) -> (next: Int, isEnd: Bool) {
+        if isSequence == nil { isSequence = bytes[start] == JSONLineBoundary.separator }
+        guard isSequence == true else { return line(bytes, from: start) }
+        for position in start..<bytes.count where take(bytes[position]) { return (position + 1, true) }
+        return (bytes.count, false)
+    }
+
+    private mutating func line(_ bytes: UnsafeRawBufferPointer, from start: Int) -> (next: Int, isEnd: Bool) {
+        let lineFeed = bytes.offset(of: 0x0A, from: start)
+        var position = start
+        while !hasContent, position < (lineFeed ?? bytes.count) {
+            hasContent = !JSONLineBoundary.isSpace(bytes[position])
+            position += 1
+        }
+        guard let lineFeed else { return (bytes.count, false) }
+        defer { hasContent = false }
+        return (lineFeed + 1, hasContent)
+    }
+
+    /// Takes a byte of a JSON text sequence; `true` where it ends a text.
+    private mutating func take(_ byte: UInt8) -> Bool {
+        if byte == JSONLineBoundary.separator {
+            // No JSON text holds the separator, so what came before it was cut off.
+            let wasCut = hasContent
+            reset()
+            return wasCut
+        }
+        if isInString {
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isInString = false
+            }
+            return false
+        }
+        switch byte {
+        case UInt8(ascii: "\""): isInString = true
+        case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+        case 0x0A where depth <= 0 && hasContent:
+            reset()
+            return true
+        default: break
+        }
+        if !JSONLineBoundary.isSpace(byte) { hasContent = true }
+        return false
+    }
+
+    private mutating func reset() {
+        hasContent = false
+        depth = 0
+        isInString = false
+        isEscaped = false
+    }
+
+    static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A
+    }
+}

@@ -1,0 +1,102 @@
+import NIOCore
+
+/// Reads the JSON texts out of a stream that has one a line, or of a JSON text sequence (RFC 7464).
+///
+/// What the texts say is not looked at. Blank lines are passed over; a carriage return before the line feed is no
+/// part of a text.
+public final class JSONLineReader: StreamReader {
+    /// Lines have no bytes they do not allow.
+    public var problem: StreamProblem? { nil }
+
+    private let direction: StreamedMessage.Direction
+    private let textLimit: Int
+    private var boundary = JSONLineBoundary()
+    private var offset: Int64 = 0
+    private var count: Int64 = 0
+    /// The text that is passing, without the white space before it; what is past the limit is only counted.
+    private var text = ByteBuffer()
+    private var start: Int64?
+    private var size: Int64 = 0
+    /// How many bytes of white space the text ends with so far.
+    private var trailingSpace: Int64 = 0
+
+    /// Prepares to read from a stream's first byte.
+    ///
+    /// - Parameters:
+    ///   - direction: whose stream it is.
+    ///   - textLimit: how many bytes of each text to keep.
+    public init(direction: StreamedMessage.Direction = .fromServer, textLimit: Int = 4096) {
+        self.direction = direction
+        self.textLimit = max(textLimit, 0)
+    }
+
+    /// Takes the next bytes and hands over each text that became whole with them.
+    public func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows {
+        var position = 0
+        while position < bytes.count {
+            let (next, isEnd) = boundary.advance(bytes, from: position)
+            take(UnsafeRawBufferPointer(rebasing: bytes[position..<next]))
+            let wasCut = boundary.isSequence == true && bytes[next - 1] == JSONLineBoundary.separator
+            position = next
+            if isEnd {
+                try emit(describe(isWhole: !wasCut))
+            } else if !boundary.hasContent {
+                begin()
+            }
+        }
+    }
+
+    /// Says that there are no more bytes, and hands over a text that no line feed follows.
+    public func finish(_ emit: (StreamedMessage) throws -> Void) rethrows {
+        if boundary.hasContent { try emit(describe(isWhole: false)) }
+        boundary = JSONLineBoundary()
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        defer { offset += Int64(bytes.count) }
+        var rest = bytes[...]
+        if start == nil {
+            rest = rest.drop { JSONLineBoundary.isSpace($0) || isSeparator($0) }
+            guard !rest.isEmpty else { return }
+            start = offset + Int64(rest.startIndex)
+        }
+        size += Int64(rest.count)
+        let room = textLimit - text.readableBytes
+        if room > 0 { text.writeBytes(rest.prefix(room)) }
+        let content = rest.reversed().drop { JSONLineBoundary.isSpace($0) || isSeparator($0) }
+        trailingSpace = Int64(rest.count - content.count) + (content.isEmpty ? trailingSpace : 0)
+    }
+
+    private func isSeparator(_ byte: UInt8) -> Bool {
+        boundary.isSequence == true && byte == JSONLineBoundary.separator
+    }
+
+    private func begin() {
+        text = ByteBuffer()
+        start = nil
+        size = 0
+        trailingSpace = 0
+    }
+
+    private func describe(isWhole: Bool) -> StreamedMessage {
+        defer { begin() }
+        count += 1
+        var message = StreamedMessage(
+            number: count,
+            direction: direction,
+            kind: .line,
+            range: (start ?? offset)..<offset
+        )
+        message.size = size - trailingSpace
+        message.payload = text
+        if text.readableBytes > message.size {
+            message.payload = text.getSlice(at: text.readerIndex, length: Int(message.size)) ?? text
+        }
+        message.isText = true
+        message.isWhole = isWhole
+        return message
+    }
+}
+
+@available(*, unavailable)
+extension JSONLineReader: Sendable {}

@@ -1,0 +1,136 @@
+public import NIOCore
+
+/// Counts the messages in the bytes of a stream as they pass, keeping none of them.
+///
+/// Made for the way of live traffic: a few instructions a byte at most, payloads skipped by their lengths where the
+/// format gives them, and memory that does not grow with the stream.
+public struct StreamCounter: Sendable {
+    /// How messages are told apart.
+    public enum Format: Sendable, Hashable, CaseIterable {
+        /// Frames of one direction of a WebSocket (RFC 6455 §5).
+        case webSocket
+        /// `text/event-stream` (WHATWG HTML §9.2).
+        case serverSentEvents
+        /// A JSON text a line, or a JSON text sequence (RFC 7464), told apart by the first byte.
+        case jsonLines
+        /// Length-prefixed gRPC messages.
+        case grpc
+        /// gRPC messages with the trailers in a last frame.
+        case grpcWeb
+        /// The same in base64.
+        case grpcWebText
+    }
+
+    private var scan: Scan
+    private var isStopped = false
+
+    /// How many whole messages there were.
+    ///
+    /// Of a WebSocket data messages, each once however many frames it came in; control frames are not counted. Of
+    /// server-sent events those that a browser would dispatch. Of lines those that are not blank.
+    public private(set) var count: Int64 = 0
+
+    /// The trailer section that grpc-web carries in its last frame, once it is whole; `nil` otherwise.
+    ///
+    /// Also `nil` where the section is compressed or longer than 16 KiB.
+    public private(set) var trailers: ByteBuffer?
+
+    /// Prepares to count from a stream's first byte.
+    public init(_ format: Format) {
+        scan =
+            switch format {
+            case .webSocket: .webSocket(WebSocketCount())
+            case .serverSentEvents: .events(EventCount())
+            case .jsonLines: .lines(JSONLineCount())
+            case .grpc: .grpc(GRPCCount(isWeb: false))
+            case .grpcWeb: .grpc(GRPCCount(isWeb: true))
+            case .grpcWebText: .grpcText(GRPCTextCount())
+            }
+    }
+
+    /// Takes the next bytes of the stream; bytes that the format does not allow end the counting.
+    public mutating func feed(_ bytes: ByteBuffer) {
+        guard !isStopped else { return }
+        isStopped = !bytes.withUnsafeReadableBytes { scan.feed($0) }
+        count = scan.count
+        if let whole = scan.trailers { trailers = whole }
+    }
+
+    /// Says that the stream has ended: a last line without a line feed counts too.
+    public mutating func finish() {
+        guard !isStopped, case .lines(var lines) = scan else { return }
+        lines.finish()
+        count = lines.count
+        isStopped = true
+    }
+
+    /// The state of one format.
+    private enum Scan {
+        case webSocket(WebSocketCount)
+        case events(EventCount)
+        case lines(JSONLineCount)
+        case grpc(GRPCCount)
+        case grpcText(GRPCTextCount)
+
+        var count: Int64 {
+            switch self {
+            case .webSocket(let frames): frames.count
+            case .events(let events): events.count
+            case .lines(let lines): lines.count
+            case .grpc(let messages): messages.count
+            case .grpcText(let text): text.messages.count
+            }
+        }
+
+        var trailers: ByteBuffer? {
+            switch self {
+            case .grpc(let messages): messages.trailers
+            case .grpcText(let text): text.messages.trailers
+            case .webSocket, .events, .lines: nil
+            }
+        }
+
+        /// Takes the next bytes; `false` where they are not what the format allows.
+        mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
+            switch self {
+            case .webSocket(var frames):
+                defer { self = .webSocket(frames) }
+                return frames.feed(bytes)
+            case .events(var events):
+                defer { self = .events(events) }
+                events.feed(bytes)
+                return true
+            case .lines(var lines):
+                defer { self = .lines(lines) }
+                lines.feed(bytes)
+                return true
+            case .grpc(var messages):
+                defer { self = .grpc(messages) }
+                return messages.feed(bytes)
+            case .grpcText(var text):
+                defer { self = .grpcText(text) }
+                return text.feed(bytes)
+            }
+        }
+    }
+}
+
+extension StreamCounter.Format {
+    /// What a media type means, in lower case and without parameters; `nil` where it is no stream of messages.
+    public init?(mediaType: String) {
+        switch mediaType {
+        case "text/event-stream": self = .serverSentEvents
+        case "application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq",
+            "application/stream+json":
+            self = .jsonLines
+        default:
+            // `+proto`, `+json` and the like name the form of the messages, not of the stream.
+            switch mediaType.prefix(while: { $0 != "+" }) {
+            case "application/grpc": self = .grpc
+            case "application/grpc-web": self = .grpcWeb
+            case "application/grpc-web-text": self = .grpcWebText
+            default: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,245 @@
+import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+extension UnsafeRawBufferPointer {
+    /// Where a byte stands at or after a position; `nil` where it does not.
+    func offset(of byte: UInt8, from start: Int) -> Int? {
+        guard start < count, let base = baseAddress, let place = memchr(base + start, Int32(byte), count - start)
+        else { return nil }
+        return UnsafeRawPointer(place) - base
+    }
+}
+
+/// Counts the data messages of one direction of a WebSocket.
+struct WebSocketCount {
+    private(set) var count: Int64 = 0
+    private var head = WebSocketHeadScan()
+    private var order = WebSocketFrameOrder()
+    private var payloadLeft: Int64 = 0
+    /// Whether a data message ends with the frame whose payload is passing.
+    private var endsMessage = false
+
+    mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var position = 0
+        while position < bytes.count {
+            if payloadLeft > 0 {
+                let skipped = min(payloadLeft, Int64(bytes.count - position))
+                payloadLeft -= skipped
+                position += Int(skipped)
+                if payloadLeft == 0, endsMessage { count += 1 }
+                continue
+            }
+            let step = head.take(bytes[position])
+            position += 1
+            switch step {
+            case .more: continue
+            case .malformed: return false
+            case .head(let frame):
+                // RSV1 marks compressed messages; whether that was agreed on does not change their number.
+                guard order.problem(with: frame, allowedReserved: 4) == nil else { return false }
+                endsMessage = frame.isFinal && !frame.isControl
+                payloadLeft = frame.length
+                if payloadLeft == 0, endsMessage { count += 1 }
+            }
+        }
+        return true
+    }
+}
+
+/// Counts the events of an event stream that have data and are ended by an empty line.
+struct EventCount {
+    private enum Line {
+        /// So many bytes of a byte order mark were there; a stream may begin with one.
+        case mark(Int)
+        /// So many bytes of the line are the beginning of `data`.
+        case name(Int)
+        /// The line's meaning is known; the rest of it is passed over.
+        case rest
+    }
+
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    private static let name = Array("data".utf8)
+
+    private(set) var count: Int64 = 0
+    private var line = Line.mark(0)
+    private var hasData = false
+    /// Whether the byte before was a carriage return, so that a line feed ends no further line.
+    private var afterReturn = false
+
+    mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+        for byte in bytes {
+            switch byte {
+            case 0x0A where afterReturn: afterReturn = false
+            case 0x0A, 0x0D:
+                endLine()
+                afterReturn = byte == 0x0D
+            default:
+                afterReturn = false
+                if case .rest = line { continue }
+                take(byte)
+            }
+        }
+    }
+
+    private mutating func take(_ byte: UInt8) {
+        switch line {
+        case .mark(let matched) where byte == EventCount.mark[matched]:
+            line = matched == 2 ? .name(0) : .mark(matched + 1)
+        case .mark(0):
+            line = .name(0)
+            take(byte)
+        case .name(let matched) where matched < 4 && byte == EventCount.name[matched]: line = .name(matched + 1)
+        case .name(4) where byte == UInt8(ascii: ":"):
+            hasData = true
+            line = .rest
+        case .mark, .name, .rest: line = .rest
+        }
+    }
+
+    private mutating func endLine() {
+        switch line {
+        case .mark(0), .name(0):
+            if hasData { count += 1 }
+            hasData = false
+        // A line may be the field's name alone.
+        case .name(4): hasData = true
+        case .mark, .name, .rest: break
+        }
+        line = .name(0)
+    }
+}
+
+/// Counts the lines that are not blank, or the texts of a JSON text sequence.
+struct JSONLineCount {
+    private(set) var count: Int64 = 0
+    private var boundary = JSONLineBoundary()
+
+    mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+        var position = 0
+        while position < bytes.count {
+            let (next, end) = boundary.advance(bytes, from: position)
+            if end { count += 1 }
+            position = next
+        }
+    }
+
+    mutating func finish() {
+        if boundary.hasContent { count += 1 }
+        boundary = JSONLineBoundary()
+    }
+}
+
+/// Counts length-prefixed messages and keeps the trailers of grpc-web.
+struct GRPCCount {
+    private static let prefixLength = 5
+    private static let longestTrailers = 16 * 1024
+
+    let isWeb: Bool
+    private(set) var count: Int64 = 0
+    private(set) var trailers: ByteBuffer?
+    private var prefixTaken = 0
+    private var flags: UInt8 = 0
+    private var length: UInt32 = 0
+    private var payloadLeft = 0
+    /// The trailers so far; `nil` while no trailers worth keeping pass.
+    private var pending: ByteBuffer?
+
+    init(isWeb: Bool) {
+        self.isWeb = isWeb
+    }
+
+    mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var position = 0
+        while position < bytes.count {
+            if payloadLeft > 0 {
+                let taken = min(payloadLeft, bytes.count - position)
+                pending?.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[position..<(position + taken)]))
+                payloadLeft -= taken
+                position += taken
+                if payloadLeft == 0 { endFrame() }
+                continue
+            }
+            guard take(bytes[position]) else { return false }
+            position += 1
+        }
+        return true
+    }
+
+    /// Takes a byte of a frame's prefix: flags, then a length of four bytes.
+    private mutating func take(_ byte: UInt8) -> Bool {
+        if prefixTaken == 0 {
+            // Bit 0 says compressed, bit 7 (in grpc-web) trailers; the others mean nothing.
+            guard byte & (isWeb ? 0x7E : 0xFE) == 0 else { return false }
+            flags = byte
+            length = 0
+        } else {
+            length = length << 8 | UInt32(byte)
+        }
+        prefixTaken += 1
+        guard prefixTaken == GRPCCount.prefixLength else { return true }
+        prefixTaken = 0
+        payloadLeft = Int(length)
+        pending = flags == 0x80 && payloadLeft <= GRPCCount.longestTrailers ? ByteBuffer() : nil
+        if payloadLeft == 0 { endFrame() }
+        return true
+    }
+
+    private mutating func endFrame() {
+        if flags & 0x80 == 0 { count += 1 }
+        if let pending { trailers = pending }
+        pending = nil
+    }
+}
+
+/// Counts the messages of grpc-web in base64, which may be padded within the stream wherever a piece of it ended.
+struct GRPCTextCount {
+    private(set) var messages = GRPCCount(isWeb: true)
+    private var group: UInt32 = 0
+    private var digits = 0
+    private var padding = 0
+
+    mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count / 4 * 3 + 3)
+        let isText = bytes.allSatisfy { take($0, into: &decoded) }
+        // What came before a byte that is no base64 counts.
+        return decoded.withUnsafeBytes { messages.feed($0) } && isText
+    }
+
+    /// Takes a character and adds the bytes of a group that it completes; `false` where it cannot stand here.
+    private mutating func take(_ byte: UInt8, into decoded: inout [UInt8]) -> Bool {
+        if byte == 0x0A || byte == 0x0D { return true }
+        if byte == UInt8(ascii: "=") {
+            padding += 1
+        } else if padding == 0, let value = GRPCTextCount.value(byte) {
+            group = group << 6 | value
+            digits += 1
+        } else {
+            return false
+        }
+        guard digits + padding == 4 else { return true }
+        guard digits >= 2 else { return false }
+        group <<= 6 * UInt32(padding)
+        for index in 0..<(digits - 1) { decoded.append(UInt8(truncatingIfNeeded: group >> (16 - 8 * UInt32(index)))) }
+        group = 0
+        digits = 0
+        padding = 0
+        return true
+    }
+
+    private static func value(_ byte: UInt8) -> UInt32? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "+"): 62
+        case UInt8(ascii: "/"): 63
+        default: nil
+        }
+    }
+}

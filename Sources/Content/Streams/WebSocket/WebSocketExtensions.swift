@@ -1,0 +1,73 @@
+/// The extensions that a WebSocket's handshake agreed on (RFC 6455 §9.1).
+public struct WebSocketExtensions: Sendable, Hashable {
+    /// The parameters of permessage-deflate (RFC 7692 §7.1); `nil` where it was not agreed on.
+    public var deflate: PerMessageDeflate?
+    /// The names of all other extensions, in order.
+    public var others: [String] = []
+
+    /// Agrees on no extension.
+    public init() {}
+
+    /// Reads the `Sec-WebSocket-Extensions` value of the response; `nil` or empty agrees on none.
+    public init(_ value: String?) {
+        for member in WebSocketExtensions.split(value ?? "", at: ",") {
+            let pieces = WebSocketExtensions.split(member, at: ";")
+            guard let name = pieces.first, !name.isEmpty else { continue }
+            if name.lowercased() == "permessage-deflate", deflate == nil {
+                deflate = PerMessageDeflate(pieces.dropFirst())
+            } else {
+                others.append(name)
+            }
+        }
+    }
+
+    /// The members of a list, trimmed; separators within quotes do not count.
+    private static func split(_ text: String, at separator: Character) -> [String] {
+        var members: [Substring] = []
+        var start = text.startIndex
+        var isQuoted = false
+        for index in text.indices {
+            if text[index] == "\"" { isQuoted.toggle() }
+            guard text[index] == separator, !isQuoted else { continue }
+            members.append(text[start..<index])
+            start = text.index(after: index)
+        }
+        members.append(text[start...])
+        return members.map { String($0.trimmingASCIIWhitespace) }
+    }
+}
+
+/// The parameters of permessage-deflate that a response agreed on (RFC 7692 §7.1).
+public struct PerMessageDeflate: Sendable, Hashable {
+    /// Whether the server begins each message with an empty window.
+    public var serverNoContextTakeover = false
+    /// Whether the client begins each message with an empty window.
+    public var clientNoContextTakeover = false
+    /// The base-2 logarithm of the server's largest window.
+    public var serverMaxWindowBits = 15
+    /// The base-2 logarithm of the client's largest window.
+    public var clientMaxWindowBits = 15
+
+    /// Agrees on the defaults.
+    public init() {}
+
+    /// Reads parameters; one that is unknown or makes no sense changes nothing.
+    init(_ parameters: some Sequence<String>) {
+        for parameter in parameters {
+            let pieces = parameter.split(separator: "=", maxSplits: 1).map { String($0.trimmingASCIIWhitespace) }
+            let bits = pieces.count > 1 ? Int(pieces[1].filter { $0 != "\"" }) : nil
+            switch pieces.first?.lowercased() {
+            case "server_no_context_takeover": serverNoContextTakeover = true
+            case "client_no_context_takeover": clientNoContextTakeover = true
+            case "server_max_window_bits": if let bits, (8...15).contains(bits) { serverMaxWindowBits = bits }
+            case "client_max_window_bits": if let bits, (8...15).contains(bits) { clientMaxWindowBits = bits }
+            default: break
+            }
+        }
+    }
+
+    /// Whether messages of a direction are each compressed for themselves.
+    public func resetsContext(_ direction: StreamedMessage.Direction) -> Bool {
+        direction == .fromClient ? clientNoContextTakeover : serverNoContextTakeover
+    }
+}

@@ -1,0 +1,282 @@
+import NIOCore
+
+/// Reads the messages and control frames of one direction of a WebSocket (RFC 6455 §5), decompressed (RFC 7692).
+///
+/// Of a payload only the beginning is kept; the rest is decompressed, checked and counted as it passes. Frames that
+/// the protocol does not allow end the reading. What is wrong but leaves no doubt about the frames, like a client's
+/// missing mask, is noted with the message.
+public final class WebSocketReader: StreamReader {
+    /// How many frames of a message have their sizes told.
+    private static let mostFrameSizes = 16
+    private static let pieceSize = 16 * 1024
+
+    /// Where the frames stopped being what the protocol allows; nothing after it is read.
+    public private(set) var problem: StreamProblem?
+
+    private let direction: StreamedMessage.Direction
+    private let extensions: WebSocketExtensions
+    private let payloadLimit: Int
+    private let inflater: MessageInflater?
+
+    private var head = WebSocketHeadScan()
+    private var order = WebSocketFrameOrder()
+    /// How many bytes of the stream have been read.
+    private var offset: Int64 = 0
+    private var frameStart: Int64 = 0
+    /// The frame whose payload is passing, and how much of it is still to come.
+    private var frame: WebSocketFrameHead?
+    private var payloadLeft: Int64 = 0
+    /// The data message whose frames are passing.
+    private var message: OpenMessage?
+    /// The control frame that is passing, maybe between the frames of a message.
+    private var control: OpenMessage?
+    private var count: Int64 = 0
+    private var isClosed = false
+    private var unmasked: [UInt8] = []
+
+    /// Prepares to read from a direction's first frame.
+    ///
+    /// - Parameters:
+    ///   - direction: whose frames they are.
+    ///   - extensions: what the handshake agreed on.
+    ///   - payloadLimit: how many bytes of each payload to keep.
+    public init(
+        direction: StreamedMessage.Direction,
+        extensions: WebSocketExtensions = WebSocketExtensions(),
+        payloadLimit: Int = 4096
+    ) {
+        self.direction = direction
+        self.extensions = extensions
+        self.payloadLimit = max(payloadLimit, 0)
+        inflater = extensions.deflate.map { MessageInflater(resetsContext: $0.resetsContext(direction)) }
+    }
+
+    /// Takes the next bytes and hands over each message that became whole with them.
+    public func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows {
+        var position = 0
+        while position < bytes.count, problem == nil {
+            if let frame, payloadLeft > 0 {
+                let taken = Int(min(payloadLeft, Int64(bytes.count - position)))
+                take(UnsafeRawBufferPointer(rebasing: bytes[position..<(position + taken)]), of: frame)
+                payloadLeft -= Int64(taken)
+                offset += Int64(taken)
+                position += taken
+                if payloadLeft == 0 { try end(frame, emit) }
+                continue
+            }
+            if !head.isInside { frameStart = offset }
+            let step = head.take(bytes[position])
+            position += 1
+            offset += 1
+            switch step {
+            case .more: continue
+            case .malformed(let message): fail(message)
+            case .head(let head): try begin(head, emit)
+            }
+        }
+    }
+
+    /// Says that there are no more bytes, and hands over what is not whole.
+    public func finish(_ emit: (StreamedMessage) throws -> Void) rethrows {
+        for open in [message, control].compactMap({ $0 }) { try emit(describe(open, isWhole: false)) }
+        message = nil
+        control = nil
+        frame = nil
+        payloadLeft = 0
+    }
+
+    private func fail(_ message: String) {
+        problem = StreamProblem(offset: frameStart, message: message)
+    }
+
+    private func describe(_ open: OpenMessage, isWhole: Bool) -> StreamedMessage {
+        count += 1
+        return open.message(number: count, from: direction, end: offset, isWhole: isWhole)
+    }
+
+    // MARK: Frames
+
+    private func begin(_ frame: WebSocketFrameHead, _ emit: (StreamedMessage) throws -> Void) rethrows {
+        // An extension we do not know may give any reserved bit a meaning.
+        let allowed: UInt8 = extensions.others.isEmpty ? extensions.deflate == nil ? 0 : 4 : 7
+        if let problem = order.problem(with: frame, allowedReserved: frame.isControl ? allowed & 3 : allowed) {
+            return fail(problem)
+        }
+        if frame.isControl {
+            control = OpenMessage(frame.opcode, start: frameStart, limit: payloadLimit)
+        } else if frame.opcode != .continuation {
+            message = open(frame)
+        } else if frame.reserved & 4 != 0, inflater != nil {
+            // RFC 7692 §6.1 marks a message by its first frame alone.
+            return fail("RSV1 is set on a continuation frame")
+        }
+        noteForm(of: frame)
+        self.frame = frame
+        payloadLeft = frame.length
+        if payloadLeft == 0 { try end(frame, emit) }
+    }
+
+    private func open(_ frame: WebSocketFrameHead) -> OpenMessage {
+        var message = OpenMessage(frame.opcode, start: frameStart, limit: payloadLimit)
+        if frame.reserved & 4 != 0, let inflater {
+            message.isCompressed = true
+            if let reason = inflater.begin() {
+                message.note(reason)
+            } else {
+                message.isInflated = true
+            }
+        } else if frame.reserved != 0 {
+            message.isOpaque = true
+            message.note(
+                "encoded by an extension that Sluice does not know (\(extensions.others.joined(separator: ", ")))"
+            )
+        }
+        return message
+    }
+
+    private func noteForm(of frame: WebSocketFrameHead) {
+        if frame.mask == nil, direction == .fromClient { note("not masked, as a client's frames must be", frame) }
+        if frame.mask != nil, direction == .fromServer { note("masked, as a server's frames must not be", frame) }
+        if !frame.isMinimal { note("its length is written in more bytes than it needs", frame) }
+        if isClosed { note("sent after the close frame", frame) }
+    }
+
+    private func note(_ note: String, _ frame: WebSocketFrameHead) {
+        if frame.isControl { control?.note(note) } else { message?.note(note) }
+    }
+
+    private func end(_ frame: WebSocketFrameHead, _ emit: (StreamedMessage) throws -> Void) rethrows {
+        self.frame = nil
+        if frame.isControl {
+            guard var open = control else { return }
+            control = nil
+            open.addFrame(frame.length)
+            if frame.opcode == .close { isClosed = true }
+            return try emit(describe(open, isWhole: true))
+        }
+        message?.addFrame(frame.length)
+        guard frame.isFinal, var open = message else { return }
+        message = nil
+        if open.isInflated, let reason = inflater?.end({ open.keep($0) }) {
+            open.note("cannot be decompressed: \(reason)")
+        }
+        try emit(describe(open, isWhole: true))
+    }
+
+    // MARK: Payloads
+
+    private func take(_ bytes: UnsafeRawBufferPointer, of frame: WebSocketFrameHead) {
+        guard let mask = frame.mask else { return keep(bytes, of: frame) }
+        var rest = bytes
+        var phase = Int((frame.length - payloadLeft) & 3)
+        while !rest.isEmpty {
+            let piece = rest.prefix(WebSocketReader.pieceSize)
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
+            unmasked.removeAll(keepingCapacity: true)
+            for byte in piece {
+                unmasked.append(byte ^ UInt8(truncatingIfNeeded: mask >> (24 - 8 * UInt32(phase))))
+                phase = (phase + 1) & 3
+            }
+            unmasked.withUnsafeBytes { keep($0, of: frame) }
+        }
+    }
+
+    private func keep(_ bytes: UnsafeRawBufferPointer, of frame: WebSocketFrameHead) {
+        if frame.isControl {
+            control?.keep(bytes)
+        } else if message?.isInflated == true, let inflater {
+            if let reason = inflater.feed(bytes, { message?.keep($0) }) {
+                message?.note("cannot be decompressed: \(reason)")
+            }
+        } else {
+            message?.keep(bytes)
+        }
+    }
+
+    /// A message or control frame as far as it has come.
+    private struct OpenMessage {
+        let opcode: WebSocketOpcode
+        let start: Int64
+        let limit: Int
+        var isCompressed = false
+        /// Whether its payload is being decompressed.
+        var isInflated = false
+        /// Whether an unknown extension has changed its payload.
+        var isOpaque = false
+        private var frameCount: Int64 = 0
+        private var frameSizes: [Int64] = []
+        private var wireSize: Int64 = 0
+        private var size: Int64 = 0
+        private var payload = ByteBuffer()
+        private var check = UTF8Check()
+        private var notes: [String] = []
+
+        init(_ opcode: WebSocketOpcode, start: Int64, limit: Int) {
+            self.opcode = opcode
+            self.start = start
+            // What a close frame says is read from its payload, which is short.
+            self.limit = opcode.isControl ? max(limit, 125) : limit
+        }
+
+        private var isText: Bool { opcode == .text && !isOpaque && isInflated == isCompressed }
+
+        mutating func keep(_ bytes: UnsafeRawBufferPointer) {
+            size += Int64(bytes.count)
+            let room = limit - payload.readableBytes
+            if room > 0 { payload.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(room))) }
+            if isText { check.feed(bytes) }
+        }
+
+        mutating func note(_ note: String) {
+            // Every frame of a message may have the same fault.
+            if !notes.contains(note) { notes.append(note) }
+        }
+
+        mutating func addFrame(_ length: Int64) {
+            frameCount += 1
+            wireSize += length
+            if frameSizes.count < WebSocketReader.mostFrameSizes { frameSizes.append(length) }
+        }
+
+        func message(
+            number: Int64,
+            from direction: StreamedMessage.Direction,
+            end: Int64,
+            isWhole: Bool
+        ) -> StreamedMessage {
+            var details = WebSocketDetails(opcode: opcode)
+            details.frameCount = frameCount
+            details.frameSizes = frameCount > 1 ? frameSizes : []
+            details.wireSize = wireSize
+            details.isCompressed = isCompressed
+            var notes = notes
+            if isText, isWhole ? !check.isValid : !check.isValidSoFar { notes.append("no valid UTF-8") }
+            if opcode == .close { details.close = close(&notes) }
+            var message = StreamedMessage(
+                number: number,
+                direction: direction,
+                kind: .webSocket(details),
+                range: start..<max(end, start)
+            )
+            message.size = size
+            message.payload = payload
+            message.isText = isText
+            message.isWhole = isWhole
+            message.notes = notes
+            return message
+        }
+
+        private func close(_ notes: inout [String]) -> WebSocketClose? {
+            var payload = payload
+            guard let code = payload.readInteger(as: UInt16.self) else {
+                if payload.readableBytes > 0 { notes.append("its payload is too short for a status code") }
+                return nil
+            }
+            if !UTF8Check.isValid(payload.readableBytesView) { notes.append("the reason is no valid UTF-8") }
+            return WebSocketClose(code: code, reason: String(buffer: payload))
+        }
+    }
+}
+
+@available(*, unavailable)
+extension WebSocketReader: Sendable {}

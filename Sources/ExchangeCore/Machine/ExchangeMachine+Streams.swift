@@ -1,0 +1,82 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// The taps, and what they make of bodies that are streams of messages.
+///
+/// Such a body's messages are counted as they pass, for lists; what they say is read from the session when somebody
+/// looks, so all that is told of them besides their bytes is when these arrived.
+extension ExchangeMachine {
+    /// Whether it is in the nature of the exchange to be silent for long.
+    public var isStream: Bool { requestStream != nil || responseStream?.isOfMessages == true }
+
+    /// Tap A of the request.
+    mutating func tapRequest(_ part: ByteBuffer) {
+        record.sizes.requestBody += Int64(part.readableBytes)
+        if isTunnel { record.sizes.requestWire += Int64(part.readableBytes) }
+        guard recordsBodies else { return }
+        if let offset = requestStream?.take(part, now: exchange.now) {
+            sink.record(.arrival(record.id, .requestReceived, offset: offset, at: wallClock))
+            record.tally.fromClient = requestStream?.count ?? 0
+            hasProgress = true
+        }
+        sink.record(.body(record.id, .requestReceived, part))
+    }
+
+    /// Tap A of the response.
+    mutating func tapResponse(_ part: ByteBuffer) {
+        record.sizes.responseBody += Int64(part.readableBytes)
+        if isTunnel { record.sizes.responseWire += Int64(part.readableBytes) }
+        guard recordsBodies else { return }
+        if let offset = responseStream?.take(part, now: exchange.now) {
+            sink.record(.arrival(record.id, .responseReceived, offset: offset, at: wallClock))
+            record.tally.fromServer = responseStream?.count ?? 0
+            hasProgress = true
+        }
+        sink.record(.body(record.id, .responseReceived, part))
+    }
+
+    /// The present moment in microseconds since 1970: the exchange's start and what has passed since.
+    private var wallClock: Int64 { record.startedAt + microseconds(from: openedAt, to: exchange.now) }
+
+    /// A request's body is a stream only in gRPC; other formats are sent by servers.
+    mutating func beginRequestStream(_ head: RequestHead) {
+        guard head.fields.contains(.contentType), let type = MediaType(head.fields.value(of: .contentType) ?? ""),
+            let format = StreamCounter.Format(mediaType: type.essence)
+        else { return }
+        requestStream = StreamTap(format)
+    }
+
+    mutating func beginResponseStream(_ head: ResponseHead, _ framing: BodyFraming) {
+        guard head.status != 101 else { return }
+        if record.mediaType.hasPrefix("application/grpc") { record.grpc = GRPCOutcome(head.fields) }
+        guard framing != .none else { return }
+        if let format = StreamCounter.Format(mediaType: record.mediaType) {
+            // What is compressed can be timed, but not counted, without being decoded.
+            responseStream = StreamTap(head.fields.contains(.contentEncoding) ? nil : format)
+        } else if framing == .chunked || framing == .untilClose {
+            // Whoever sends like this may mean it to be seen as it comes.
+            responseStream = StreamTap(nil, resolution: ExchangeMachine.arrivalResolution)
+        }
+    }
+
+    mutating func endResponseStream(_ trailers: FieldSection?) {
+        responseStream?.finish()
+        record.tally.fromServer = responseStream?.count ?? 0
+        guard record.mediaType.hasPrefix("application/grpc"), record.grpc == nil else { return }
+        if let trailers {
+            record.grpc = GRPCOutcome(trailers)
+        } else if let bytes = responseStream?.trailers {
+            record.grpc = GRPCOutcome(StoredHead.fields(bytes))
+        }
+    }
+
+    mutating func beginWebSocket() {
+        record.kind = .webSocket
+        requestStream = StreamTap(.webSocket)
+        responseStream = StreamTap(.webSocket)
+    }
+
+    /// How far apart the arrivals of a body of unknown format are told.
+    static let arrivalResolution = TimeAmount.milliseconds(20)
+}

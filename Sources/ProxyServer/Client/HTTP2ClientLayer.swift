@@ -1,0 +1,278 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Wire
+
+/// A client's connection that speaks HTTP/2: reads requests, as many exchanges at a time as there are streams.
+final class HTTP2ClientLayer: ClientLayer {
+    private let connection: ClientConnection
+    private let scope: RequestScope
+    private let session = HTTP2Session(.server)
+    private var streams: [HTTP2StreamID: any HTTP2ServedStream] = [:]
+    private var isProcessing = false
+    private var isFlushScheduled = false
+    private var isClosed = false
+    private var isStopping = false
+    private var lastStreamEnd: NIODeadline
+    /// The exchanges that were told something in the read cycle that is going on.
+    private var reading: [ObjectIdentifier: Exchange] = [:]
+
+    init(connection: ClientConnection, scope: RequestScope) {
+        self.connection = connection
+        self.scope = scope
+        lastStreamEnd = connection.loop.eventLoop.now
+    }
+
+    private var loop: LoopContext { connection.loop }
+
+    // MARK: - ClientLayer
+
+    /// A stream that is paused withholds its own window; only where nothing can be recorded nothing is read at all.
+    var wantsRead: Bool { !loop.isRecorderFull }
+    var isIdle: Bool { streams.isEmpty }
+
+    func received(_ bytes: ByteBuffer) {
+        guard !isClosed else { return }
+        session.receive(bytes, now: loop.eventLoop.now)
+        process()
+    }
+
+    func resume() {
+        connection.readIfWanted()
+    }
+
+    func inputClosed(isHalfClose: Bool) {
+        // Without the client's WINDOW_UPDATE and RST_STREAM no stream can go on.
+        connection.close()
+    }
+
+    func closed() {
+        guard !isClosed else { return }
+        isClosed = true
+        let open = streams.values
+        streams = [:]
+        for stream in Array(open) { stream.connectionClosed() }
+    }
+
+    func failed(_ error: any Error) {
+        closed()
+    }
+
+    func writabilityChanged(_ isWritable: Bool) {
+        if isWritable { process() }
+    }
+
+    func beginStopping() {
+        isStopping = true
+        session.goAway(.noError)
+        pump()
+    }
+
+    func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
+        guard streams.isEmpty, now - max(lastActivity, lastStreamEnd) > loop.configuration.timeouts.keepAlive else {
+            return
+        }
+        session.goAway(.noError)
+        pump()
+        connection.closeAfterFlush()
+    }
+
+    // MARK: - For the streams
+
+    func sendInterim(_ head: ResponseHead, on stream: HTTP2StreamID) {
+        session.sendInterim(head, on: stream)
+    }
+
+    func sendResponse(_ head: ResponseHead, on stream: HTTP2StreamID, isEnd: Bool) -> ByteBuffer {
+        session.sendResponse(head, on: stream, isEnd: isEnd)
+    }
+
+    /// Sends bytes; returns how many wait in the stream.
+    func send(_ bytes: ByteBuffer, on stream: HTTP2StreamID) -> Int {
+        session.sendData(bytes, on: stream)
+        return session.queuedBytes(on: stream)
+    }
+
+    func queuedBytes(on stream: HTTP2StreamID) -> Int {
+        session.queuedBytes(on: stream)
+    }
+
+    func end(_ stream: HTTP2StreamID, trailers: FieldSection?) {
+        session.sendEnd(trailers, on: stream)
+    }
+
+    func consume(_ count: Int, on stream: HTTP2StreamID) {
+        session.consume(count, on: stream)
+        scheduleFlush()
+    }
+
+    func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+        session.reset(stream, code)
+        scheduleFlush()
+    }
+
+    /// Sends what there is at the end of the tick, so that what many streams wrote leaves in one go.
+    func scheduleFlush() {
+        guard !isFlushScheduled, !isProcessing, !isClosed else { return }
+        isFlushScheduled = true
+        loop.eventLoop.assumeIsolated().execute { [self] in
+            isFlushScheduled = false
+            pump()
+        }
+    }
+
+    private func pump() {
+        guard !isClosed else { return }
+        var hasWritten = false
+        while connection.isWritable, let bytes = session.nextOutput() {
+            connection.write(bytes)
+            hasWritten = true
+        }
+        if hasWritten { connection.flush() }
+        if session.isOver || isStopping && streams.isEmpty { connection.closeAfterFlush() }
+    }
+
+    // MARK: - Events of the session
+
+    private func process() {
+        guard !isProcessing else { return }
+        isProcessing = true
+        repeat {
+            while !isClosed, let event = session.nextEvent() { handle(event) }
+            let read = reading
+            reading.removeAll(keepingCapacity: true)
+            for exchange in read.values { exchange.readCompleted() }
+            pump()
+        } while !isClosed && session.hasEvents
+        isProcessing = false
+    }
+
+    private func beginReading(_ exchange: Exchange?) {
+        guard let exchange, reading.updateValue(exchange, forKey: ObjectIdentifier(exchange)) == nil else { return }
+        exchange.readBegan()
+    }
+
+    /// The stream of an event, its exchange's read cycle begun.
+    private func stream(_ id: HTTP2StreamID) -> (any HTTP2ServedStream)? {
+        guard let stream = streams[id] else { return nil }
+        beginReading(stream.exchange)
+        return stream
+    }
+
+    private func handle(_ event: HTTP2Event) {
+        switch event {
+        case .requestHead(let id, let head, let framing, let scheme, let connectProtocol):
+            begin(id, head, framing, scheme: scheme, connectProtocol: connectProtocol)
+        case .data(let id, let bytes):
+            if let stream = stream(id) { stream.data(bytes) } else { session.consume(bytes.readableBytes, on: id) }
+        case .end(let id, let trailers, let wireBytes): stream(id)?.ended(trailers, wireBytes)
+        case .reset(let id, let code, let isLocal, let explanation):
+            stream(id)?.reset(code, isLocal: isLocal, explanation)
+        case .closed(let id):
+            guard streams.removeValue(forKey: id) != nil else { return }
+            if streams.isEmpty { lastStreamEnd = loop.eventLoop.now }
+        case .drained(let id): streams[id]?.drained()
+        case .failed(let failure): failed(failure)
+        case .malformedRequest(_, let status, let explanation, let head):
+            let method = StoredHead.request(head)?.method ?? ""
+            intake.recordMalformed(explanation, status: status, method: method, head: head)
+        case .settings, .goAway, .interim, .responseHead, .refused: break
+        }
+    }
+
+    private var intake: RequestIntake { RequestIntake(connection: connection, scope: scope) }
+
+    private func begin(
+        _ id: HTTP2StreamID,
+        _ received: RequestHead,
+        _ framing: BodyFraming,
+        scheme: String,
+        connectProtocol: String?
+    ) {
+        let stream = HTTP2ClientStream(self, id)
+        var arrival = RequestIntake.Arrival(head: received, method: received.method, version: .http2)
+        arrival.takesResets = true
+        if let connectProtocol {
+            stream.upgrade = WebSocketBridge(connectProtocol, makingUpgrade: &arrival.head)
+            arrival.method = "GET"
+            arrival.purpose = .extendedConnect
+            arrival.notes.append("asked for by extended CONNECT on an HTTP/2 stream (RFC 8441)")
+        } else {
+            // A client that speaks HTTP/2 without having been offered it knows that its server does.
+            let isCleartext = connection.record.tls == nil
+            let isGRPC = received.fields.withValue(of: .contentType) { $0.starts(with: "application/grpc".utf8) }
+            arrival.purpose = .http(expectsHTTP2: isCleartext || isGRPC == true)
+        }
+        makeAbsolute(&arrival.head, scheme: scheme)
+        switch intake.admit(arrival, for: stream) {
+        case .exchange(let exchange, let head, let notes):
+            streams[id] = stream
+            stream.exchange = exchange
+            beginReading(exchange)
+            exchange.requestHead(head, framing: stream.upgrade == nil ? framing : .none, notes: notes)
+            if stream.upgrade != nil { exchange.requestEnd(trailers: nil, wireBytes: 0) }
+        case .connect(let host, let port):
+            let tunnel = HTTP2ConnectStream(self, id, carrier: connection)
+            streams[id] = tunnel
+            tunnel.open(host: host, port: port)
+        case .refused(let status, let explanation):
+            refuse(id, status: status, explanation, received)
+        }
+    }
+
+    /// On the proxy's own port a request for another scheme than `http` has to say so in its target.
+    private func makeAbsolute(_ head: inout RequestHead, scheme: String) {
+        guard case .proxy = scope, scheme == "https", let host = head.fields.value(of: .host) else { return }
+        let target = head.target
+        if target.hasPrefix("/") { head.target = "https://\(host)\(target)" }
+    }
+
+    private func refuse(_ id: HTTP2StreamID, status: Int, _ text: String, _ head: RequestHead) {
+        intake.recordMalformed(text, status: status, method: head.method, head: head.received)
+        let answer = LocalAnswer.explanation(
+            status: status,
+            title: "The request was not understood",
+            text: text,
+            html: false
+        )
+        _ = session.sendResponse(answer.head, on: id, isEnd: false)
+        session.sendData(answer.body, on: id)
+        session.sendEnd(nil, on: id)
+    }
+
+    /// The client broke the rules for the connection: every exchange ends, and GOAWAY says why.
+    private func failed(_ failure: HTTP2Failure) {
+        intake.recordMalformed(
+            "The client broke the rules of HTTP/2 (\(failure.code)): \(failure.explanation)",
+            status: 0,
+            method: "",
+            head: nil
+        )
+        let open = streams.values
+        streams = [:]
+        for stream in Array(open) { stream.connectionClosed() }
+        pump()
+        isClosed = true
+        // What the client still sends is read for a moment, else it is told of a reset before it has read GOAWAY.
+        connection.become(LingeringLayer(connection: connection))
+    }
+}
+
+/// What a client's stream is used for.
+protocol HTTP2ServedStream: AnyObject {
+    /// The exchange that is told what the client sends; `nil` where there is none of the stream itself.
+    var exchange: Exchange? { get }
+    /// The client sent bytes.
+    func data(_ bytes: ByteBuffer)
+    /// The client sent all it had.
+    func ended(_ trailers: FieldSection?, _ wireBytes: Int64)
+    /// The stream was reset, by the client or because of it.
+    func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String)
+    /// What was waiting to be sent is mostly sent.
+    func drained()
+    /// The stream's connection is gone.
+    func connectionClosed()
+}
+
+@available(*, unavailable)
+extension HTTP2ClientLayer: Sendable {}

@@ -1,0 +1,128 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Wire
+
+/// One stream of a client's HTTP/2 connection: the client's side of one exchange.
+final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
+    var exchange: Exchange?
+    /// Set where the client asked for another protocol (RFC 8441).
+    var upgrade: WebSocketBridge?
+
+    private let layer: HTTP2ClientLayer
+    private let id: HTTP2StreamID
+    private var isReading = true
+    /// Bytes of the stream's window that are not given back yet.
+    private var withheld = 0
+    /// A head without a body, until it is known whether anything follows: what ends with its head has to end with its
+    /// HEADERS frame, as gRPC tells that from an answer whose trailers got lost.
+    private var pending: ResponseHead?
+
+    init(_ layer: HTTP2ClientLayer, _ id: HTTP2StreamID) {
+        self.layer = layer
+        self.id = id
+    }
+
+    // MARK: - ClientLeg
+
+    var isWritable: Bool { layer.queuedBytes(on: id) < HTTP2Framing.highMark }
+
+    func sendInterim(_ head: ResponseHead) {
+        layer.sendInterim(head, on: id)
+    }
+
+    func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer {
+        var head = head
+        if head.status == 101, let upgrade {
+            upgrade.makeConnectAnswer(&head)
+            return layer.sendResponse(head, on: id, isEnd: false)
+        }
+        HTTP2Framing.settle(&head.fields, as: framing)
+        if framing == .none || framing == .length(0) {
+            pending = head
+            return HTTP2Session.text(of: head)
+        }
+        return layer.sendResponse(head, on: id, isEnd: false)
+    }
+
+    func sendResponsePart(_ part: ByteBuffer) {
+        sendPending(isEnd: false)
+        if layer.send(part, on: id) >= HTTP2Framing.highMark { exchange?.clientBecameWritable(false) }
+    }
+
+    func sendResponseEnd(_ trailers: FieldSection?) {
+        if pending != nil, trailers?.isEmpty ?? true {
+            sendPending(isEnd: true)
+        } else {
+            sendPending(isEnd: false)
+            layer.end(id, trailers: trailers)
+        }
+    }
+
+    private func sendPending(isEnd: Bool) {
+        guard let head = pending else { return }
+        pending = nil
+        _ = layer.sendResponse(head, on: id, isEnd: isEnd)
+    }
+
+    func becomeTunnel() {}
+
+    func setReading(_ isReading: Bool) {
+        self.isReading = isReading
+        guard isReading, withheld > 0 else { return }
+        layer.consume(withheld, on: id)
+        withheld = 0
+    }
+
+    func flush() {
+        sendPending(isEnd: false)
+        layer.scheduleFlush()
+    }
+
+    func abort(_ code: HTTP2ErrorCode) {
+        exchange = nil
+        layer.reset(id, code)
+    }
+
+    func exchangeFinished() {
+        exchange = nil
+    }
+
+    // MARK: - From the connection
+
+    func data(_ bytes: ByteBuffer) {
+        let count = bytes.readableBytes
+        exchange?.requestPart(bytes)
+        if isReading { layer.consume(count, on: id) } else { withheld += count }
+    }
+
+    func ended(_ trailers: FieldSection?, _ wireBytes: Int64) {
+        // The request that asked for another protocol was over before; this is the end of what followed.
+        exchange?.requestEnd(trailers: trailers, wireBytes: upgrade == nil ? wireBytes : 0)
+    }
+
+    func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String) {
+        let exchange = exchange
+        self.exchange = nil
+        if isLocal {
+            exchange?.requestFailed(
+                ExchangeFailure(.badRequest, "The client's stream is no valid HTTP/2: \(explanation)")
+            )
+        } else {
+            exchange?.clientGone(code)
+        }
+    }
+
+    func drained() {
+        exchange?.clientBecameWritable(true)
+    }
+
+    func connectionClosed() {
+        let exchange = exchange
+        self.exchange = nil
+        exchange?.clientGone()
+    }
+}
+
+@available(*, unavailable)
+extension HTTP2ClientStream: Sendable {}

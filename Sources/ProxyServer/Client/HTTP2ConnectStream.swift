@@ -1,0 +1,252 @@
+import HTTPModel
+import NIOCore
+import NIOPosix
+import Wire
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A CONNECT on a client's HTTP/2 connection (RFC 9113 §8.5): a connection within a connection.
+///
+/// What is inside is a client's connection like any other, with TLS to be ended and requests to be read; so it becomes
+/// one, over a pair of sockets, and its CONNECT is repeated there in HTTP/1.1.
+final class HTTP2ConnectStream: HTTP2ServedStream {
+    let exchange: Exchange? = nil
+
+    private let layer: HTTP2ClientLayer
+    private let id: HTTP2StreamID
+    private let carrier: ClientConnection
+    /// Our end of the pair; `nil` until it is there, and after it has gone.
+    private var inner: (any Channel)?
+    private var parser = HTTP1ResponseParser()
+    private var isOpen = false
+    private var waiting: [ByteBuffer] = []
+    private var withheld = 0
+    private var hasEnded = false
+    private var isOver = false
+    private var isReading = true
+    private var isReadPending = false
+
+    init(_ layer: HTTP2ClientLayer, _ id: HTTP2StreamID, carrier: ClientConnection) {
+        self.layer = layer
+        self.id = id
+        self.carrier = carrier
+        parser.expect(method: "CONNECT")
+    }
+
+    /// Makes the pair and asks for the tunnel.
+    func open(host: String, port: Int) {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, HTTP2ConnectStream.streamType, 0, &ends) == 0 else {
+            end(.internalError)
+            return
+        }
+        let loop = carrier.loop
+        let boundSelf = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        let boundLoop = NIOLoopBound(loop, eventLoop: loop.eventLoop)
+        let boundCarrier = NIOLoopBound(carrier, eventLoop: loop.eventLoop)
+        ClientBootstrap(group: loop.eventLoop)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        ClientConnection(loop: boundLoop.value, channel: channel, inside: boundCarrier.value)
+                    )
+                }
+            }
+            .withConnectedSocket(ends[0])
+            .whenFailure { _ in boundSelf.value.end(.internalError) }
+        let authority = RequestURL(scheme: "tunnel", host: host, port: port, path: "").authority
+        ClientBootstrap(group: loop.eventLoop)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(HTTP2ConnectEnd(boundSelf.value))
+                }
+            }
+            .withConnectedSocket(ends[1])
+            .assumeIsolated()
+            .whenComplete { [self] result in
+                switch result {
+                case .failure: end(.internalError)
+                case .success(let channel):
+                    inner = channel
+                    let request = "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\r\n"
+                    channel.writeAndFlush(ByteBuffer(string: request), promise: nil)
+                }
+            }
+    }
+
+    #if canImport(Glibc)
+    private static let streamType = Int32(SOCK_STREAM.rawValue)
+    #else
+    private static let streamType = SOCK_STREAM
+    #endif
+
+    private func end(_ code: HTTP2ErrorCode) {
+        guard !isOver else { return }
+        isOver = true
+        layer.reset(id, code)
+        inner?.close(promise: nil)
+        inner = nil
+    }
+
+    // MARK: - From the client
+
+    func data(_ bytes: ByteBuffer) {
+        guard isOpen, let inner else {
+            waiting.append(bytes)
+            return
+        }
+        withheld += bytes.readableBytes
+        inner.writeAndFlush(bytes, promise: nil)
+        innerBecameWritable()
+    }
+
+    func ended(_ trailers: FieldSection?, _ wireBytes: Int64) {
+        hasEnded = true
+        if isOpen { inner?.close(mode: .output, promise: nil) }
+    }
+
+    func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String) {
+        connectionClosed()
+    }
+
+    func drained() {
+        setReading(true)
+    }
+
+    func connectionClosed() {
+        isOver = true
+        inner?.close(promise: nil)
+        inner = nil
+    }
+
+    // MARK: - From the pair
+
+    var wantsRead: Bool {
+        if !isReading { isReadPending = true }
+        return isReading
+    }
+
+    private func setReading(_ isReading: Bool) {
+        self.isReading = isReading
+        if isReading, isReadPending {
+            isReadPending = false
+            inner?.read()
+        }
+    }
+
+    func innerBecameWritable() {
+        guard withheld > 0, inner?.isWritable ?? true else { return }
+        layer.consume(withheld, on: id)
+        withheld = 0
+    }
+
+    func innerReceived(_ bytes: ByteBuffer) {
+        guard !isOver else { return }
+        if isOpen {
+            send(bytes)
+        } else {
+            parser.receive(bytes)
+            readAnswer()
+        }
+    }
+
+    private func readAnswer() {
+        do throws(HTTP1ParseError) {
+            while !isOpen, let event = try parser.next() {
+                switch event {
+                case .head(let head, _): answered(head)
+                case .part(let part): send(part)
+                case .end, .informational: break
+                }
+            }
+        } catch {
+            end(.connectError)
+        }
+        layer.scheduleFlush()
+    }
+
+    private func answered(_ head: ResponseHead) {
+        var head = head
+        head.fields.removeAll(.connection)
+        _ = layer.sendResponse(head, on: id, isEnd: false)
+        guard (200..<300).contains(head.status) else { return }
+        isOpen = true
+        if let rest = parser.takeRemaining(), rest.readableBytes > 0 { send(rest) }
+        let early = waiting
+        waiting = []
+        for bytes in early { data(bytes) }
+        if hasEnded { inner?.close(mode: .output, promise: nil) }
+    }
+
+    private func send(_ bytes: ByteBuffer) {
+        if layer.send(bytes, on: id) >= HTTP2Framing.highMark { setReading(false) }
+        layer.scheduleFlush()
+    }
+
+    func innerEnded() {
+        guard !isOver else { return }
+        layer.end(id, trailers: nil)
+        layer.scheduleFlush()
+    }
+
+    func innerClosed() {
+        inner = nil
+        innerEnded()
+        isOver = true
+    }
+}
+
+/// The client's end of the pair of sockets of a CONNECT on HTTP/2.
+private final class HTTP2ConnectEnd: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let stream: HTTP2ConnectStream
+    private var hasEnded = false
+
+    init(_ stream: HTTP2ConnectStream) {
+        self.stream = stream
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if stream.wantsRead { context.read() }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        stream.innerReceived(unwrapInboundIn(data))
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { stream.innerBecameWritable() }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed? = event as? ChannelEvent { ended() }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        ended()
+        stream.innerClosed()
+    }
+
+    private func ended() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        stream.innerEnded()
+    }
+}
+
+@available(*, unavailable)
+extension HTTP2ConnectStream: Sendable {}
+
+@available(*, unavailable)
+extension HTTP2ConnectEnd: Sendable {}

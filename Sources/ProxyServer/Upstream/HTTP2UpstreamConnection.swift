@@ -1,0 +1,312 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Wire
+
+/// A server's connection that speaks HTTP/2: carries one stream for each exchange.
+final class HTTP2UpstreamConnection: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    let connection: UpstreamSocket
+    let key: UpstreamPool.Key
+    weak var origin: HTTP2Origin?
+
+    private let loop: LoopContext
+    private let session = HTTP2Session(.client)
+    private var streams: [HTTP2StreamID: HTTP2UpstreamStream] = [:]
+    /// Streams that were given out and have sent nothing yet.
+    private var reserved = 0
+    private var idleSince: NIODeadline
+    private var isProcessing = false
+    private var isFlushScheduled = false
+    private var isClosed = false
+    private var hadStream = false
+    /// The exchanges that were told something in the read cycle that is going on.
+    private var reading: [ObjectIdentifier: Exchange] = [:]
+    private var settingsWaiters: [() -> Void] = []
+    /// What the server said when it ended the connection, as the end of a sentence.
+    private var farewell = ""
+    /// Set while nobody knows whether the server speaks HTTP/2 at all.
+    private var preface: Scheduled<Void>?
+
+    /// How long a server may take to show that it speaks HTTP/2 without TLS.
+    private static let prefaceLimit = TimeAmount.seconds(3)
+
+    init(_ connection: UpstreamSocket, key: UpstreamPool.Key) {
+        self.connection = connection
+        self.key = key
+        loop = connection.loop
+        idleSince = loop.eventLoop.now
+    }
+
+    // MARK: - Streams
+
+    /// Whether the server would take another stream now.
+    ///
+    /// Before its SETTINGS there is to be no limit (RFC 9113 §6.5.2), but servers with a low one take what exceeds it for
+    /// an attack, whenever it was sent; so there is one stream until then.
+    var hasRoom: Bool {
+        guard !isClosed, !session.isGoingAway else { return false }
+        return streams.count + reserved < (session.hasPeerSettings ? session.peerMaxConcurrentStreams : 1)
+    }
+
+    /// Whether the server has said what it allows.
+    var hasSettings: Bool { session.hasPeerSettings }
+
+    func openStream() -> HTTP2UpstreamStream {
+        reserved += 1
+        let isReused = hadStream
+        hadStream = true
+        return HTTP2UpstreamStream(self, facts: connection.facts(.http2, isReused: isReused))
+    }
+
+    func isIdle(since moment: NIODeadline) -> Bool {
+        streams.isEmpty && reserved == 0 && idleSince < moment
+    }
+
+    var offersExtendedConnect: Bool { session.peerOffersExtendedConnect }
+
+    /// Calls back once the server's settings are known, or the connection is gone; at once where they are.
+    func withSettings(_ body: @escaping () -> Void) {
+        if session.hasPeerSettings || isClosed { body() } else { settingsWaiters.append(body) }
+    }
+
+    // MARK: - For the streams
+
+    func begin(
+        _ stream: HTTP2UpstreamStream,
+        _ head: RequestHead,
+        connectProtocol: String?,
+        isEnd: Bool
+    ) throws(HTTP2Failure) -> (stream: HTTP2StreamID, written: ByteBuffer) {
+        reserved -= 1
+        guard !isClosed else { throw HTTP2Failure(code: .refusedStream, explanation: "The connection was closed.") }
+        let begun = try session.sendRequest(
+            head,
+            scheme: key.scheme,
+            connectProtocol: connectProtocol,
+            isEnd: isEnd
+        )
+        streams[begun.stream] = stream
+        return begun
+    }
+
+    /// A stream that was given out is not needed after all.
+    func giveBack() {
+        reserved -= 1
+        origin?.roomChanged()
+    }
+
+    func send(_ bytes: ByteBuffer, on stream: HTTP2StreamID) -> Int {
+        session.sendData(bytes, on: stream)
+        return session.queuedBytes(on: stream)
+    }
+
+    func end(_ stream: HTTP2StreamID, trailers: FieldSection?) {
+        session.sendEnd(trailers, on: stream)
+    }
+
+    func consume(_ count: Int, on stream: HTTP2StreamID) {
+        session.consume(count, on: stream)
+        scheduleFlush()
+    }
+
+    func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+        session.reset(stream, code)
+        scheduleFlush()
+    }
+
+    /// Sends what there is at the end of the tick, so that what many streams wrote leaves in one go.
+    func scheduleFlush() {
+        guard !isFlushScheduled, !isProcessing, !isClosed else { return }
+        isFlushScheduled = true
+        loop.eventLoop.assumeIsolated().execute { [self] in
+            isFlushScheduled = false
+            pump()
+        }
+    }
+
+    private func pump() {
+        guard let context = connection.context else { return }
+        var hasWritten = false
+        while context.channel.isWritable, let bytes = session.nextOutput() {
+            context.write(wrapOutboundOut(bytes), promise: nil)
+            hasWritten = true
+        }
+        if hasWritten { context.flush() }
+        if session.isOver { close() }
+    }
+
+    func close() {
+        connection.context?.close(promise: nil)
+    }
+
+    // MARK: - Channel events
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        connection.added(context)
+        if context.channel.isActive { activated(context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        connection.removed()
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        activated(context)
+    }
+
+    private func activated(_ context: ChannelHandlerContext) {
+        connection.activated(context)
+        if !connection.isSecure {
+            preface = loop.eventLoop.assumeIsolated().scheduleTask(in: HTTP2UpstreamConnection.prefaceLimit) { [self] in
+                refusePreface()
+            }
+        }
+        pump()
+    }
+
+    /// The server has not shown that it speaks HTTP/2.
+    private func refusePreface() {
+        guard preface != nil else { return }
+        connection.ready(.failure(ExchangeFailure(.badResponse, "\(key.host) does not speak HTTP/2 without TLS.")))
+        close()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        session.receive(unwrapInboundIn(data), now: loop.eventLoop.now)
+        process()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        connection.read(context)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { process() }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case is TLSInputClosed, ChannelEvent.inputClosed as ChannelEvent: close()
+        default: break
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        closed(
+            ExchangeFailure(.reset, "\(key.host) closed the connection before the response was whole\(farewell).")
+        )
+        refusePreface()
+        connection.closed()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        connection.ready(.failure(error))
+        if let failure = error as? TLSFailure {
+            closed(ExchangeFailure(.tls, "TLS with \(key.host) failed: \(failure.explanation)"))
+        }
+        context.close(promise: nil)
+    }
+
+    /// Tells everybody, once.
+    private func closed(_ failure: ExchangeFailure) {
+        guard !isClosed else { return }
+        isClosed = true
+        origin?.retire(self)
+        let open = streams.values
+        streams = [:]
+        for stream in Array(open) { stream.failed(failure, wasProcessed: true) }
+        let waiters = settingsWaiters
+        settingsWaiters = []
+        for waiter in waiters { waiter() }
+    }
+
+    // MARK: - Events of the session
+
+    private func process() {
+        guard !isProcessing else { return }
+        isProcessing = true
+        repeat {
+            while let event = session.nextEvent() { handle(event) }
+            let read = reading
+            reading.removeAll(keepingCapacity: true)
+            for exchange in read.values { exchange.readCompleted() }
+            pump()
+        } while session.hasEvents
+        isProcessing = false
+    }
+
+    /// The stream of an event, its exchange's read cycle begun.
+    private func stream(_ id: HTTP2StreamID) -> HTTP2UpstreamStream? {
+        guard let stream = streams[id] else { return nil }
+        if let exchange = stream.exchange, reading.updateValue(exchange, forKey: ObjectIdentifier(exchange)) == nil {
+            exchange.readBegan()
+        }
+        return stream
+    }
+
+    private func handle(_ event: HTTP2Event) {
+        switch event {
+        case .interim(let id, let head): stream(id)?.exchange?.interim(head)
+        case .responseHead(let id, let head, let framing): stream(id)?.responseHead(head, framing)
+        case .data(let id, let bytes):
+            if let stream = stream(id) { stream.data(bytes) } else { session.consume(bytes.readableBytes, on: id) }
+        case .end(let id, let trailers, let wireBytes): stream(id)?.ended(trailers, wireBytes)
+        case .reset(let id, let code, let isLocal, let explanation):
+            if code == .http11Required { origin?.requireHTTP1() }
+            stream(id)?.reset(code, isLocal: isLocal, explanation, host: key.host)
+        case .refused(let id):
+            stream(id)?.failed(
+                ExchangeFailure(
+                    .reset,
+                    "\(key.host) refused the request before it did anything about it"
+                        + (farewell.isEmpty ? " (REFUSED_STREAM)." : "\(farewell)."),
+                    resetCode: .refusedStream
+                ),
+                wasProcessed: false
+            )
+        case .closed(let id):
+            streams[id] = nil
+            if streams.isEmpty { idleSince = loop.eventLoop.now }
+            if session.isGoingAway, streams.isEmpty, reserved == 0 { close() } else { origin?.roomChanged() }
+        case .drained(let id): streams[id]?.exchange?.upstreamBecameWritable(true)
+        case .settings: settingsArrived()
+        case .goAway(let code, let text, _):
+            farewell = ", saying GOAWAY \(code)" + (text.isEmpty ? "" : " (\(text.prefix(200)))")
+            origin?.retire(self)
+        case .failed(let failure):
+            connection.ready(
+                .failure(ExchangeFailure(.badResponse, "\(key.host) does not speak HTTP/2: \(failure.explanation)"))
+            )
+            preface?.cancel()
+            preface = nil
+            closed(
+                ExchangeFailure(
+                    .badResponse,
+                    "\(key.host) broke the rules of HTTP/2 (\(failure.code)): \(failure.explanation)"
+                )
+            )
+            pump()
+            connection.closeAfterWrites()
+        case .requestHead, .malformedRequest: break
+        }
+    }
+
+    private func settingsArrived() {
+        if let preface {
+            preface.cancel()
+            self.preface = nil
+            connection.ready(.success(.multiplexed(self)))
+        }
+        let waiters = settingsWaiters
+        settingsWaiters = []
+        for waiter in waiters { waiter() }
+        origin?.roomChanged()
+    }
+}
+
+@available(*, unavailable)
+extension HTTP2UpstreamConnection: Sendable {}

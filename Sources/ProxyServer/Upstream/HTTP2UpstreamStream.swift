@@ -1,0 +1,146 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Wire
+
+/// One stream of a server's HTTP/2 connection: the server's side of one exchange.
+final class HTTP2UpstreamStream: UpstreamLeg {
+    var exchange: Exchange?
+    let facts: UpstreamFacts
+
+    private let connection: HTTP2UpstreamConnection
+    private var id: HTTP2StreamID?
+    private var isReading = true
+    /// Bytes of the stream's window that are not given back yet.
+    private var withheld = 0
+    private var isRequestSent = false
+    private var isResponseRead = false
+    private var isOver = false
+    /// Set where the request asks for another protocol (RFC 8441).
+    private var upgrade: WebSocketBridge?
+
+    init(_ connection: HTTP2UpstreamConnection, facts: UpstreamFacts) {
+        self.connection = connection
+        self.facts = facts
+    }
+
+    /// Tells whether the server offers extended CONNECT, once that is known.
+    func withOffer(_ body: @escaping (Bool) -> Void) {
+        connection.withSettings { [connection] in body(connection.offersExtendedConnect) }
+    }
+
+    // MARK: - UpstreamLeg
+
+    func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer {
+        var head = head
+        HTTP2Framing.settle(&head.fields, as: framing)
+        upgrade = WebSocketBridge(makingConnect: &head)
+        isRequestSent = framing == .none && upgrade == nil
+        do throws(HTTP2Failure) {
+            let begun = try connection.begin(
+                self,
+                head,
+                connectProtocol: upgrade?.protocolName,
+                isEnd: isRequestSent
+            )
+            id = begun.stream
+            return begun.written
+        } catch {
+            isOver = true
+            exchange?.upstreamClosed(
+                ExchangeFailure(.reset, "The request could not be sent: \(error.explanation)"),
+                wasProcessed: false
+            )
+            return ByteBuffer()
+        }
+    }
+
+    func sendRequestPart(_ part: ByteBuffer) {
+        guard let id, !isOver else { return }
+        if connection.send(part, on: id) >= HTTP2Framing.highMark { exchange?.upstreamBecameWritable(false) }
+    }
+
+    func sendRequestEnd(_ trailers: FieldSection?) {
+        // An upgrade's request ends, but the stream stays open for what follows.
+        if let bridge = upgrade, !bridge.isOpen { return }
+        guard let id, !isOver, !isRequestSent else { return }
+        isRequestSent = true
+        connection.end(id, trailers: trailers)
+    }
+
+    func becomeTunnel() {}
+
+    func setReading(_ isReading: Bool) {
+        self.isReading = isReading
+        guard isReading, withheld > 0, let id else { return }
+        connection.consume(withheld, on: id)
+        withheld = 0
+    }
+
+    func flush() {
+        connection.scheduleFlush()
+    }
+
+    func release() {
+        exchange = nil
+        // What was sent may still be under way; only what nobody waits for any more is cut.
+        if !(isRequestSent && isResponseRead) { end(.cancel) }
+    }
+
+    func abandon(_ code: HTTP2ErrorCode) {
+        exchange = nil
+        end(code)
+    }
+
+    private func end(_ code: HTTP2ErrorCode) {
+        guard !isOver else { return }
+        isOver = true
+        if let id { connection.reset(id, code) } else { connection.giveBack() }
+    }
+
+    // MARK: - From the connection
+
+    func responseHead(_ head: ResponseHead, _ framing: BodyFraming) {
+        var head = head
+        if upgrade != nil, (200..<300).contains(head.status) {
+            upgrade?.isOpen = true
+            upgrade?.makeSwitchingProtocols(&head)
+            exchange?.responseHead(head, framing: .none, notes: [WebSocketBridge.upstreamNote])
+        } else {
+            exchange?.responseHead(head, framing: framing, notes: [])
+        }
+    }
+
+    func data(_ bytes: ByteBuffer) {
+        let count = bytes.readableBytes
+        exchange?.responsePart(bytes)
+        guard let id else { return }
+        if isReading { connection.consume(count, on: id) } else { withheld += count }
+    }
+
+    func ended(_ trailers: FieldSection?, _ wireBytes: Int64) {
+        isResponseRead = true
+        exchange?.responseEnd(trailers: trailers, wireBytes: wireBytes, isClean: true)
+    }
+
+    func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String, host: String) {
+        if isLocal {
+            failed(ExchangeFailure(.badResponse, "The answer of \(host) is no valid HTTP/2: \(explanation)"))
+        } else {
+            failed(
+                ExchangeFailure(.reset, "\(host) reset the stream (RST_STREAM \(code)).", resetCode: code),
+                wasProcessed: code != .http11Required
+            )
+        }
+    }
+
+    func failed(_ failure: ExchangeFailure, wasProcessed: Bool = true) {
+        isOver = true
+        let exchange = exchange
+        self.exchange = nil
+        exchange?.upstreamClosed(failure, wasProcessed: wasProcessed)
+    }
+}
+
+@available(*, unavailable)
+extension HTTP2UpstreamStream: Sendable {}

@@ -1,0 +1,95 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// The messages of WebSockets and event streams, as Chrome writes them into an archive.
+///
+/// HAR 1.2 knows neither. `_webSocketMessages` have `type` (`send` or `receive`), `time` (seconds since 1970),
+/// `opcode` (1 text, 2 binary, 8 close, 9 ping, 10 pong) and `data`: text, or base64 for all that is no text.
+/// `_eventSourceMessages` have `time`, `eventName`, `eventId` and `data`. Where `data` is not whole, `_leftOut` tells
+/// how many bytes are missing.
+extension HARExport {
+    /// More of a payload is never in memory.
+    private static let longestPayload = 16 << 20
+
+    /// What the exchange is to a browser, in Chrome's words; without it Chrome takes most types for scripts.
+    static func resourceType(_ exchange: RecordedExchange) -> String {
+        if exchange.record.kind == .webSocket { return "websocket" }
+        guard exchange.record.kind == .http else { return "other" }
+        let contentType = exchange.messages.fields(of: .responseSent).value(of: .contentType)
+        let mediaType = contentType.flatMap { MediaType($0) }
+        if mediaType?.essence == "text/event-stream" { return "eventsource" }
+        let asked = exchange.messages.fields(of: .requestReceived).value(of: "sec-fetch-dest")?.lowercased()
+        if let asked, let type = destinations[asked] { return type }
+        return switch mediaType?.type {
+        case "image": "image"
+        case "font": "font"
+        case "audio", "video": "media"
+        case "text" where mediaType?.subtype == "css": "stylesheet"
+        case "text" where mediaType?.subtype == "javascript": "script"
+        default: "fetch"
+        }
+    }
+
+    /// The resource types of what a browser says it wants (`Sec-Fetch-Dest`, W3C Fetch Metadata).
+    private static let destinations = [
+        "document": "document", "iframe": "document", "frame": "document", "script": "script", "worker": "script",
+        "serviceworker": "script", "sharedworker": "script", "style": "stylesheet", "image": "image", "font": "font",
+        "audio": "media", "video": "media", "track": "texttrack", "manifest": "manifest", "empty": "fetch",
+    ]
+
+    /// Writes the members that tell of streamed messages, where there are such.
+    func streams(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
+        let resourceType = HARExport.resourceType(exchange)
+        guard resourceType == "websocket" || resourceType == "eventsource" else { return }
+        let timeline = MessageTimeline(
+            exchange,
+            source: source,
+            sides: (.requestReceived, .responseSent),
+            payloadLimit: min(options.bodyLimit ?? .max, HARExport.longestPayload),
+            decodedLimit: options.decodedLimit
+        )
+        guard let timeline else { return }
+        // Bytes whose arrival was not recorded have at least not come before the request.
+        var time = exchange.record.startedAt
+        writer.key(resourceType == "websocket" ? "_webSocketMessages" : "_eventSourceMessages")
+        try writer.array { array in
+            while let message = try timeline.next() {
+                time = message.arrivedAt ?? time
+                // What stands in an archive is taken for whole.
+                guard message.isWhole else { continue }
+                try array.object { try HARExport.member(message, at: time, into: &$0) }
+            }
+        }
+        let remarks = timeline.remarks
+        if !remarks.isEmpty { writer.member("comment", remarks.joined(separator: " ")) }
+    }
+
+    private static func member(_ message: StreamedMessage, at time: Int64, into writer: inout JSONWriter) throws {
+        switch message.kind {
+        case .webSocket(let details):
+            writer.member("type", message.direction == .fromClient ? "send" : "receive")
+            writer.key("time")
+            writer.seconds(time)
+            writer.member("opcode", details.opcode.rawValue)
+            writer.member("data", message.text ?? Base64Stream.text(message.payload))
+        case .event(let details):
+            writer.key("time")
+            writer.seconds(time)
+            writer.member("eventName", details.type)
+            writer.member("eventId", details.id ?? "")
+            writer.member("data", message.text ?? "")
+        case .line: break
+        }
+        if message.leftOut > 0 { writer.member("_leftOut", message.leftOut) }
+    }
+}
+
+extension Base64Stream {
+    /// The base64 of bytes that are all there.
+    static func text(_ bytes: ByteBuffer) -> String {
+        var encoder = Base64Stream()
+        let characters = bytes.withUnsafeReadableBytes { encoder.encode($0) } + encoder.finish()
+        return String(decoding: characters, as: UTF8.self)
+    }
+}

@@ -1,0 +1,71 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// Reads one direction of a gRPC call frame by frame, each with the time at which its last byte arrived.
+///
+/// The body is read in slices that end where an arrival does, so the time of a slice is that of the frames that it
+/// completes, with content coding too.
+final class GRPCCursor {
+    /// A frame with the time of its last byte, in microseconds since 1970; `nil` where that was not recorded.
+    typealias TimedFrame = (frame: GRPCFrame, at: Int64?)
+
+    /// How many bytes to decode of a body with content coding.
+    private static let decodedLimit = 256 << 20
+
+    private var body: TimedBody
+    private var reader: GRPCFrameReader
+    private var isAtEnd = false
+    /// The frames that wait to be taken, from `first` on.
+    private var frames: [TimedFrame] = []
+    private var first = 0
+
+    init(_ body: RecordedBody, _ framing: GRPCFraming, codings: [ContentCoding], payloadLimit: Int) {
+        self.body = TimedBody(body, codings: codings, decodedLimit: GRPCCursor.decodedLimit)
+        reader = GRPCFrameReader(framing, payloadLimit: payloadLimit)
+    }
+
+    /// What ended the reading too early; complete once `peek` has returned `nil`.
+    var problem: GRPCFramingProblem? { reader.problem }
+    /// What ended the decoding of the body's content coding too early.
+    var codingProblem: DecodingProblem? { body.problem }
+    /// The frame at the end of the body that is not whole, and when the last of its bytes arrived.
+    var unfinished: TimedFrame? { reader.unfinished.map { ($0, body.arrival) } }
+
+    /// The next frame, which stays; `nil` at the end.
+    func peek() throws -> TimedFrame? {
+        while first == frames.count {
+            frames.removeAll(keepingCapacity: true)
+            first = 0
+            if isAtEnd { return nil }
+            try readSlice()
+        }
+        return frames[first]
+    }
+
+    /// Takes the frame that `peek` showed.
+    func take() -> TimedFrame? {
+        guard first < frames.count else { return nil }
+        defer { first += 1 }
+        return frames[first]
+    }
+
+    private func readSlice() throws {
+        var bytes = ByteBuffer()
+        guard reader.problem == nil, try body.readSlice({ bytes.writeBytes($0) }) else {
+            isAtEnd = true
+            body.finish()
+            gather { $0.finish(forEachFrame: $1) }
+            return
+        }
+        gather { $0.read(bytes, forEachFrame: $1) }
+    }
+
+    /// The frames are gathered apart, as the reader must not be touched while it hands them over.
+    private func gather(_ read: (inout GRPCFrameReader, (GRPCFrame) -> Void) -> Void) {
+        var found: [TimedFrame] = []
+        let arrival = body.arrival
+        read(&reader) { found.append(($0, arrival)) }
+        frames += found
+    }
+}

@@ -1,0 +1,55 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// What the messages of one direction of a gRPC call say, as lines for people.
+struct GRPCMessageText {
+    /// How messages are compressed: the value of `grpc-encoding`.
+    let encoding: String?
+    let form: GRPCMessageForm
+    /// The full name of the messages' type; `nil` where it is not known.
+    let type: String?
+    let descriptors: DescriptorSet?
+
+    /// The content of a message.
+    ///
+    /// - Parameters:
+    ///   - frame: the message.
+    ///   - limit: how many bytes to decompress.
+    /// - Returns: the lines without control characters, and how many bytes were read.
+    func lines(_ frame: GRPCFrame, limit: Int) -> (lines: [String], size: Int) {
+        let content = frame.content(encoding: encoding, limit: limit)
+        let isCut = frame.leftOut > 0 || content.stoppedAtLimit || frame.received < frame.size
+        var notes: [String] = []
+        if let problem = content.problem, problem.kind != .stoppedAtLimit, !(isCut && problem.kind == .truncated) {
+            notes.append("(\(problem))")
+            // What is still compressed is no message.
+            if problem.kind == .unknownCoding { return (notes.map(\.withoutControls), 0) }
+        }
+        if isCut { notes.append("(only the first \(Measures.size(Int64(content.bytes.readableBytes))) are read)") }
+        let (lines, remarks) =
+            form == .protobuf ? protobuf(content.bytes, isCut: isCut) : (text(content.bytes), [])
+        return ((lines + remarks + notes).map(\.withoutControls), content.bytes.readableBytes)
+    }
+
+    private func protobuf(_ bytes: ByteBuffer, isCut: Bool) -> (lines: [String], remarks: [String]) {
+        let typed = type.flatMap { descriptors?.decode(bytes, as: $0, isPartial: isCut) }
+        let content = typed ?? ProtobufContent.schemaless(bytes, isPartial: isCut)
+        var remarks: [String] = []
+        if let type, typed == nil { remarks.append("(\(type) is not in the descriptor set)") }
+        if content.isCut { remarks.append("(the rest of its fields is left out)") }
+        if let problem = content.problem { remarks.append("(not all of it is Protocol Buffers: \(problem))") }
+        let lines = content.lines
+        return (lines.isEmpty && remarks.isEmpty ? ["(no fields)"] : lines, remarks)
+    }
+
+    private func text(_ bytes: ByteBuffer) -> [String] {
+        let contentType = form == .json ? "application/json" : nil
+        switch BodyPreview(bytes, contentType: contentType, contentEncoding: nil).content {
+        case .empty: return ["(empty)"]
+        case .text(let text, _):
+            return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+        case .binary(_, let description): return ["(\(description))"]
+        }
+    }
+}

@@ -1,0 +1,97 @@
+public import Content
+public import HTTPModel
+import NIOCore
+
+/// The messages of an exchange whose bodies are streams, of both directions in the order in which they arrived.
+///
+/// Read from the recorded bytes piece by piece, so that a stream is never whole in memory. Works on an exchange that
+/// is still in flight: what is there by now is read. Without recorded arrivals the client's messages come first.
+public final class MessageTimeline {
+    /// What one direction is a stream of; `nil` where its body is no stream of messages.
+    public let formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?)
+
+    private let cursors: [StreamCursor]
+
+    /// Prepares to read from the first messages; `nil` where the exchange is no stream.
+    ///
+    /// WebSockets, server-sent events and lines of JSON are streams; gRPC has readers of its own.
+    ///
+    /// - Parameters:
+    ///   - exchange: the exchange.
+    ///   - source: where its bodies are.
+    ///   - sides: which of its bodies to read.
+    ///   - payloadLimit: how many bytes of each payload to keep.
+    ///   - decodedLimit: how many bytes to decode of a body with content coding.
+    public init?(
+        _ exchange: RecordedExchange,
+        source: any ExchangeSource,
+        sides: (request: BodySide, response: BodySide) = (.requestReceived, .responseReceived),
+        payloadLimit: Int = 4096,
+        decodedLimit: Int = 256 << 20
+    ) {
+        formats = (
+            MessageTimeline.format(of: exchange, sides.request), MessageTimeline.format(of: exchange, sides.response)
+        )
+        let directions: [(StreamedMessage.Direction, BodySide, StreamCounter.Format?)] = [
+            (.fromClient, sides.request, formats.fromClient), (.fromServer, sides.response, formats.fromServer),
+        ]
+        let extensions = exchange.messages.fields(of: .responseReceived).combinedValue(of: "sec-websocket-extensions")
+        cursors = directions.compactMap { direction, side, format in
+            let reader: any StreamReader
+            switch format {
+            case .webSocket:
+                reader = WebSocketReader(
+                    direction: direction,
+                    extensions: WebSocketExtensions(extensions),
+                    payloadLimit: payloadLimit
+                )
+            case .serverSentEvents: reader = ServerSentEventReader(direction: direction, dataLimit: payloadLimit)
+            case .jsonLines: reader = JSONLineReader(direction: direction, textLimit: payloadLimit)
+            case .grpc, .grpcWeb, .grpcWebText, nil: return nil
+            }
+            // Frames follow the head; what that says of content coding is not about them.
+            let coding =
+                format == .webSocket ? nil : exchange.messages.fields(of: side).combinedValue(of: .contentEncoding)
+            let body = TimedBody(
+                RecordedBody(source: source, id: exchange.record.id, side: side),
+                codings: coding.map { ContentCoding.list($0) } ?? [],
+                decodedLimit: decodedLimit
+            )
+            return StreamCursor(body, side: side, state: exchange.record.state, reader: reader)
+        }
+        if cursors.isEmpty { return nil }
+    }
+
+    /// Reads the next message; `nil` at the end.
+    ///
+    /// - Throws: the source's error.
+    public func next() throws -> StreamedMessage? {
+        var earliest: (cursor: StreamCursor, moment: Int64)?
+        for cursor in cursors {
+            guard let moment = try cursor.nextArrival() else { continue }
+            if earliest.map({ moment < $0.moment }) ?? true { earliest = (cursor, moment) }
+        }
+        return earliest?.cursor.take()
+    }
+
+    /// What kept bytes from being read as messages, in sentences; complete once `next` has returned `nil`.
+    public var remarks: [String] { cursors.flatMap(\.remarks) }
+
+    /// How many comment lines the event streams had.
+    public var commentCount: Int64 { cursors.reduce(0) { $0 + $1.commentCount } }
+
+    private static func format(of exchange: RecordedExchange, _ side: BodySide) -> StreamCounter.Format? {
+        if exchange.record.kind == .webSocket { return .webSocket }
+        guard exchange.record.kind == .http,
+            let contentType = exchange.messages.fields(of: side).value(of: .contentType)
+        else { return nil }
+        switch MediaType(contentType).flatMap({ StreamCounter.Format(mediaType: $0.essence) }) {
+        case .serverSentEvents: return .serverSentEvents
+        case .jsonLines: return .jsonLines
+        case .webSocket, .grpc, .grpcWeb, .grpcWebText, nil: return nil
+        }
+    }
+}
+
+@available(*, unavailable)
+extension MessageTimeline: Sendable {}

@@ -1,0 +1,81 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// Reads one direction of a stream message by message, each with the time at which its last byte arrived.
+final class StreamCursor {
+    private let side: BodySide
+    private let state: ExchangeRecord.State
+    private let reader: any StreamReader
+    private var body: TimedBody
+    private var isAtEnd = false
+    /// The messages that wait to be taken, from `first` on.
+    private var messages: [StreamedMessage] = []
+    private var first = 0
+
+    /// Prepares to read from a body's beginning.
+    ///
+    /// - Parameters:
+    ///   - body: the body, which is one of `side`.
+    ///   - side: whose body it is.
+    ///   - state: how far the exchange has come.
+    ///   - reader: what reads messages out of it.
+    init(_ body: TimedBody, side: BodySide, state: ExchangeRecord.State, reader: any StreamReader) {
+        self.body = body
+        self.side = side
+        self.state = state
+        self.reader = reader
+    }
+
+    /// When the next message arrived; the distant past where that was not recorded, `nil` where there is no message.
+    ///
+    /// - Throws: the source's error.
+    func nextArrival() throws -> Int64? {
+        while first == messages.count {
+            messages.removeAll(keepingCapacity: true)
+            first = 0
+            if isAtEnd { return nil }
+            try readSlice()
+        }
+        return messages[first].arrivedAt ?? .min
+    }
+
+    /// Takes the message that `nextArrival` told of.
+    func take() -> StreamedMessage? {
+        guard first < messages.count else { return nil }
+        defer { first += 1 }
+        return messages[first]
+    }
+
+    /// What kept bytes from being read as messages, in sentences.
+    var remarks: [String] {
+        let sender = side == .requestReceived || side == .requestSent ? "client" : "server"
+        var remarks: [String] = []
+        if let problem = reader.problem {
+            remarks.append("What follows from the \(sender) cannot be read: \(problem).")
+        }
+        if let problem = body.problem { remarks.append("The \(sender)'s body was not decoded in whole: \(problem).") }
+        return remarks
+    }
+
+    /// How many comment lines an event stream had.
+    var commentCount: Int64 { (reader as? ServerSentEventReader)?.commentCount ?? 0 }
+
+    private func readSlice() throws {
+        let reader = reader
+        var messages: [StreamedMessage] = []
+        swap(&messages, &self.messages)
+        defer { swap(&messages, &self.messages) }
+        let hasRead = try reader.problem == nil && body.readSlice { reader.feed($0) { messages.append($0) } }
+        if !hasRead {
+            isAtEnd = true
+            if state != .inFlight { body.finish() }
+            reader.finish { messages.append($0) }
+        }
+        for index in messages.indices {
+            messages[index].arrivedAt = body.arrival
+            // Where the exchange came to its end, so did its last line, with or without a line feed.
+            if !hasRead, state == .complete, messages[index].kind == .line { messages[index].isWhole = true }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// Reads a body in slices, each of bytes that arrived at one time, and undoes its content coding.
+///
+/// What a decoder gives out for a slice it could not have given out before, so that the slice's time is also that of
+/// the messages that become whole with it.
+struct TimedBody {
+    /// A slice may complete messages of two bytes each, which wait until somebody takes them.
+    private static let longestSlice: Int64 = 16 * 1024
+    /// A byte with content coding may stand for a thousand.
+    private static let longestCodedSlice: Int64 = 1024
+    private static let pieceSize = 256 * 1024
+
+    private let body: RecordedBody
+    private let decoder: ContentDecoder?
+    private var clock: ArrivalClock
+    /// The bytes that were read from the session and not yet handed over.
+    private var unread = ByteBuffer()
+    private var offset: Int64 = 0
+    /// When the slice before arrived, in microseconds since 1970; `nil` where that was not recorded.
+    private(set) var arrival: Int64?
+
+    /// Prepares to read from the first byte.
+    ///
+    /// - Parameters:
+    ///   - body: the body.
+    ///   - codings: its content codings, in the order in which they were applied.
+    ///   - decodedLimit: how many bytes to decode at most.
+    init(_ body: RecordedBody, codings: [ContentCoding], decodedLimit: Int) {
+        self.body = body
+        decoder = codings.isEmpty ? nil : ContentDecoder(codings: codings, limit: decodedLimit)
+        clock = ArrivalClock(body)
+    }
+
+    /// What stopped the decoding.
+    var problem: DecodingProblem? { decoder?.problem }
+
+    /// Reads the next slice and hands over what it decodes to, which may be nothing, or come in pieces.
+    ///
+    /// - Returns: whether there was a slice; `false` at the end of the bytes that are there.
+    /// - Throws: the source's error.
+    mutating func readSlice(_ forward: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
+        guard decoder?.isStopped != true else { return false }
+        if unread.readableBytes == 0 {
+            unread = try body.source.body(of: body.id, side: body.side, offset: offset, limit: TimedBody.pieceSize)
+        }
+        guard unread.readableBytes > 0 else { return false }
+        let (arrival, end) = try clock.arrival(at: offset)
+        let longest = decoder == nil ? TimedBody.longestSlice : TimedBody.longestCodedSlice
+        let length = min(Int64(unread.readableBytes), longest, end - offset)
+        guard let slice = unread.readSlice(length: Int(length)) else { return false }
+        offset += length
+        self.arrival = arrival
+        if let decoder {
+            decoder.decode(slice, forEachPiece: forward)
+        } else {
+            slice.withUnsafeReadableBytes(forward)
+        }
+        return true
+    }
+
+    /// Says that no bytes will follow, which is a problem where a content coding has not come to its end.
+    func finish() {
+        decoder?.finish()
+    }
+}
+
+/// Tells when the bytes of a body arrived, reading the recorded arrivals page by page.
+struct ArrivalClock {
+    private static let pageSize = 1024
+
+    private let body: RecordedBody
+    private var page: [Arrival] = []
+    private var index = 0
+    /// Whether there are no arrivals after the page's.
+    private var isLastPage = false
+
+    init(_ body: RecordedBody) {
+        self.body = body
+    }
+
+    /// When the byte at an offset arrived, and up to which offset bytes arrived with it.
+    ///
+    /// Offsets must not shrink from call to call. The time is `nil` where it was not recorded.
+    mutating func arrival(at offset: Int64) throws -> (at: Int64?, end: Int64) {
+        while true {
+            while index + 1 < page.count, page[index + 1].offset <= offset { index += 1 }
+            if index + 1 < page.count || isLastPage { break }
+            page = try body.source.arrivals(
+                of: body.id,
+                side: body.side,
+                from: offset,
+                limit: ArrivalClock.pageSize
+            )
+            index = 0
+            isLastPage = page.count < ArrivalClock.pageSize
+        }
+        guard index < page.count else { return (nil, .max) }
+        let current = page[index]
+        guard current.offset <= offset else { return (nil, current.offset) }
+        return (current.at, index + 1 < page.count ? page[index + 1].offset : .max)
+    }
+}

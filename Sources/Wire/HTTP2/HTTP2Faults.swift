@@ -1,0 +1,81 @@
+internal import CNGHTTP2
+import HTTPModel
+
+/// The plain sentences for what nghttp2 says in numbers.
+extension HTTP2Failure {
+    /// Explains an error after which a session cannot be used.
+    init(fatalResult: Int) {
+        let (code, explanation): (HTTP2ErrorCode, String) =
+            switch nghttp2_error(rawValue: Int32(truncatingIfNeeded: fatalResult)) {
+            case NGHTTP2_ERR_BAD_CLIENT_MAGIC:
+                (.protocolError, "The client did not begin with the preface of HTTP/2.")
+            case NGHTTP2_ERR_FLOODED:
+                (.enhanceYourCalm, "The peer sent more SETTINGS or PING than it takes answers to.")
+            case NGHTTP2_ERR_TOO_MANY_CONTINUATIONS:
+                (.enhanceYourCalm, "The peer sent too many CONTINUATION frames.")
+            case NGHTTP2_ERR_NOMEM:
+                (.internalError, "There is no memory for the HTTP/2 connection.")
+            default:
+                (.internalError, "HTTP/2 cannot go on: \(HTTP2Failure.text(of: fatalResult)).")
+            }
+        self.init(code: code, explanation: explanation)
+    }
+
+    /// Explains a GOAWAY that nghttp2 sent by itself, with the reason it wrote into it.
+    init(code: HTTP2ErrorCode, reason: String, role: HTTP2Session.Role) {
+        let peer = role == .server ? "client" : "server"
+        let rule =
+            switch code {
+            case .frameSizeError: "sent a frame of a wrong size"
+            case .compressionError: "compressed a head in a way that cannot be undone"
+            case .flowControlError: "sent more than flow control allows, or widened a window beyond its limit"
+            case .streamClosed: "went on with a stream that it had ended"
+            case .enhanceYourCalm: "sent too much of what costs too much"
+            default: "broke the rules of HTTP/2"
+            }
+        self.init(code: code, explanation: "The \(peer) \(rule)" + (reason.isEmpty ? "." : " (\(reason))."))
+    }
+
+    /// nghttp2's own words for a result.
+    static func text(of result: Int) -> String {
+        nghttp2_strerror(Int32(truncatingIfNeeded: result)).map { String(cString: $0) } ?? "error \(result)"
+    }
+
+    /// Explains what nghttp2 found wrong with a frame of a stream.
+    init(result: Int32, field: String?) {
+        switch nghttp2_error(rawValue: result) {
+        case NGHTTP2_ERR_HTTP_HEADER:
+            let explanation =
+                field.map { "The field “\($0)” is not allowed in HTTP/2, or has a value that is not." }
+                ?? "A field is not allowed in HTTP/2, or has a value that is not."
+            self.init(code: .protocolError, explanation: explanation)
+        case NGHTTP2_ERR_HTTP_MESSAGING:
+            self.init(
+                code: .protocolError,
+                explanation: "The head lacks pseudo-headers, has contradicting ones, or does not fit the body."
+            )
+        case NGHTTP2_ERR_FLOW_CONTROL:
+            self.init(code: .flowControlError, explanation: "The stream's window was widened beyond its limit.")
+        default:
+            self.init(
+                code: .internalError,
+                explanation: "A frame on the stream was wrong: \(HTTP2Failure.text(of: Int(result)))."
+            )
+        }
+    }
+
+    /// Explains a reset that nghttp2 made without saying why.
+    init(code: HTTP2ErrorCode, on stream: HTTP2Stream) {
+        let explanation =
+            switch code {
+            case .protocolError:
+                stream.announcedLength.map { "The body is not of the \($0) bytes that its head announced." }
+                    ?? "The stream broke the rules of HTTP/2."
+            case .flowControlError:
+                "More was sent on the stream than its window allowed, or its window was widened beyond its limit."
+            default:
+                "The stream was given up with \(code)."
+            }
+        self.init(code: code, explanation: explanation)
+    }
+}

@@ -1,0 +1,213 @@
+import HTTPModel
+import NIOCore
+
+/// Looks at the headers of received frames before nghttp2 does, and stops the peer where it floods.
+///
+/// nghttp2 bounds some of this itself, but it does not tell of frames that it ignores, and some of its limits end in an
+/// error without a GOAWAY. Two more rules are kept here because nghttp2 does not: see `count`.
+struct HTTP2FloodGuard: ~Copyable {
+    /// What a peer did too much of.
+    struct Breach {
+        var failure: HTTP2Failure
+        /// How many of the bytes come before the offending frame.
+        var cleanBytes: Int
+    }
+
+    private let isServer: Bool
+    private let maxContinuations: Int
+    private var resets: HTTP2TokenBucket
+    private var settings: HTTP2TokenBucket
+    private var pings: HTTP2TokenBucket
+    private var emptyData: HTTP2TokenBucket
+    private var idleFrames: HTTP2TokenBucket
+    private var windowUpdates: HTTP2TokenBucket
+    private var continuations = 0
+
+    /// The bytes to skip until the next frame's header: the rest of a payload, or of the client's preface.
+    private var skip: Int
+    /// A frame header that is cut over several reads: its bytes so far, the first in the highest place.
+    private var partial: UInt64 = 0
+    private var partialStream: UInt32 = 0
+    private var partialCount = 0
+
+    /// The highest stream that the client has opened, and the last few runs of streams that it passed over.
+    private var highestStream: UInt32 = 0
+    private var passedOver: [Range<UInt32>] = []
+
+    init(role: HTTP2Session.Role, limits: HTTP2FloodLimits) {
+        isServer = role == .server
+        skip = isServer ? 24 : 0
+        maxContinuations = limits.continuations
+        resets = HTTP2TokenBucket(limits.resets)
+        settings = HTTP2TokenBucket(limits.settings)
+        pings = HTTP2TokenBucket(limits.pings)
+        emptyData = HTTP2TokenBucket(limits.emptyData)
+        idleFrames = HTTP2TokenBucket(limits.idleFrames)
+        windowUpdates = HTTP2TokenBucket(limits.windowUpdates)
+    }
+
+    /// Counts the frames that begin in `bytes`.
+    mutating func inspect(_ bytes: UnsafeRawBufferPointer, now: NIODeadline) -> Breach? {
+        var position = 0
+        while true {
+            let skipped = min(skip, bytes.count - position)
+            skip -= skipped
+            position += skipped
+            if position == bytes.count { return nil }
+            let start = position
+            // Length, type and flags are five bytes, the stream four.
+            while partialCount < 9, position < bytes.count {
+                if partialCount < 5 {
+                    partial = partial << 8 | UInt64(bytes[position])
+                } else {
+                    partialStream = partialStream << 8 | UInt32(bytes[position])
+                }
+                partialCount += 1
+                position += 1
+            }
+            guard partialCount == 9 else { return nil }
+            skip = Int(partial >> 16)
+            if let failure = count(
+                type: UInt8(truncatingIfNeeded: partial >> 8),
+                flags: UInt8(truncatingIfNeeded: partial),
+                length: skip,
+                stream: partialStream & 0x7FFF_FFFF,
+                now: now
+            ) {
+                return Breach(failure: failure, cleanBytes: start)
+            }
+            partial = 0
+            partialStream = 0
+            partialCount = 0
+        }
+    }
+
+    /// Counts a stream that had to be reset because of what the peer sent on it.
+    mutating func countForcedReset(now: NIODeadline) -> HTTP2Failure? {
+        if !isServer || resets.take(at: now) { return nil }
+        return tooMany("requests that had to be reset")
+    }
+
+    /// Counts a head that was too large: reading it costs as much as many small ones, however few bytes it was
+    /// compressed to.
+    mutating func countOversizedHead(now: NIODeadline) -> HTTP2Failure? {
+        guard isServer else { return nil }
+        for _ in 0..<HTTP2FloodGuard.oversizedHeadCost where !resets.take(at: now) {
+            return tooMany("heads that are too large")
+        }
+        return nil
+    }
+
+    /// What a head that is too large costs of the resets that a peer may force.
+    private static let oversizedHeadCost = 50
+
+    /// Notes that a DATA frame was sent, for which the peer may give window back, or measure the way.
+    mutating func noteSentData() {
+        windowUpdates.refund(4)
+        pings.refund(1)
+    }
+
+    private mutating func count(
+        type: UInt8,
+        flags: UInt8,
+        length: Int,
+        stream: UInt32,
+        now: NIODeadline
+    ) -> HTTP2Failure? {
+        switch type {
+        case 0x0:
+            let mayHoldData = length > (flags & 0x8 == 0 ? 0 : 256)
+            if mayHoldData { pings.refund(1) }
+            if mayHoldData || flags & 0x1 != 0 || emptyData.take(at: now) { return nil }
+            return tooMany("empty DATA frames")
+        case 0x1:
+            continuations = 0
+            windowUpdates.refund(4)
+            emptyData.refund(1)
+            idleFrames.refund(2)
+            return isServer ? noteOpened(stream) : nil
+        case 0x3:
+            // A server's resets answer our own requests, so they cannot be more than those.
+            if !isServer || resets.take(at: now) { return nil }
+            return tooMany("RST_STREAM frames")
+        case 0x4:
+            if flags & 0x1 != 0 || settings.take(at: now) { return nil }
+            return tooMany("SETTINGS frames")
+        case 0x5:
+            if isServer { return nil }
+            return HTTP2Failure(code: .protocolError, explanation: "The server pushed a stream, though push is off.")
+        case 0x6:
+            if pings.take(at: now) { return nil }
+            return tooMany("PING frames")
+        case 0x8:
+            if windowUpdates.take(at: now) { return nil }
+            return tooMany("WINDOW_UPDATE frames")
+        case 0x9:
+            continuations += 1
+            if continuations <= maxContinuations { return nil }
+            return tooMany("CONTINUATION frames")
+        default:
+            if idleFrames.take(at: now) { return nil }
+            return tooMany("PRIORITY or unknown frames")
+        }
+    }
+
+    /// Refuses a stream that the client closed by opening a higher one first (RFC 9113 §5.1.1), which nghttp2 ignores.
+    private mutating func noteOpened(_ stream: UInt32) -> HTTP2Failure? {
+        if stream > highestStream {
+            let next = highestStream == 0 ? 1 : highestStream + 2
+            if stream > next {
+                if passedOver.count == 8 { passedOver.removeFirst() }
+                passedOver.append(next..<stream)
+            }
+            highestStream = stream
+            return nil
+        }
+        guard passedOver.contains(where: { $0.contains(stream) }) else { return nil }
+        return HTTP2Failure(code: .protocolError, explanation: "The client opened a stream after a higher one.")
+    }
+
+    private func tooMany(_ what: String) -> HTTP2Failure {
+        HTTP2Failure(
+            code: .enhanceYourCalm,
+            explanation: "The \(isServer ? "client" : "server") sent too many \(what)."
+        )
+    }
+}
+
+/// Allows so many at once and so many a second.
+struct HTTP2TokenBucket {
+    private let burst: Int
+    private let perSecond: Int
+    private var tokens: Int
+    private var refilled: NIODeadline?
+
+    init(_ rate: HTTP2FloodLimits.Rate) {
+        burst = rate.burst
+        perSecond = rate.perSecond
+        tokens = rate.burst
+    }
+
+    /// Takes a token; `false` where there is none.
+    mutating func take(at now: NIODeadline) -> Bool {
+        if tokens == 0 { refill(at: now) } else if refilled == nil { refilled = now }
+        guard tokens > 0 else { return false }
+        tokens -= 1
+        return true
+    }
+
+    /// Puts tokens in beyond the rate, up to the burst.
+    mutating func refund(_ count: Int) {
+        tokens = min(burst, tokens + count)
+    }
+
+    /// Only an empty bucket needs to know what time it is.
+    private mutating func refill(at now: NIODeadline) {
+        let since = refilled ?? now
+        let elapsed = max(0, (now - since).nanoseconds)
+        let gained = min(Double(burst), Double(elapsed) / 1e9 * Double(perSecond))
+        guard gained >= 1 else { return }
+        tokens = Int(gained)
+        refilled = now
+    }
+}

@@ -1,0 +1,230 @@
+internal import CNGHTTP2
+import HTTPModel
+import NIOCore
+
+/// Writes a head, or trailers, once as the text that is recorded, and from that as the list that nghttp2 sends.
+///
+/// Names become lower case, values lose the white space around them, and what HTTP/2 forbids stays out (RFC 9113
+/// §8.2.2): `Connection` and its kin, and `TE` but for `trailers`.
+struct HTTP2HeadWriter: ~Copyable {
+    /// A field: where its name and its value stand in `bytes`.
+    private struct Pair {
+        var name: Range<Int>
+        var value: Range<Int>
+        var isSecret = false
+    }
+
+    /// Where the names of the pseudo-headers stand, which are written in one go.
+    private enum Pseudo {
+        static let names: StaticString = ":method:path:authority:scheme:protocol"
+        static let method = 0..<7
+        static let path = 7..<12
+        static let authority = 12..<22
+        static let scheme = 22..<29
+        static let connectProtocol = 29..<38
+    }
+
+    /// The names of the pseudo-headers and the values that the text does not show, and after them the text.
+    private var bytes = ByteBuffer()
+    private var pairs: [Pair] = []
+    /// Whether `Host` is a field like any other, as it is in a response.
+    private var keepsHost = false
+
+    /// Writes a request.
+    init(_ head: RequestHead, scheme: String, connectProtocol: String?) {
+        prepare(head.fields)
+        bytes.writeStaticString(Pseudo.names)
+        let isTunnel = connectProtocol == nil && head.method == "CONNECT"
+        pairs.append(Pair(name: Pseudo.method, value: 0..<0))
+        if !isTunnel { pairs.append(Pair(name: Pseudo.scheme, value: write(scheme.utf8))) }
+        if let connectProtocol { pairs.append(Pair(name: Pseudo.connectProtocol, value: write(connectProtocol.utf8))) }
+        bytes.moveReaderIndex(to: bytes.writerIndex)
+        pairs[0].value = write(head.method.utf8)
+        bytes.writeInteger(UInt8.space)
+        let target = writeTarget(head.targetBytes, isAuthority: isTunnel)
+        bytes.writeStaticString(" HTTP/2\r\n")
+        pairs.append(Pair(name: isTunnel ? Pseudo.authority : Pseudo.path, value: target))
+        // An empty Host names nothing; then there is no :authority (RFC 9113 §8.3.1).
+        let authority = writeHost(of: head)
+        if !isTunnel, !authority.isEmpty { pairs.append(Pair(name: Pseudo.authority, value: authority)) }
+        writeFields(head.fields)
+        bytes.writeStaticString("\r\n")
+    }
+
+    /// Writes a response.
+    init(_ head: ResponseHead) {
+        prepare(head.fields)
+        keepsHost = true
+        let name = write(":status".utf8)
+        bytes.moveReaderIndex(to: bytes.writerIndex)
+        bytes.writeStaticString("HTTP/2 ")
+        // A status below 100 makes no sense, but has three digits too.
+        let digits = String(head.status)
+        let status = write("\(String(repeating: "0", count: max(3 - digits.utf8.count, 0)))\(digits)".utf8)
+        pairs.append(Pair(name: name, value: status))
+        bytes.writeStaticString("\r\n")
+        writeFields(head.fields)
+        bytes.writeStaticString("\r\n")
+    }
+
+    /// Writes trailers.
+    init(trailers: FieldSection) {
+        prepare(trailers)
+        writeFields(trailers)
+    }
+
+    /// The text form.
+    var text: ByteBuffer { bytes }
+
+    /// Whether there is nothing to send.
+    var isEmpty: Bool { pairs.isEmpty }
+
+    /// Calls `body` with the list for nghttp2, which copies what it keeps.
+    func withNameValues<Result>(_ body: (UnsafeMutableBufferPointer<nghttp2_nv>) -> Result) -> Result {
+        var whole = bytes
+        whole.moveReaderIndex(to: 0)
+        return whole.withUnsafeReadableBytes { storage in
+            withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: pairs.count) { list in
+                for (index, pair) in pairs.enumerated() {
+                    list.initializeElement(
+                        at: index,
+                        to: nghttp2_nv(
+                            name: storage.pointer(to: pair.name),
+                            value: storage.pointer(to: pair.value),
+                            namelen: pair.name.count,
+                            valuelen: pair.value.count,
+                            flags: pair.isSecret ? UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) : 0
+                        )
+                    )
+                }
+                return body(list)
+            }
+        }
+    }
+
+    private mutating func prepare(_ fields: FieldSection) {
+        bytes.reserveCapacity(192 + fields.count * 40)
+        pairs.reserveCapacity(fields.count + 5)
+    }
+
+    @discardableResult
+    private mutating func write(_ source: some Sequence<UInt8>) -> Range<Int> {
+        let start = bytes.writerIndex
+        bytes.writeBytes(source)
+        return start..<bytes.writerIndex
+    }
+
+    /// Writes the target: `:path` is an origin form or `*`, so of an absolute form only the end is taken.
+    private mutating func writeTarget(_ target: ByteBufferView, isAuthority: Bool) -> Range<Int> {
+        if isAuthority || target.first == UInt8(ascii: "/") || target.elementsEqual([UInt8(ascii: "*")]) {
+            return write(target)
+        }
+        guard let colon = target.firstIndex(of: .colon), target[colon...].starts(with: "://".utf8) else {
+            return write("/".utf8)
+        }
+        let rest = target[(colon + 3)...]
+        guard let path = rest.firstIndex(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }) else {
+            return write("/".utf8)
+        }
+        let start = bytes.writerIndex
+        if rest[path] != UInt8(ascii: "/") { write("/".utf8) }
+        write(rest[path...])
+        return start..<bytes.writerIndex
+    }
+
+    private mutating func writeHost(of head: RequestHead) -> Range<Int> {
+        guard let index = head.fields.firstIndex(of: .host) else { return 0..<0 }
+        let lineStart = bytes.writerIndex
+        bytes.writeStaticString("host: ")
+        let start = bytes.writerIndex
+        head.fields.withValue(at: index) { _ = bytes.writeBytes($0.withoutOptionalWhitespace) }
+        let authority = start..<bytes.writerIndex
+        guard !authority.isEmpty else {
+            // What is not sent is not told either.
+            bytes.moveWriterIndex(to: lineStart)
+            return authority
+        }
+        bytes.writeStaticString("\r\n")
+        return authority
+    }
+
+    private mutating func writeFields(_ fields: FieldSection) {
+        for position in 0..<fields.count {
+            let field = fields[position]
+            field.nameBytes.withUnsafeBytes { name in
+                field.valueBytes.withUnsafeBytes { value in
+                    writeField(name: name, value: value.withoutOptionalWhitespace)
+                }
+            }
+        }
+    }
+
+    private mutating func writeField(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        // A name that begins with a colon would be taken for a pseudo-header.
+        if name.isEmpty || name.first == .colon || name.isConnectionSpecific && !(keepsHost && name.isHost) { return }
+        if name.count == 2, name.isOption("te") {
+            // The only thing that TE may say (RFC 9113 §8.2.2).
+            guard value.hasTrailersMember else { return }
+            "trailers".utf8.withContiguousStorageIfAvailable {
+                append(name: name, value: UnsafeRawBufferPointer($0), isSecret: false)
+            }
+            return
+        }
+        append(name: name, value: value, isSecret: name.isSecret(valueCount: value.count))
+    }
+
+    private mutating func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, isSecret: Bool) {
+        let start = bytes.writerIndex
+        let valueStart = start + name.count + 2
+        bytes.writeFieldLine(value: value, nameCount: name.count) { target in
+            for index in 0..<name.count { target[index] = name[index].lowercased }
+        }
+        pairs.append(
+            Pair(
+                name: start..<(start + name.count),
+                value: valueStart..<(valueStart + value.count),
+                isSecret: isSecret
+            )
+        )
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Points to some of the bytes, in the way that nghttp2 wants it; it only reads them.
+    fileprivate func pointer(to range: Range<Int>) -> UnsafeMutablePointer<UInt8>? {
+        baseAddress.map { UnsafeMutablePointer(mutating: ($0 + range.lowerBound).assumingMemoryBound(to: UInt8.self)) }
+    }
+
+    /// Whether a field of this name belongs to one connection, or is carried otherwise in HTTP/2.
+    var isConnectionSpecific: Bool {
+        switch count {
+        case 4: isHost
+        case 7: isOption("upgrade")
+        case 10: isOption("connection") || isOption("keep-alive")
+        case 16: isOption("proxy-connection")
+        case 17: isOption("transfer-encoding")
+        default: false
+        }
+    }
+
+    /// Whether this is the name of `Host`.
+    fileprivate var isHost: Bool { count == 4 && isOption("host") }
+
+    /// Whether a field must stay out of the compression state, where its value could be guessed (RFC 7541 §7.1.3).
+    fileprivate func isSecret(valueCount: Int) -> Bool {
+        switch count {
+        case 6: valueCount < 20 && isOption("cookie")
+        case 13: isOption("authorization")
+        case 19: isOption("proxy-authorization")
+        default: false
+        }
+    }
+
+    /// Whether `trailers` is among the comma-separated members, whatever its weight.
+    fileprivate var hasTrailersMember: Bool {
+        split(separator: UInt8(ascii: ",")).contains { member in
+            let name = member.prefix { $0 != UInt8(ascii: ";") }
+            return UnsafeRawBufferPointer(rebasing: name).withoutOptionalWhitespace.isOption("trailers")
+        }
+    }
+}

@@ -1,0 +1,235 @@
+internal import CNGHTTP2
+import HTTPModel
+public import NIOCore
+
+/// One HTTP/2 connection without a socket, over nghttp2: bytes in and out on one side, messages on the other.
+///
+/// The owner gives it what the connection received (``receive(_:now:)``) and takes events with ``nextEvent()`` until there
+/// are none; it sends heads and bodies, and writes what ``nextOutput(limit:)`` returns whenever the connection can take
+/// more. Making output makes events too, so they are to be taken after both. Nothing is called back: events are kept
+/// until they are taken, and calls made between two events take effect at once.
+///
+/// Flow control is by hand. The connection's window is given back on receipt, so that one stream never starves the
+/// others; a stream's own is given back by ``consume(_:on:)``. Server push is refused. What a client says about
+/// priorities (RFC 7540 §5.3) orders what nghttp2 sends to it and is not passed on.
+///
+/// It belongs to one event loop.
+public final class HTTP2Session {
+    /// Which end of the connection this is.
+    public enum Role: Sendable {
+        /// Takes requests.
+        case server
+        /// Makes requests.
+        case client
+    }
+
+    /// Where the connection is.
+    enum Phase {
+        /// Successors: `failing`, `over`.
+        case open
+        /// Nothing more is read; the GOAWAY that says so is still to be put into the output. Successor: `over`.
+        case failing
+        /// The GOAWAY that ends the connection is in the output.
+        case over
+    }
+
+    /// Which end of the connection this is.
+    public let role: Role
+    let settings: HTTP2Settings
+    /// The nghttp2 session; `nil` only where there was no memory for it.
+    let handle: OpaquePointer?
+    var phase = Phase.open
+
+    /// What happened since ``nextEvent()`` last ran out of what was taken out of here.
+    var events: [HTTP2Event] = []
+    /// What it hands over now, the last first: moved out from the end, an event is not copied.
+    var takenEvents: [HTTP2Event] = []
+    var streams: [Int32: HTTP2Stream] = [:]
+    /// The stream looked up last: most look-ups in a row are for the same one.
+    var recentStream: HTTP2Stream?
+    /// The streams that the owner gave up, of whose waiting events it is to see only the close.
+    var abandoned: Set<Int32> = []
+
+    var builder: HTTP2HeadBuilder
+    /// The stream whose head is under way.
+    var blockStream: HTTP2Stream?
+    /// The frames of that head so far, in bytes.
+    var blockWireBytes = 0
+    /// The name of a field that nghttp2 has just found to be wrong.
+    var wrongField: String?
+
+    var floodGuard: HTTP2FloodGuard
+    /// A failure found while nghttp2 was at work, which is to be acted on when it is done.
+    var foundFailure: HTTP2Failure?
+    var hasSentGoAway = false
+    var hasReceivedGoAway = false
+    /// Whether the peer's SETTINGS have arrived.
+    public internal(set) var hasPeerSettings = false
+    var now = NIODeadline.uptimeNanoseconds(0)
+
+    /// What is being worked on, so that parts of bodies can be slices of it.
+    var input = ByteBuffer()
+    var inputStart: UnsafeRawPointer?
+
+    var output = ByteBuffer()
+    /// How long the output may become while nghttp2 makes frames; `nil` where it is to make no DATA.
+    var outputLimit: Int?
+
+    /// How much may be made ahead of ``nextOutput(limit:)``, apart from DATA.
+    private static let settledLimit = 64 << 10
+
+    /// Starts a connection; the preface and SETTINGS are in the output at once.
+    public init(_ role: Role, settings: HTTP2Settings = HTTP2Settings()) {
+        self.role = role
+        self.settings = settings
+        builder = HTTP2HeadBuilder(settings: settings)
+        floodGuard = HTTP2FloodGuard(role: role, limits: settings.limits)
+        handle = HTTP2Session.makeHandle(role, settings: settings)
+        guard handle != nil else {
+            noteEnd(HTTP2Failure(code: .internalError, explanation: "There is no memory for an HTTP/2 connection."))
+            return
+        }
+        nghttp2_session_set_user_data(handle, Unmanaged.passUnretained(self).toOpaque())
+        announceSettings()
+    }
+
+    deinit {
+        if let handle { nghttp2_session_del(handle) }
+    }
+
+    // MARK: Input
+
+    /// Takes bytes that were read from the connection, and works on all of them; what came of it are events.
+    ///
+    /// `now` is what rates are measured by.
+    public func receive(_ bytes: ByteBuffer, now: NIODeadline) {
+        guard phase == .open, bytes.readableBytes > 0 else { return }
+        self.now = now
+        input = bytes
+        bytes.withUnsafeReadableBytes { bytes in
+            let breach = floodGuard.inspect(bytes, now: now)
+            let clean = UnsafeRawBufferPointer(rebasing: bytes[..<(breach?.cleanBytes ?? bytes.count)])
+            inputStart = clean.baseAddress
+            if clean.count > 0 {
+                let result = nghttp2_session_mem_recv(
+                    handle,
+                    clean.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                    clean.count
+                )
+                if result < 0 { foundFailure = foundFailure ?? HTTP2Failure(fatalResult: result) }
+            }
+            inputStart = nil
+            if let breach { foundFailure = foundFailure ?? breach.failure }
+        }
+        input = ByteBuffer()
+        settle()
+    }
+
+    /// The next event; `nil` where there is none until more is received, or more output is made.
+    public func nextEvent() -> HTTP2Event? {
+        while true {
+            if takenEvents.isEmpty {
+                if events.isEmpty {
+                    // A burst's room is not kept for an idle connection.
+                    if takenEvents.capacity > 256 { takenEvents = [] }
+                    return nil
+                }
+                swap(&events, &takenEvents)
+                takenEvents.reverse()
+            }
+            let event = takenEvents.removeLast()
+            if abandoned.isEmpty || concernsOwner(event) { return event }
+        }
+    }
+
+    // MARK: Output
+
+    /// The next bytes to write to the connection; `nil` where there are none at present.
+    ///
+    /// Stops soon after `limit` bytes; then there may be more at once.
+    public func nextOutput(limit: Int = 64 << 10) -> ByteBuffer? {
+        if output.readableBytes < limit { makeOutput(limit: limit) }
+        guard output.readableBytes > 0 else { return nil }
+        let made = output
+        output = ByteBuffer()
+        return made
+    }
+
+    /// Whether the connection can be closed: all is written, and nothing more is expected.
+    public var isOver: Bool {
+        guard output.readableBytes == 0 else { return false }
+        switch phase {
+        case .open: return nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
+        case .failing: return false
+        case .over: return true
+        }
+    }
+
+    /// Lets nghttp2 make everything but DATA: only then does it show what it thought of the input.
+    ///
+    /// Where the peer does not take what is made, it stays with nghttp2, which bounds it.
+    private func settle() {
+        if output.readableBytes < HTTP2Session.settledLimit { makeOutput(limit: nil) } else { actOnFoundFailure() }
+    }
+
+    /// Makes frames until the output is as long as `limit`; without DATA where that is `nil`.
+    private func makeOutput(limit: Int?) {
+        let end = limit ?? HTTP2Session.settledLimit
+        outputLimit = phase == .open ? limit : nil
+        while phase != .over, output.readableBytes < end {
+            var frame: UnsafePointer<UInt8>?
+            let count = nghttp2_session_mem_send(handle, &frame)
+            guard count > 0 else {
+                if count < 0 { noteEnd(HTTP2Failure(fatalResult: count)) } else if phase == .failing { phase = .over }
+                break
+            }
+            output.writeBytes(UnsafeRawBufferPointer(start: frame, count: count))
+        }
+        outputLimit = nil
+        actOnFoundFailure()
+    }
+
+    private func actOnFoundFailure() {
+        guard let failure = foundFailure else { return }
+        foundFailure = nil
+        end(failure, isReported: true)
+    }
+
+    // MARK: Ends
+
+    /// Ends the connection: a GOAWAY, then nothing.
+    func end(_ cause: HTTP2Failure, isReported: Bool) {
+        guard phase == .open else { return }
+        phase = .failing
+        hasSentGoAway = true
+        if isReported { events.append(.failed(cause)) }
+        closeAllStreams()
+        let text = Array(cause.explanation.utf8)
+        let lastStream = nghttp2_session_get_last_proc_stream_id(handle)
+        if nghttp2_submit_goaway(handle, 0, lastStream, cause.code.rawValue, text, text.count) != 0 {
+            phase = .over
+        } else if output.readableBytes < HTTP2Session.settledLimit {
+            makeOutput(limit: nil)
+        }
+    }
+
+    /// Takes note that the connection is at its end: by a GOAWAY of nghttp2's own, or because it cannot go on.
+    func noteEnd(_ cause: HTTP2Failure) {
+        if phase == .open {
+            events.append(.failed(cause))
+            closeAllStreams()
+        }
+        phase = .over
+        hasSentGoAway = true
+    }
+
+    private func closeAllStreams() {
+        for id in streams.keys.sorted() { events.append(.closed(HTTP2StreamID(id))) }
+        streams.removeAll()
+        recentStream = nil
+        blockStream = nil
+    }
+}
+
+@available(*, unavailable)
+extension HTTP2Session: Sendable {}

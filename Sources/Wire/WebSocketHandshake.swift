@@ -1,0 +1,25 @@
+import COpenSSL
+
+/// The two values by which a WebSocket's opening handshake in HTTP/1.1 is known (RFC 6455 §4).
+public enum WebSocketHandshake {
+    /// A new value for `Sec-WebSocket-Key`: 16 random bytes in base64.
+    public static func makeKey() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return base64((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    /// The `Sec-WebSocket-Accept` that answers a key.
+    public static func accept(_ key: String) -> String {
+        let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
+        var digest = [UInt8](repeating: 0, count: 20)
+        _ = SHA1(text, text.count, &digest)
+        return base64(digest)
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> String {
+        // OpenSSL ends what it writes with a NUL.
+        var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
+        let count = EVP_EncodeBlock(&text, bytes, Int32(bytes.count))
+        return String(decoding: text.prefix(Int(count)), as: UTF8.self)
+    }
+}

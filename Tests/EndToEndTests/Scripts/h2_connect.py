@@ -1,0 +1,112 @@
+"""CONNECT on an HTTP/2 connection to a proxy: `h2_connect.py PROXYPORT HOST:PORT [--ca FILE] [--path PATH]`.
+
+With --ca, TLS is spoken inside the stream; without, plain HTTP/1.1. Prints one line of JSON: the status of the CONNECT,
+the status line inside, the body's length and its SHA-256.
+"""
+import argparse
+import hashlib
+import json
+import socket
+import ssl
+
+import h2.config
+import h2.connection
+import h2.events
+
+
+class Stream:
+    """The CONNECT's stream as a socket."""
+
+    def __init__(self, port, target):
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
+        self.connection.initiate_connection()
+        self.id = self.connection.get_next_available_stream_id()
+        self.connection.send_headers(self.id, [(":method", "CONNECT"), (":authority", target)])
+        self.received = b""
+        self.status = None
+        self.is_over = False
+        self.flush()
+        while self.status is None and not self.is_over:
+            self.pump()
+
+    def flush(self):
+        self.socket.sendall(self.connection.data_to_send())
+
+    def pump(self):
+        bytes = self.socket.recv(65536)
+        if not bytes:
+            self.is_over = True
+            return
+        for event in self.connection.receive_data(bytes):
+            if isinstance(event, h2.events.ResponseReceived):
+                self.status = dict(event.headers)[b":status"].decode()
+            elif isinstance(event, h2.events.DataReceived):
+                self.received += event.data
+                self.connection.acknowledge_received_data(event.flow_controlled_length, self.id)
+            elif isinstance(event, (h2.events.StreamEnded, h2.events.StreamReset)):
+                self.is_over = True
+        self.flush()
+
+    def send(self, bytes):
+        self.connection.send_data(self.id, bytes)
+        self.flush()
+
+    def receive(self):
+        while not self.received and not self.is_over:
+            self.pump()
+        bytes, self.received = self.received, b""
+        return bytes
+
+
+class Secure:
+    """TLS inside a stream."""
+
+    def __init__(self, stream, host, authority):
+        self.stream = stream
+        self.input, self.output = ssl.MemoryBIO(), ssl.MemoryBIO()
+        context = ssl.create_default_context(cafile=authority)
+        self.tls = context.wrap_bio(self.input, self.output, server_hostname=host)
+        self.run(self.tls.do_handshake)
+
+    def run(self, action, *arguments):
+        while True:
+            try:
+                result = action(*arguments)
+                if self.output.pending:
+                    self.stream.send(self.output.read())
+                return result
+            except ssl.SSLWantReadError:
+                if self.output.pending:
+                    self.stream.send(self.output.read())
+                bytes = self.stream.receive()
+                if not bytes:
+                    return b""
+                self.input.write(bytes)
+
+    def send(self, bytes):
+        self.run(self.tls.write, bytes)
+
+    def receive(self):
+        return self.run(self.tls.read, 65536)
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("port", type=int)
+parser.add_argument("target")
+parser.add_argument("--ca")
+parser.add_argument("--path", default="/")
+options = parser.parse_args()
+stream = Stream(options.port, options.target)
+result = {"connect": stream.status, "status": "", "count": 0, "digest": ""}
+if stream.status == "200":
+    inside = Secure(stream, options.target.rsplit(":", 1)[0], options.ca) if options.ca else stream
+    inside.send(f"GET {options.path} HTTP/1.1\r\nHost: {options.target}\r\nConnection: close\r\n\r\n".encode())
+    answer = b""
+    while part := inside.receive():
+        answer += part
+    head, _, body = answer.partition(b"\r\n\r\n")
+    result["status"] = head.split(b"\r\n")[0].decode()
+    result["count"] = len(body)
+    result["digest"] = hashlib.sha256(body).hexdigest()
+print(json.dumps(result))

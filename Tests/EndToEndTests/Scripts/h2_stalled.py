@@ -1,0 +1,72 @@
+"""Measures whether a stream whose reader has stopped holds up the others of its HTTP/2 connection.
+
+usage: h2_stalled.py HOST:PORT [--proxy PORT] [--ca FILE] --path PATH [--streams N] [--rounds N]
+
+In turns, some streams download alone, and beside one more that takes nothing after its first window. Prints one line
+of JSON: the medians of both in milliseconds, and their ratio.
+"""
+
+import statistics
+import time
+
+from h2_wire import *
+
+WINDOW = 65_535
+
+
+def seconds(way, path, streams, stalled):
+    """How long the streams take on a connection of their own."""
+    connection = Connection(way, {INITIAL_WINDOW_SIZE: WINDOW, ENABLE_PUSH: 0}, timeout=60)
+    connection.window((1 << 31) - 1 - 65_535)
+    first = 1
+    if stalled:
+        connection.head(first, path=path)
+        come = 0
+        while come < WINDOW:
+            got = connection.next()
+            if got is None:
+                raise SystemExit("the connection ended")
+            if got.kind == DATA:
+                come += len(got.payload)
+        first = 3
+    left = {first + 2 * index for index in range(streams)}
+    owed = dict.fromkeys(left, 0)
+    start = time.perf_counter()
+    connection.raw(b"".join(frame(HEADERS, 5, each, block(connection.fields(path=path))) for each in sorted(left)))
+    while left:
+        got = connection.next()
+        if got is None or got.kind in (RST_STREAM, GOAWAY):
+            raise SystemExit(f"the download failed: {got and error_name(got.payload)}")
+        if got.kind == SETTINGS and not got.flags & ACK:
+            connection.frame(SETTINGS, ACK)
+        if got.stream not in left:
+            continue
+        if got.kind == DATA:
+            owed[got.stream] += len(got.payload)
+            if owed[got.stream] >= WINDOW // 2:
+                connection.window(owed[got.stream], got.stream)
+                owed[got.stream] = 0
+        if got.kind in (HEADERS, DATA) and got.flags & END_STREAM:
+            left.discard(got.stream)
+    taken = time.perf_counter() - start
+    connection.close()
+    return taken
+
+
+def main():
+    parser = Way.arguments(__doc__.split("\n")[0])
+    parser.add_argument("--path", required=True)
+    parser.add_argument("--streams", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=9)
+    options = parser.parse_args()
+    way = Way.of(options)
+    seconds(way, options.path, options.streams, False)
+    rounds = [
+        [seconds(way, options.path, options.streams, stalled) for stalled in (False, True)]
+        for _ in range(options.rounds)
+    ]
+    alone, beside = (statistics.median(times) * 1e3 for times in zip(*rounds))
+    report(alone=round(alone, 2), besideStalled=round(beside, 2), ratio=round(beside / alone, 3))
+
+
+main()

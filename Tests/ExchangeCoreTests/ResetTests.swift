@@ -1,0 +1,93 @@
+import ExchangeCore
+import HTTPModel
+import Support
+import Testing
+
+@Suite("Streams that are reset")
+struct ResetTests {
+    @Test("a server's reset before the response is passed on to a client that can be told")
+    func passedOn() {
+        let dialogue = Dialogue(takesResets: true)
+        dialogue.request()
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready()
+        dialogue.expect("> GET / (none)", "> end", "read client")
+        dialogue.upstreamClosed(resetCode: .enhanceYourCalm)
+        dialogue.expect("abandon ENHANCE_YOUR_CALM", "abort ENHANCE_YOUR_CALM", "finished")
+        #expect(dialogue.record.failure?.code == .reset)
+        dialogue.finish()
+    }
+
+    @Test("one that cannot gets a page")
+    func page() {
+        let dialogue = Dialogue()
+        dialogue.request()
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready()
+        dialogue.expect("> GET / (none)", "> end", "read client")
+        dialogue.upstreamClosed(resetCode: .cancel)
+        #expect(dialogue.takePending().contains { $0.hasPrefix("< 502") })
+        dialogue.finish()
+    }
+
+    @Test("a client's code is passed on to the server")
+    func clientCancels() {
+        let dialogue = Dialogue(takesResets: true)
+        dialogue.request()
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready()
+        dialogue.expect("> GET / (none)", "> end", "read client")
+        dialogue.clientGone(resetCode: .refusedStream)
+        dialogue.expect("abandon REFUSED_STREAM", "abort REFUSED_STREAM", "finished")
+        #expect(dialogue.record.failure?.message.contains("REFUSED_STREAM") == true)
+        dialogue.finish()
+    }
+
+    @Test("what the server did not process is sent once more, whatever the method, and only once")
+    func repeated() {
+        let dialogue = Dialogue(method: "POST", takesResets: true)
+        dialogue.request()
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready()
+        dialogue.expect("> POST / (none)", "> end", "read client")
+        dialogue.upstreamClosed(resetCode: .refusedStream, wasProcessed: false)
+        dialogue.expect("connect http://example.com:80 fresh", "stop client")
+        dialogue.ready()
+        dialogue.expect("> POST / (none)", "> end", "read client")
+        #expect(dialogue.record.flags.contains(.retried))
+        dialogue.upstreamClosed(resetCode: .refusedStream, wasProcessed: false)
+        dialogue.expect("abandon REFUSED_STREAM", "abort REFUSED_STREAM", "finished")
+        dialogue.finish()
+    }
+
+    @Test("what the server may have processed is not, where that is not safe")
+    func notRepeated() {
+        let dialogue = Dialogue(method: "POST", takesResets: true)
+        dialogue.request()
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready(reused: true)
+        dialogue.expect("> POST / (none)", "> end", "read client")
+        dialogue.upstreamClosed(resetCode: .cancel)
+        dialogue.expect("abandon", "abort", "finished")
+        dialogue.finish()
+    }
+
+    @Test("waiting for one of the server's streams is a reason of its own")
+    func queued() {
+        let dialogue = Dialogue()
+        dialogue.request()
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.upstreamQueued()
+        #expect(dialogue.requestPauses.contains(.streamLimit))
+        dialogue.ready()
+        dialogue.expect("> GET / (none)", "> end", "read client")
+        #expect(dialogue.requestPauses.isEmpty)
+        #expect(dialogue.messages.trace.isEmpty)
+        dialogue.responseHead(204)
+        dialogue.expect("< 204 (none)")
+        dialogue.responseEnd()
+        dialogue.expect("< end", "finished")
+        #expect(dialogue.trace.contains { $0.contains("free stream") })
+        dialogue.finish()
+    }
+}

@@ -1,0 +1,151 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Support
+import Testing
+
+@Suite("Bodies that are streams of messages")
+struct StreamTests {
+    private func answered(
+        _ type: String,
+        _ framing: BodyFraming = .chunked,
+        _ more: [(String, String)] = []
+    ) -> Dialogue {
+        let dialogue = Dialogue()
+        dialogue.request()
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready()
+        dialogue.expect("> GET / (none)", "> end", "read client")
+        dialogue.responseHead(200, framing, [("Content-Type", type)] + more)
+        _ = dialogue.takePending()
+        return dialogue
+    }
+
+    private func end(_ dialogue: Dialogue, _ trailers: [(String, String)] = []) {
+        dialogue.responseEnd(trailers)
+        _ = dialogue.takePending()
+        dialogue.finish()
+    }
+
+    @Test("events are counted and timed as they come, and progress is told once for a read cycle")
+    func events() {
+        let dialogue = answered("text/event-stream; charset=utf-8")
+        dialogue.readCompleted()
+        dialogue.responsePart("data: a\n\n")
+        _ = dialogue.takePending()
+        dialogue.responsePart("data: b\n\nda")
+        _ = dialogue.takePending()
+        dialogue.readCompleted()
+        #expect(dialogue.record.tally.fromServer == 2)
+        #expect(
+            dialogue.sink.names == [
+                "opened", "updated", "responseReceived at 0", "responseReceived", "responseReceived at 9",
+                "responseReceived", "progress 0 2",
+            ]
+        )
+        end(dialogue)
+    }
+
+    @Test("an arrival's time is the exchange's start and what has passed since")
+    func arrivalTime() {
+        let dialogue = answered("application/x-ndjson")
+        dialogue.advance(.milliseconds(1_500))
+        dialogue.responsePart("{}\n{}")
+        _ = dialogue.takePending()
+        let times = dialogue.sink.events.compactMap { event -> Int64? in
+            if case .arrival(_, _, _, let at) = event { at } else { nil }
+        }
+        #expect(times == [1_500_000])
+        #expect(dialogue.record.tally.fromServer == 1)
+        end(dialogue)
+        // The last line needs no end of its own.
+        #expect(dialogue.record.tally.fromServer == 2)
+    }
+
+    @Test("a chunked body of another type is timed coarsely and not counted")
+    func chunked() {
+        let dialogue = answered("text/plain")
+        dialogue.responsePart("a")
+        _ = dialogue.takePending()
+        dialogue.responsePart("b")
+        _ = dialogue.takePending()
+        dialogue.advance(.milliseconds(25))
+        dialogue.responsePart("c")
+        _ = dialogue.takePending()
+        let arrivals = dialogue.sink.names.filter { $0.contains(" at ") }
+        #expect(arrivals == ["responseReceived at 0", "responseReceived at 2"])
+        #expect(dialogue.record.tally == MessageTally())
+        end(dialogue)
+    }
+
+    @Test("a body of known length is not timed, unless it is of messages")
+    func known() {
+        let dialogue = answered("text/plain", .length(1))
+        dialogue.responsePart("a")
+        _ = dialogue.takePending()
+        #expect(!dialogue.sink.names.contains { $0.contains(" at ") })
+        end(dialogue)
+    }
+
+    @Test("compressed events are timed, but not counted without being decoded")
+    func compressed() {
+        let dialogue = answered("text/event-stream", .chunked, [("Content-Encoding", "gzip")])
+        dialogue.responsePart("\n\n\n\n")
+        _ = dialogue.takePending()
+        #expect(dialogue.sink.names.contains("responseReceived at 0"))
+        #expect(dialogue.record.tally.fromServer == 0)
+        end(dialogue)
+    }
+
+    @Test("gRPC's status is lifted from the trailers")
+    func trailers() {
+        let dialogue = answered("application/grpc")
+        end(dialogue, [("grpc-status", "14"), ("grpc-message", "try%20later")])
+        #expect(dialogue.record.grpc == GRPCOutcome(status: 14, message: "try later"))
+        #expect(dialogue.record.grpc?.name == "UNAVAILABLE")
+    }
+
+    @Test("and from the head of a response that has nothing else")
+    func trailersOnly() {
+        let dialogue = answered("application/grpc", .none, [("grpc-status", "5")])
+        end(dialogue)
+        #expect(dialogue.record.grpc?.status == 5)
+    }
+
+    @Test("both directions of a gRPC call are counted")
+    func calls() {
+        let dialogue = Dialogue(method: "POST")
+        dialogue.requestHead(.chunked, [("Content-Type", "application/grpc")])
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready()
+        dialogue.expect("> POST / (chunked)", "read client")
+        dialogue.requestPart("\0\0\0\0\u{1}a\0\0\0\0\u{0}")
+        _ = dialogue.takePending()
+        #expect(dialogue.record.tally.fromClient == 2)
+        dialogue.requestEnd()
+        dialogue.expect("> end")
+        dialogue.responseHead(200, .chunked, [("Content-Type", "application/grpc")])
+        _ = dialogue.takePending()
+        end(dialogue, [("grpc-status", "0")])
+        #expect(dialogue.record.grpc?.status == 0)
+    }
+
+    @Test("an upgrade to WebSocket is one, and its frames are counted")
+    func webSocket() {
+        let dialogue = Dialogue()
+        dialogue.request([("Connection", "Upgrade"), ("Upgrade", "websocket")])
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready()
+        dialogue.expect("> GET / (none)", "> end", "read client")
+        dialogue.responseHead(101, .none, [("Connection", "Upgrade"), ("Upgrade", "websocket")])
+        dialogue.expect("< 101 (none)", "tunnel")
+        #expect(dialogue.record.kind == .webSocket)
+        dialogue.responsePart(ByteBuffer(bytes: [0x81, 0x01, 0x61, 0x89, 0x00, 0x01, 0x00, 0x80, 0x00]))
+        _ = dialogue.takePending()
+        #expect(dialogue.record.tally.fromServer == 2)
+        #expect(dialogue.sink.names.contains("responseReceived at 0"))
+        dialogue.clientGone()
+        _ = dialogue.takePending()
+        dialogue.finish()
+    }
+}

@@ -1,0 +1,216 @@
+import HTTPModel
+import NIOCore
+import Testing
+import Wire
+
+/// A way to make us work for little.
+struct Flood: CustomTestStringConvertible, Sendable {
+    var name: String
+    /// How many are borne at once with the limits of these tests, and how many more a second.
+    var burst: Int
+    var perSecond: Int
+    /// Adds one more, the `index`th from 0 on.
+    var add: @Sendable (_ frames: inout HTTP2Frames, _ index: Int) -> Void
+
+    var testDescription: String { name }
+}
+
+@Suite("HTTP/2 floods")
+struct HTTP2FloodTests {
+    static var settings: HTTP2Settings {
+        var settings = HTTP2Settings()
+        settings.limits.resets = .init(burst: 40, perSecond: 10)
+        settings.limits.settings = .init(burst: 20, perSecond: 10)
+        settings.limits.pings = .init(burst: 50, perSecond: 10)
+        settings.limits.emptyData = .init(burst: 60, perSecond: 10)
+        settings.limits.idleFrames = .init(burst: 70, perSecond: 10)
+        settings.limits.windowUpdates = .init(burst: 80, perSecond: 10)
+        settings.limits.continuations = 5
+        return settings
+    }
+
+    static let floods: [Flood] = [
+        Flood(name: "rapid reset", burst: 40, perSecond: 10) { frames, index in
+            frames.request(on: UInt32(index * 2 + 1))
+            frames.add(.resetStream, on: UInt32(index * 2 + 1), big(UInt32(8)))
+        },
+        Flood(name: "resets that we are made to send", burst: 40, perSecond: 10) { frames, index in
+            frames.request(on: UInt32(index * 2 + 1), isEnd: false)
+            frames.add(.windowUpdate, on: UInt32(index * 2 + 1), big(UInt32(0x7FFF_FFFF)))
+        },
+        Flood(name: "heads that have to be refused", burst: 40, perSecond: 10) { frames, index in
+            frames.request(on: UInt32(index * 2 + 1), [("connection", "close")])
+        },
+        // One is in the client's beginning.
+        Flood(name: "SETTINGS", burst: 19, perSecond: 10) { frames, _ in frames.settings([(3, 100)]) },
+        Flood(name: "PING", burst: 50, perSecond: 10) { frames, _ in
+            frames.add(.ping, Array(repeating: 0, count: 8))
+        },
+        Flood(name: "acknowledgements of PING", burst: 50, perSecond: 10) { frames, _ in
+            frames.add(.ping, flags: HTTP2Frames.acknowledgement, Array(repeating: 0, count: 8))
+        },
+        Flood(name: "empty DATA", burst: 60, perSecond: 10) { frames, index in
+            if index == 0 { frames.request(isEnd: false) }
+            frames.data("")
+        },
+        Flood(name: "DATA of nothing but padding", burst: 60, perSecond: 10) { frames, index in
+            if index == 0 { frames.request(isEnd: false) }
+            frames.add(.data, flags: HTTP2Frames.padded, on: 1, [255] + Array(repeating: 0, count: 255))
+        },
+        Flood(name: "empty DATA on a closed stream", burst: 60, perSecond: 10) { frames, index in
+            if index == 0 { frames.request([("connection", "close")], isEnd: false) }
+            frames.data("")
+        },
+        Flood(name: "PRIORITY", burst: 70, perSecond: 10) { frames, index in
+            frames.add(.priority, on: UInt32(index * 2 + 1), [0, 0, 0, 0, 1])
+        },
+        Flood(name: "unknown frames", burst: 70, perSecond: 10) { frames, _ in frames.add(.unknown, [1, 2, 3]) },
+        Flood(name: "WINDOW_UPDATE", burst: 80, perSecond: 10) { frames, _ in
+            frames.add(.windowUpdate, big(UInt32(1)))
+        },
+    ]
+
+    static func bytes(_ flood: Flood, _ range: Range<Int>, isBeginning: Bool = true) -> ByteBuffer {
+        var frames = HTTP2Frames()
+        for index in range { flood.add(&frames, index) }
+        guard isBeginning else { return frames.bytes }
+        var bytes = HTTP2Frames.client { _ in }
+        bytes.writeImmutableBuffer(frames.bytes)
+        return bytes
+    }
+
+    @Test(
+        "A flood is borne up to the limit, and ends the connection with ENHANCE_YOUR_CALM beyond it",
+        arguments: floods
+    )
+    func atOnce(_ flood: Flood) {
+        let borne = HTTP2Session(.server, settings: HTTP2FloodTests.settings)
+        let calm = HTTP2Outcome(of: HTTP2FloodTests.bytes(flood, 0..<flood.burst), to: borne, .whole)
+        #expect(!calm.events.contains { $0.hasPrefix("failed") }, "\(calm)")
+        for feeding in Feeding.allCases {
+            let session = HTTP2Session(.server, settings: HTTP2FloodTests.settings)
+            let bytes = HTTP2FloodTests.bytes(flood, 0..<(flood.burst + 1))
+            let outcome = HTTP2Outcome(of: bytes, to: session, feeding, seed: 7)
+            #expect(outcome.events.filter { $0 == "failed ENHANCE_YOUR_CALM" }.count == 1, "\(outcome)")
+            #expect(outcome.verdicts.last == "goaway ENHANCE_YOUR_CALM", "\(outcome)")
+            #expect(session.isOver && session.openStreamCount == 0)
+            session.receive(HTTP2FloodTests.bytes(flood, 0..<5, isBeginning: false), now: .uptimeNanoseconds(2))
+            #expect(session.nextEvent() == nil && session.nextOutput() == nil)
+        }
+    }
+
+    @Test("As much is borne for as long as one likes where it comes slowly", arguments: floods)
+    func slowly(_ flood: Flood) {
+        let session = HTTP2Session(.server, settings: HTTP2FloodTests.settings)
+        _ = HTTP2Outcome(of: HTTP2Frames.client { _ in }, to: session, .whole)
+        var now = NIODeadline.uptimeNanoseconds(1)
+        for index in 0..<(flood.burst * 5) {
+            let bytes = HTTP2FloodTests.bytes(flood, index..<(index + 1), isBeginning: false)
+            let outcome = HTTP2Outcome(of: bytes, to: session, .whole, now: now)
+            if let failure = outcome.events.first(where: { $0.hasPrefix("failed") }) {
+                Issue.record("\(failure) at \(index)")
+                return
+            }
+            // The window that DATA uses up is nobody's subject here.
+            session.consume(1 << 20, on: HTTP2StreamID(1))
+            now = now + .milliseconds(Int64(1100 / flood.perSecond))
+        }
+    }
+
+    @Test("A head in too many CONTINUATION frames ends the connection, be the head for nothing or not")
+    func continuations() {
+        for isBad in [false, true] {
+            for count in [5, 6] {
+                let bytes = HTTP2Frames.client { frames in
+                    let fields = HTTP2Frames.pseudo + (isBad ? [("connection", "close")] : [])
+                    frames.add(.headers, flags: HTTP2Frames.endStream, on: 1, block(fields))
+                    for index in 1...count {
+                        let flags = index == count ? HTTP2Frames.endHeaders : 0
+                        frames.add(.continuation, flags: flags, on: 1, block([("x", "\(index)")]))
+                    }
+                }
+                for feeding in Feeding.allCases {
+                    let session = HTTP2Session(.server, settings: HTTP2FloodTests.settings)
+                    let outcome = HTTP2Outcome(of: bytes, to: session, feeding, seed: 3)
+                    #expect(outcome.verdicts.contains("goaway ENHANCE_YOUR_CALM") == (count > 5), "\(outcome)")
+                }
+            }
+        }
+    }
+
+    @Test("Heads that are too large are answered a few times, then they end the connection")
+    func oversizedHeads() {
+        for count in [2, 3] {
+            var settings = HTTP2FloodTests.settings
+            settings.limits.resets = .init(burst: 100, perSecond: 1)
+            settings.maxHeaderListSize = 300
+            let bytes = HTTP2Frames.client { frames in
+                for index in 0..<count {
+                    frames.request(on: UInt32(index * 2 + 1), [("x", String(repeating: "a", count: 300))])
+                }
+            }
+            let outcome = HTTP2Outcome(of: bytes, to: HTTP2Session(.server, settings: settings), .whole)
+            #expect(outcome.events.contains { $0.hasPrefix("failed ENHANCE_YOUR_CALM") } == (count > 2), "\(outcome)")
+        }
+    }
+
+    @Test("Answers that the peer does not take are bounded, and so is what their end costs")
+    func unreadAnswers() {
+        var settings = HTTP2Settings()
+        settings.limits.pings = .init(burst: 1_000_000, perSecond: 0)
+        let session = HTTP2Session(.server, settings: settings)
+        session.receive(HTTP2Frames.client { _ in }, now: .uptimeNanoseconds(1))
+        let pings = {
+            var frames = HTTP2Frames()
+            for _ in 0..<1000 { frames.add(.ping, Array(repeating: 0, count: 8)) }
+            return frames.bytes
+        }()
+        var failed = false
+        for _ in 0..<50 where !failed {
+            session.receive(pings, now: .uptimeNanoseconds(1))
+            while let event = session.nextEvent() {
+                if case .failed(let failure) = event {
+                    #expect(failure.code == .enhanceYourCalm)
+                    failed = true
+                }
+            }
+        }
+        #expect(failed)
+        var total = 0
+        var last: HTTP2Frame?
+        while let output = session.nextOutput() {
+            total += output.readableBytes
+            last = frames(output).last
+        }
+        #expect(total < 200_000)
+        #expect(last?.verdict == "goaway ENHANCE_YOUR_CALM")
+    }
+
+    @Test("A client that gives no window costs what is queued, and its streams end when it says so")
+    func zeroWindow() {
+        let session = HTTP2Session(.server)
+        let bytes = HTTP2Frames.client { frames in
+            frames.settings([(4, 0)])
+            for index in 0..<200 { frames.request(on: UInt32(index * 2 + 1)) }
+        }
+        let outcome = HTTP2Outcome(of: bytes, to: session, .whole)
+        #expect(outcome.events.filter { $0.hasSuffix(" end") }.count == 200)
+        let body = ByteBuffer(repeating: 0x61, count: 32 << 10)
+        for index in 0..<200 {
+            let id = HTTP2StreamID(Int32(index * 2 + 1))
+            _ = session.sendResponse(ResponseHead(status: 200), on: id, isEnd: false)
+            session.sendData(body, on: id)
+            session.sendEnd(nil, on: id)
+        }
+        var sent = 0
+        while let output = session.nextOutput() { sent += output.readableBytes }
+        #expect(sent < 200 * 64)
+        #expect(session.nextEvent() == nil && session.openStreamCount == 200)
+        #expect(session.queuedBytes(on: HTTP2StreamID(1)) == 32 << 10)
+        var frames = HTTP2Frames()
+        for index in 0..<200 { frames.add(.resetStream, on: UInt32(index * 2 + 1), big(UInt32(8))) }
+        let end = HTTP2Outcome(of: frames.bytes, to: session, .whole)
+        #expect(end.events.filter { $0.hasSuffix(" closed") }.count == 200 && session.openStreamCount == 0)
+        #expect(session.queuedBytes(on: HTTP2StreamID(1)) == 0)
+    }
+}
