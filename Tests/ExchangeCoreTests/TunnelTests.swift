@@ -95,7 +95,7 @@ struct TunnelTests {
         #expect(dialogue.record.state == .failed)
     }
 
-    @Test("A tunnel that is read after all ends without a word to its client, connected or not", arguments: [true, false])
+    @Test("A tunnel that is read after all ends without a word to its client", arguments: [true, false])
     func readAfterAll(isConnected: Bool) {
         let dialogue = Dialogue(url: "example.com:443", method: "CONNECT", kind: .tunnel, established: true)
         dialogue.requestHead()

@@ -14,7 +14,7 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
     weak var origin: HTTP2Origin?
 
     private let loop: LoopContext
-    private let session = HTTP2Session(.client)
+    private let session = HTTP2Session(.client, settings: HTTP2UpstreamConnection.settings)
     private var streams: [HTTP2StreamID: HTTP2UpstreamStream] = [:]
     /// Streams that were given out and have sent nothing yet.
     private var reserved = 0
@@ -23,6 +23,8 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
     private var isFlushScheduled = false
     private var isClosed = false
     private var hadStream = false
+    /// Streams whose window was widened.
+    private var wideStreams: Set<HTTP2StreamID> = []
     /// The exchanges that were told something in the read cycle that is going on.
     private var reading: [ObjectIdentifier: Exchange] = [:]
     private var settingsWaiters: [() -> Void] = []
@@ -30,6 +32,17 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
     private var farewell = ""
     /// Set while nobody knows whether the server speaks HTTP/2 at all.
     private var preface: Scheduled<Void>?
+
+    /// What each stream may have under way at first: a thousand stalled ones must not cost a gigabyte.
+    private static let settings = {
+        var settings = HTTP2Settings()
+        settings.initialWindow = 128 << 10
+        return settings
+    }()
+    /// What a stream may have under way whose bytes are taken as they come: on a long way the window is the speed.
+    private static let wideWindow: Int32 = 2 << 20
+    /// How many streams of a connection may be so.
+    private static let wideLimit = 8
 
     /// How long a server may take to show that it speaks HTTP/2 without TLS.
     private static let prefaceLimit = TimeAmount.seconds(3)
@@ -106,6 +119,13 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
 
     func end(_ stream: HTTP2StreamID, trailers: FieldSection?) {
         session.sendEnd(trailers, on: stream)
+    }
+
+    /// Lets the server send more on a stream at a time, if there are not too many such streams.
+    func widen(_ stream: HTTP2StreamID) {
+        guard wideStreams.count < HTTP2UpstreamConnection.wideLimit else { return }
+        wideStreams.insert(stream)
+        session.widenWindow(of: stream, to: HTTP2UpstreamConnection.wideWindow)
     }
 
     func consume(_ count: Int, on stream: HTTP2StreamID) {
@@ -270,6 +290,7 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
             )
         case .closed(let id):
             streams[id] = nil
+            wideStreams.remove(id)
             if streams.isEmpty { idleSince = loop.eventLoop.now }
             if session.isGoingAway, streams.isEmpty, reserved == 0 { close() } else { origin?.roomChanged() }
         case .drained(let id): streams[id]?.exchange?.upstreamBecameWritable(true)

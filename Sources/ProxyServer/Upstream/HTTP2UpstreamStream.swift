@@ -13,6 +13,8 @@ final class HTTP2UpstreamStream: UpstreamLeg {
     private var isReading = true
     /// Bytes of the stream's window that are not given back yet.
     private var withheld = 0
+    /// What has come and was taken at once, until the window was widened for it.
+    private var taken = 0
     private var isRequestSent = false
     private var isResponseRead = false
     private var isOver = false
@@ -115,8 +117,19 @@ final class HTTP2UpstreamStream: UpstreamLeg {
         let count = bytes.readableBytes
         exchange?.responsePart(bytes)
         guard let id else { return }
-        if isReading { connection.consume(count, on: id) } else { withheld += count }
+        guard isReading else {
+            withheld += count
+            return
+        }
+        connection.consume(count, on: id)
+        if taken < HTTP2UpstreamStream.worthWidening {
+            taken += count
+            if taken >= HTTP2UpstreamStream.worthWidening { connection.widen(id) }
+        }
     }
+
+    /// A body of this size will be longer still.
+    private static let worthWidening = 256 << 10
 
     func ended(_ trailers: FieldSection?, _ wireBytes: Int64) {
         isResponseRead = true

@@ -114,6 +114,14 @@ extension HTTP2Session {
         nghttp2_session_consume_stream(handle, id.number, count)
     }
 
+    /// Widens a stream's window beyond the one that all streams begin with, for one whose bytes are taken as they come.
+    public func widenWindow(of id: HTTP2StreamID, to size: Int32) {
+        guard phase == .open, let stream = stream(id.number), stream.incoming != .ended, !stream.isAbandoned else {
+            return
+        }
+        nghttp2_session_set_local_window_size(handle, 0, id.number, size)
+    }
+
     private func sendable(_ id: HTTP2StreamID) -> HTTP2Stream? {
         guard phase == .open, let stream = stream(id.number), !stream.isAbandoned else { return nil }
         return stream

@@ -107,6 +107,27 @@ struct HTTP2FlowTests {
         #expect(received(pair.clientEvents, on: stalled) == 200_000 + window)
     }
 
+    @Test("A widened stream may have more under way than its siblings")
+    func widened() throws {
+        let pair = HTTP2Pair()
+        let body = ByteBuffer(repeating: 0x61, count: 2 << 20)
+        let (wide, narrow) = (try pair.get("/wide"), try pair.get("/narrow"))
+        pair.client.widenWindow(of: wide, to: 1 << 20)
+        pair.client.widenWindow(of: HTTP2StreamID(999), to: 1 << 20)
+        pair.exchange()
+        for id in [wide, narrow] {
+            _ = pair.server.sendResponse(ResponseHead(status: 200), on: id, isEnd: false)
+            pair.server.sendData(body, on: id)
+        }
+        pair.exchange()
+        #expect(received(pair.clientEvents, on: wide) == 1 << 20)
+        #expect(received(pair.clientEvents, on: narrow) == Int(HTTP2Settings().initialWindow))
+        _ = pair.takeClientEvents()
+        pair.client.consume(1 << 20, on: wide)
+        pair.exchange()
+        #expect(received(pair.clientEvents, on: wide) == 1 << 20)
+    }
+
     private func received(_ events: [HTTP2Event], on stream: HTTP2StreamID) -> Int {
         events.reduce(0) { sum, event in
             if case .data(stream, let bytes) = event { sum + bytes.readableBytes } else { sum }

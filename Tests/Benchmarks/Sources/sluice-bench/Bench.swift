@@ -12,10 +12,13 @@ struct Bench {
     private struct Ports {
         let plain: UInt16
         let secure: UInt16
+        /// HTTP/2 over TLS; the origin has none.
+        let http2: UInt16
 
         init() throws {
             plain = try freePort()
             secure = try freePort()
+            http2 = try freePort()
         }
     }
 
@@ -29,6 +32,7 @@ struct Bench {
             nginx: program,
             plain: nginxPorts.plain,
             secure: nginxPorts.secure,
+            http2: nginxPorts.http2,
             origin: (originPorts.plain, originPorts.secure)
         )
         sluice = try SluiceRun(site: site, binary: binary, name: "comparison")
@@ -65,6 +69,13 @@ struct Bench {
             }
             return Route(port: port, isSecure: true, tunnel: target, host: target)
         }
+    }
+
+    /// How a client of HTTP/2 asks the origin by way of a hop.
+    func http2Route(_ subject: Subject) -> Route {
+        var route = route(subject, isSecure: true)
+        if subject == .nginx { route.port = nginxPorts.http2 }
+        return route
     }
 }
 

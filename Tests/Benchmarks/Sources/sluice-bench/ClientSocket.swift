@@ -5,7 +5,7 @@ import Glibc
 ///
 /// It does as little as can be, so that the machine is left to what is measured.
 final class ClientSocket {
-    private let descriptor: CInt
+    let descriptor: CInt
     private var tls: OpaquePointer?
 
     /// Connects.
@@ -18,6 +18,13 @@ final class ClientSocket {
             }
         }
         guard result == 0 else { throw BenchmarkFailure("connecting to port \(port) failed: errno \(errno)") }
+        var on: CInt = 1
+        setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
+    }
+
+    /// Takes a connection that was accepted.
+    init(accepted descriptor: CInt) {
+        self.descriptor = descriptor
         var on: CInt = 1
         setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
     }

@@ -14,6 +14,7 @@ enum Subject: CaseIterable {
 enum Workload: String, CaseIterable {
     case http = "HTTP keep-alive"
     case https = "HTTPS h1 keep-alive"
+    case http2 = "HTTPS h2, 4 × 16 streams"
     case handshake = "new CONNECT + TLS each"
 
     var isSecure: Bool { self != .http }
@@ -26,6 +27,7 @@ enum Workload: String, CaseIterable {
         switch self {
         case .http: (2.7, 1.8)
         case .https: (3.0, 2.0)
+        case .http2: (3.2, 2.1)
         case .handshake: (1.8, 1.35)
         }
     }
@@ -37,11 +39,13 @@ struct Comparison {
     let rounds: Int
     let requests: Int
     let connections: Int
+    /// The load generator for HTTP/2.
+    let h2load: String
 
     /// Microseconds of CPU for each exchange: for each subject the median of the rounds.
     func run(_ workload: Workload) throws -> [Subject: Double] {
         for subject in Subject.allCases {
-            try load(workload, subject, requests: max(workload.requests(of: requests) / 4, connections)).go()
+            try send(workload, subject, requests: max(workload.requests(of: requests) / 4, connections))
         }
         var costs: [Subject: [Double]] = [:]
         for round in 0..<rounds {
@@ -58,10 +62,25 @@ struct Comparison {
         let process = bench.process(subject)
         let count = workload.requests(of: requests)
         let before = process.cpuSeconds
-        try load(workload, subject, requests: count).go()
+        try send(workload, subject, requests: count)
         // The recorder's last transaction belongs to the exchanges, too.
         usleep(300_000)
         return (process.cpuSeconds - before) / Double(count) * 1e6
+    }
+
+    private func send(_ workload: Workload, _ subject: Subject, requests: Int) throws {
+        // The origin speaks HTTP/1.1 only, as the server behind both hops; without a hop it is asked that way.
+        if workload == .http2, subject != .direct {
+            try StreamLoad(
+                program: h2load,
+                route: bench.http2Route(subject),
+                path: "/1k",
+                requests: requests,
+                log: bench.site.folder + "/h2load.log"
+            ).go()
+        } else {
+            try load(workload, subject, requests: requests).go()
+        }
     }
 
     private func load(_ workload: Workload, _ subject: Subject, requests: Int) -> Load {

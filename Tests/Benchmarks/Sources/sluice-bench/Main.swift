@@ -23,6 +23,9 @@ struct SluiceBench: ParsableCommand {
     @Option(help: "The nginx to compare with.")
     var nginx = "/usr/sbin/nginx"
 
+    @Option(help: "The load generator for HTTP/2, which Debian has in nghttp2-client.")
+    var h2load = "/usr/bin/h2load"
+
     @Option(help: "Where sessions, certificates and configurations are kept meanwhile: on the disk to record to.")
     var directory = FileManager.default.temporaryDirectory.path
 
@@ -34,6 +37,9 @@ struct SluiceBench: ParsableCommand {
 
     @Option(help: "Connections at once.")
     var connections = 8
+
+    @Option(help: "Compare only the workloads whose name has this text.")
+    var only = ""
 
     @Flag(help: "Compare the CPU only, and leave out start, memory, disk and throughput.")
     var cpuOnly = false
@@ -54,8 +60,14 @@ struct SluiceBench: ParsableCommand {
         let bench = try Bench(site: Site(folder: folder), nginx: nginx, sluice: binary)
         let report = Report()
         report.printHeader(rounds: rounds, requests: requests, connections: connections)
-        let comparison = Comparison(bench: bench, rounds: rounds, requests: requests, connections: connections)
-        for workload in Workload.allCases {
+        let comparison = Comparison(
+            bench: bench,
+            rounds: rounds,
+            requests: requests,
+            connections: connections,
+            h2load: h2load
+        )
+        for workload in Workload.allCases where only.isEmpty || workload.rawValue.contains(only) {
             report.printRow(workload, try comparison.run(workload))
         }
         report.printCaveats()

@@ -27,6 +27,7 @@ struct Report {
         line(
             "\nnginx knows no CONNECT: in the last row it ends the client's TLS itself, on a new connection each time."
         )
+        line("In the h2 row, both hops ask the origin over HTTP/1.1 and TLS; 'origin itself' is asked that way, too.")
         line("'origin itself' is what the origin needs when it is asked without a hop.\n")
     }
 
@@ -61,7 +62,7 @@ struct Report {
     }
 
     private func columns(_ first: String, _ rest: String...) -> String {
-        first.padding(toLength: 24, withPad: " ", startingAt: 0)
+        first.padding(toLength: 26, withPad: " ", startingAt: 0)
             + rest.map { String(repeating: " ", count: max(1, 16 - $0.count)) + $0 }.joined()
     }
 

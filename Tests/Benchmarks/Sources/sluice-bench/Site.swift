@@ -72,6 +72,7 @@ struct Site {
         nginx: String,
         plain: UInt16,
         secure: UInt16,
+        http2: UInt16,
         origin: (plain: UInt16, secure: UInt16)
     ) throws
         -> ChildProcess
@@ -92,6 +93,7 @@ struct Site {
             }
             server {
                 listen 127.0.0.1:\(secure) ssl backlog=1024;
+                listen 127.0.0.1:\(http2) ssl http2 backlog=1024;
                 location / {
                     proxy_pass https://secure;
                     proxy_ssl_verify on;
@@ -100,7 +102,7 @@ struct Site {
                 }
             }
             """,
-            ports: [plain, secure]
+            ports: [plain, secure, http2]
         )
     }
 
