@@ -35,7 +35,9 @@ final class SlowListener: Sendable {
     /// Whether somebody is connecting right now, and has had no answer.
     var isAsked: Bool {
         // Columns: number, local address, remote address, state; 02 is SYN_SENT.
-        let table = (try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)) ?? ""
+        // The kernel gives the table out in pieces, of which `String(contentsOfFile:)` reads the first only.
+        let file = FileHandle(forReadingAtPath: "/proc/net/tcp")
+        let table = String(decoding: (try? file?.readToEnd()) ?? Data(), as: UTF8.self)
         let remote = String(format: "0100007F:%04X", port)
         return table.split(separator: "\n").contains { line in
             let columns = line.split(separator: " ")
@@ -45,9 +47,14 @@ final class SlowListener: Sendable {
 
     /// Opens the port; returns the first connection that was not there before.
     func open() throws -> Socket {
-        let first = Socket(descriptor: accept(listener, nil, nil))
-        first.close()
+        try next().close()
         filler.close()
+        return try next()
+    }
+
+    private func next() throws -> Socket {
+        var poller = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        guard poll(&poller, 1, Socket.patience) == 1 else { throw Socket.Failure(description: "nobody connects") }
         let descriptor = accept(listener, nil, nil)
         guard descriptor >= 0 else { throw Socket.Failure(description: "cannot accept: errno \(errno)") }
         return Socket(descriptor: descriptor)

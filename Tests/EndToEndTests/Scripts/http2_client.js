@@ -64,11 +64,12 @@ async function overHTTP2() {
   return results;
 }
 
-// fetch goes through a proxy by a dispatcher of its own making; its class is that of the one Node has by default.
+// fetch goes through a proxy by a dispatcher of our own; its class is that of the one Node has by default. Debian's Node
+// does not tell its version of undici, which is one that fetches over HTTP/1.1 only.
 async function overFetch() {
   await fetch("data:,");
   const Agent = globalThis[Symbol.for("undici.globalDispatcher.1")].constructor;
-  const [major, minor] = process.versions.undici.split(".").map(Number);
+  const [major, minor] = (process.versions.undici ?? "0.0").split(".").map(Number);
   const allowH2 = major > 5 || (major === 5 && minor >= 23);
   let protocol;
   const connect = (_, done) => {

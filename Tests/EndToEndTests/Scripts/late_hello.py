@@ -14,14 +14,5 @@ connection = Way(options.target, options.proxy).dial()
 signal.sigwait([signal.SIGUSR1])
 context = ssl.create_default_context(cafile=options.ca)
 context.set_alpn_protocols(["h2", "http/1.1"])
-secure = context.wrap_socket(connection, server_hostname="localhost", do_handshake_on_connect=False)
-# The ClientHello goes out before anything is waited for.
-secure.setblocking(False)
-try:
-    secure.do_handshake()
-except ssl.SSLWantReadError:
-    print("begun", flush=True)
-secure.setblocking(True)
-secure.settimeout(15)
-secure.do_handshake()
+secure = context.wrap_socket(connection, server_hostname="localhost")
 print("agreed", secure.selected_alpn_protocol(), flush=True)
