@@ -80,6 +80,64 @@ struct HARExportTests {
         #expect(response["bodySize"] as? Int == encoded.readableBytes)
     }
 
+    @Test(
+        "what is asked for, or else what came, is the type that browsers show",
+        arguments: [
+            ("Sec-Fetch-Dest: document", "text/html", "document"), ("Sec-Fetch-Dest: style", "text/css", "stylesheet"),
+            ("Sec-Fetch-Dest: empty", "image/png", "fetch"), ("Accept: */*", "image/png", "image"),
+            ("Accept: */*", "application/json", "fetch"), ("Accept: */*", "text/css; charset=utf-8", "stylesheet"),
+            ("Sec-Fetch-Dest: empty", "text/event-stream; charset=utf-8", "eventsource"),
+        ]
+    )
+    func resourceType(field: String, contentType: String, expected: String) throws {
+        let source = MemorySource()
+        try source.add(
+            "https://h/a",
+            request: "GET /a HTTP/2\r\nhost: h\r\n\(field)\r\n\r\n",
+            response: "HTTP/2 200\r\ncontent-type: \(contentType)\r\n\r\n"
+        )
+        let entry = try #require(entries(object(export(source))).first)
+        #expect(entry["_resourceType"] as? String == expected)
+        #expect((entry["request"] as? Object)?["httpVersion"] as? String == "HTTP/2.0")
+        #expect((entry["response"] as? Object)?["httpVersion"] as? String == "HTTP/2.0")
+        let content = (entry["response"] as? Object)?["content"] as? Object
+        // Chrome shows no events where the type has parameters.
+        #expect(content?["mimeType"] as? String == (expected == "eventsource" ? "text/event-stream" : contentType))
+    }
+
+    @Test("the connection is the server's port, as browsers write it; our number is beside it")
+    func connection() throws {
+        let source = MemorySource()
+        try source.add("http://h/", request: "GET / HTTP/1.1\r\nHost: h\r\n\r\n") {
+            $0.upstream = ConnectionRecord(
+                id: ConnectionID(8),
+                leg: .upstream,
+                openedAt: 0,
+                localAddress: "[::1]:50000",
+                peerAddress: "[::1]:8443"
+            )
+        }
+        let entry = try #require(entries(object(export(source))).first)
+        #expect(entry["serverIPAddress"] as? String == "::1")
+        #expect(entry["connection"] as? String == "8443")
+        #expect(entry["_connectionId"] as? String == "7")
+    }
+
+    @Test("what failed lasted until then: waiting for the server, or before there was one", arguments: [true, false])
+    func failedTime(isConnected: Bool) throws {
+        let source = MemorySource()
+        try source.add("http://h/", request: "GET / HTTP/1.1\r\nHost: h\r\n\r\n") {
+            $0.record.failure = ExchangeFailure(.reset, "It was reset.")
+            $0.record.timings.send = 1_000
+            $0.record.timings.total = 300_000
+            $0.record.upstreamConnection = isConnected ? ConnectionID(8) : nil
+        }
+        let entry = try #require(entries(object(export(source))).first)
+        #expect(entry["time"] as? Double == 300)
+        let timings = try #require(entry["timings"] as? [String: Double])
+        #expect(timings[isConnected ? "wait" : "blocked"] == 299)
+    }
+
     @Test("bodies that are no text are base64, in every length")
     func binary() throws {
         let source = MemorySource()

@@ -56,12 +56,13 @@ public struct StreamCounter: Sendable {
         if let whole = scan.trailers { trailers = whole }
     }
 
-    /// Says that the stream has ended: a last line without a line feed counts too.
+    /// Says that the stream has ended: a last line without a line feed counts too, and base64 without its padding.
     public mutating func finish() {
-        guard !isStopped, case .lines(var lines) = scan else { return }
-        lines.finish()
-        count = lines.count
+        guard !isStopped else { return }
         isStopped = true
+        scan.finish()
+        count = scan.count
+        if let whole = scan.trailers { trailers = whole }
     }
 
     /// The state of one format.
@@ -87,6 +88,18 @@ public struct StreamCounter: Sendable {
             case .grpc(let messages): messages.trailers
             case .grpcText(let text): text.messages.trailers
             case .webSocket, .events, .lines: nil
+            }
+        }
+
+        mutating func finish() {
+            switch self {
+            case .lines(var lines):
+                lines.finish()
+                self = .lines(lines)
+            case .grpcText(var text):
+                text.finish()
+                self = .grpcText(text)
+            case .webSocket, .events, .grpc: break
             }
         }
 

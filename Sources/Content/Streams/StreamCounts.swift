@@ -199,9 +199,7 @@ struct GRPCCount {
 /// Counts the messages of grpc-web in base64, which may be padded within the stream wherever a piece of it ended.
 struct GRPCTextCount {
     private(set) var messages = GRPCCount(isWeb: true)
-    private var group: UInt32 = 0
-    private var digits = 0
-    private var padding = 0
+    private var group = Base64Group()
 
     mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var decoded: [UInt8] = []
@@ -211,35 +209,19 @@ struct GRPCTextCount {
         return decoded.withUnsafeBytes { messages.feed($0) } && isText
     }
 
-    /// Takes a character and adds the bytes of a group that it completes; `false` where it cannot stand here.
-    private mutating func take(_ byte: UInt8, into decoded: inout [UInt8]) -> Bool {
-        if byte == 0x0A || byte == 0x0D { return true }
-        if byte == UInt8(ascii: "=") {
-            padding += 1
-        } else if padding == 0, let value = GRPCTextCount.value(byte) {
-            group = group << 6 | value
-            digits += 1
-        } else {
-            return false
-        }
-        guard digits + padding == 4 else { return true }
-        guard digits >= 2 else { return false }
-        group <<= 6 * UInt32(padding)
-        for index in 0..<(digits - 1) { decoded.append(UInt8(truncatingIfNeeded: group >> (16 - 8 * UInt32(index)))) }
-        group = 0
-        digits = 0
-        padding = 0
-        return true
+    /// Reads a last group that has no padding.
+    mutating func finish() {
+        if let last = group.unpadded() { _ = last.withBytes { messages.feed($0) } }
     }
 
-    private static func value(_ byte: UInt8) -> UInt32? {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte - UInt8(ascii: "A"))
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte - UInt8(ascii: "a")) + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0")) + 52
-        case UInt8(ascii: "+"): 62
-        case UInt8(ascii: "/"): 63
-        default: nil
+    /// Takes a character and adds the bytes of a group that it completes; `false` where it cannot stand here.
+    private mutating func take(_ character: UInt8, into decoded: inout [UInt8]) -> Bool {
+        switch group.take(character) {
+        case .needsMore: return true
+        case .whole(let bytes):
+            bytes.withBytes { decoded.append(contentsOf: $0) }
+            return true
+        case .invalid: return false
         }
     }
 }

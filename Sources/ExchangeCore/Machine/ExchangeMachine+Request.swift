@@ -276,18 +276,20 @@ extension ExchangeMachine {
             return
         }
         let isRepeatable = record.flags.contains(.upstreamReused) && ExchangeMachine.isIdempotent(method)
-        guard !wasProcessed || isRepeatable, var outgoing, outgoing.isWhole, !outgoing.isRetried else {
+        guard var outgoing, outgoing.isWhole,
+            wasProcessed ? isRepeatable && outgoing.retries == 0 : outgoing.retries < OutgoingRequest.unprocessedLimit
+        else {
             fail(failure, cutClient: false)
             return
         }
-        outgoing.isRetried = true
+        outgoing.retries += 1
         self.outgoing = outgoing
         record.flags.insert(.retried)
         exchange.stage = "sluice"
         exchange.note(
             wasProcessed
                 ? "the reused connection was closed before an answer; the request was sent again on a fresh one"
-                : "the server did not process the request, so it was sent once more: \(failure.message)"
+                : "the server did not process the request, so it was sent again: \(failure.message)"
         )
         connect(fresh: true)
     }

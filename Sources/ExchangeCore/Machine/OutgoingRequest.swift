@@ -11,7 +11,12 @@ struct OutgoingRequest {
     var isWhole = true
     var isEnded = false
     var trailers: FieldSection?
-    var isRetried = false
+    /// How often it was sent again.
+    var retries = 0
+
+    /// How often a request may be sent again of which the server said each time that it did nothing about it: a server
+    /// that takes few requests on a connection refuses many of those that came at once.
+    static let unprocessedLimit = 8
 
     /// Bodies up to this many bytes are kept until the response begins.
     static let limit = 64 << 10

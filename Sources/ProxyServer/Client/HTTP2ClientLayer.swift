@@ -122,13 +122,17 @@ final class HTTP2ClientLayer: ClientLayer {
     }
 
     private func pump() {
-        guard !isClosed else { return }
-        var hasWritten = false
-        while connection.isWritable, let bytes = session.nextOutput() {
-            connection.write(bytes)
-            hasWritten = true
+        var hasWritten = true
+        // A flush may at once make room for more, of which nobody is told in the middle of this.
+        while hasWritten, !isClosed {
+            hasWritten = false
+            while connection.isWritable, let bytes = session.nextOutput() {
+                connection.write(bytes)
+                hasWritten = true
+            }
+            if hasWritten { connection.flush() }
         }
-        if hasWritten { connection.flush() }
+        guard !isClosed else { return }
         if session.isOver || isStopping && streams.isEmpty { connection.closeAfterFlush() }
     }
 

@@ -149,13 +149,16 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
     }
 
     private func pump() {
-        guard let context = connection.context else { return }
-        var hasWritten = false
-        while context.channel.isWritable, let bytes = session.nextOutput() {
-            context.write(wrapOutboundOut(bytes), promise: nil)
-            hasWritten = true
+        var hasWritten = true
+        // A flush may at once make room for more, of which nobody is told in the middle of this.
+        while hasWritten, let context = connection.context {
+            hasWritten = false
+            while context.channel.isWritable, let bytes = session.nextOutput() {
+                context.write(wrapOutboundOut(bytes), promise: nil)
+                hasWritten = true
+            }
+            if hasWritten { context.flush() }
         }
-        if hasWritten { context.flush() }
         if session.isOver { close() }
     }
 

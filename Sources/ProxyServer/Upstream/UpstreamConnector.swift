@@ -88,13 +88,9 @@ final class UpstreamConnector: UpstreamConnecting {
 
     /// The origin has a stream for this request.
     func received(_ stream: HTTP2UpstreamStream) {
-        guard exchange != nil else {
-            stream.abandon(.cancel)
-            return
-        }
-        if case .extendedConnect = purpose {
+        if exchange != nil, case .extendedConnect = purpose {
             stream.withOffer { [self] offersExtendedConnect in
-                if offersExtendedConnect {
+                if offersExtendedConnect || exchange == nil {
                     use(stream)
                 } else {
                     stream.abandon(.cancel)
@@ -107,9 +103,12 @@ final class UpstreamConnector: UpstreamConnecting {
     }
 
     private func use(_ stream: HTTP2UpstreamStream) {
-        let exchange = exchange
+        guard let exchange else {
+            stream.abandon(.cancel)
+            return
+        }
         self.exchange = nil
-        exchange?.upstreamReady(stream, stream.facts)
+        exchange.upstreamReady(stream, stream.facts)
     }
 
     /// The server has no streams for other protocols, but may have upgrades.

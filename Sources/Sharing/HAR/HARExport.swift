@@ -137,10 +137,15 @@ public struct HARExport: ExchangeExport {
 struct HARTimings {
     private var timings: Timings
 
-    /// Takes an exchange's phases; one that ended before any of them was blocked all the time.
+    /// Takes an exchange's phases; of one that failed in the middle of a phase that one lasted until then.
     init(_ record: ExchangeRecord) {
         timings = record.timings
-        if sum == 0, let total = timings.total { timings.blocked = total }
+        guard record.failure != nil || sum == 0, let total = timings.total, total > sum else { return }
+        if record.upstreamConnection == nil {
+            timings.blocked = (timings.blocked ?? 0) + total - sum
+        } else {
+            timings.wait = (timings.wait ?? 0) + total - sum
+        }
     }
 
     /// Our `connect` is TCP alone; HAR's includes TLS.

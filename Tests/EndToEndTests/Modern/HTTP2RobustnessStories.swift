@@ -23,6 +23,27 @@ extension EndToEnd {
             #expect(outcome.errors.contains(" of 142 cases"), "\(outcome.errors)")
         }
 
+        /// What `h2_window.py` got.
+        private struct Opened: Decodable {
+            let before: Int
+            let come: Int
+        }
+
+        @Test("All that waits for the connection's window goes out once it is opened", arguments: [true, false])
+        func lateWindow(isSecure: Bool) async throws {
+            let nginx = try await HTTP2Nginx()
+            _ = try nginx.makeFile("file", size: 60_000)
+            let sluice = try await proxy()
+            let way = HTTP2Client.arguments(
+                sluice,
+                isSecure ? nginx.secure : nginx.plain,
+                isSecure ? .intercepted : .tunnelled
+            )
+            let opened: Opened = try await Peers.run("h2_window.py", way + ["--path", "/file", "--size", "60000"])
+            #expect(opened.before == 65_535)
+            #expect(opened.come == 600_000)
+        }
+
         /// How an abused connection ended.
         private struct End: Decodable {
             let sent: Int

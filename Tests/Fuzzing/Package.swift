@@ -1,0 +1,57 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+// The modules are built from their sources, reached by the links in `Modules`, so that they are instrumented and the
+// product need not offer them as libraries. The probes are those of the unit tests, linked in the same way.
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+    .systemLibrary(name: name, path: "Modules/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
+}
+
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Modules/\(name)", swiftSettings: strict)
+}
+
+func fuzzer(_ name: String, _ module: Target.Dependency) -> Target {
+    // libFuzzer has the main function.
+    .executableTarget(
+        name: name,
+        dependencies: ["FuzzEntry", module, "HTTPModel", nioCore],
+        swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]
+    )
+}
+
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+
+let package = Package(
+    name: "SluiceFuzzing",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2")
+    ],
+    targets: [
+        system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
+        system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev", brew: "libnghttp2"),
+        system("CBrotli", pkgConfig: "libbrotlidec", apt: "libbrotli-dev", brew: "brotli"),
+        system("CZstd", pkgConfig: "libzstd", apt: "libzstd-dev", brew: "zstd"),
+        system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
+
+        module("HTTPModel", [nioCore]),
+        module("Wire", ["HTTPModel", "COpenSSL", "CNGHTTP2", nioCore]),
+        module("Content", ["HTTPModel", "CBrotli", "CZstd", "CZlib", nioCore]),
+
+        .target(name: "FuzzEntry", swiftSettings: strict),
+        fuzzer("HTTP2Feed", "Wire"),
+        fuzzer("HPACK", "Wire"),
+        fuzzer("WebSocket", "Content"),
+        fuzzer("Decoders", "Content"),
+    ]
+)

@@ -1,0 +1,1 @@
+../../../ContentTests/RPC/ProtobufFixtures.swift

@@ -1,0 +1,1 @@
+../../../WireTests/Fuzz/HTTP2OutputScan.swift

@@ -1,0 +1,1 @@
+../../../ContentTests/Fuzz/FuzzInput.swift

@@ -1,0 +1,1 @@
+../../../ContentTests/Fuzz/WebSocketProbe.swift
