@@ -273,7 +273,11 @@ final class Exchange {
             upstream?.exchange = nil
             upstream?.abandon(code)
             upstream = nil
-        case .abortClient(let code): client?.abort(code)
+        case .abortClient(let code):
+            // What came before is the client's, whatever comes after.
+            if clientHasUnflushed { client?.flush() }
+            clientHasUnflushed = false
+            client?.abort(code)
         case .finished: break
         }
     }

@@ -74,6 +74,18 @@ struct ResetTests {
         dialogue.finish()
     }
 
+    @Test("nor is a server asked again that reset a stream on purpose, however safe the method")
+    func resetOnPurpose() {
+        let dialogue = Dialogue(takesResets: true)
+        dialogue.request()
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.ready(reused: true)
+        dialogue.expect("> GET / (none)", "> end", "read client")
+        dialogue.upstreamClosed(resetCode: .internalError)
+        dialogue.expect("abandon INTERNAL_ERROR", "abort", "finished")
+        dialogue.finish()
+    }
+
     @Test("waiting for one of the server's streams is a reason of its own")
     func queued() {
         let dialogue = Dialogue()

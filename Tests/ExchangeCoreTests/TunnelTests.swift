@@ -55,20 +55,32 @@ struct TunnelTests {
         dialogue.finish()
     }
 
-    @Test("A connection that is gone ends the tunnel", arguments: [true, false])
-    func gone(isClient: Bool) {
+    @Test(
+        "A client that is gone ends the tunnel, and the server hears how",
+        arguments: [nil, HTTP2ErrorCode.noError]
+    )
+    func clientGone(resetCode: HTTP2ErrorCode?) {
         let dialogue = tunnel()
         dialogue.ready()
         dialogue.expect("< 200 (none)", "tunnel", "read client")
-        if isClient {
-            dialogue.clientGone()
-            dialogue.expect("abandon", "finished")
-        } else {
-            dialogue.upstreamClosed()
-            dialogue.expect("abandon", "< end", "finished")
-        }
+        dialogue.clientGone(resetCode: resetCode)
+        dialogue.expect(resetCode == nil ? "abandon" : "abandon NO_ERROR", "finished")
         dialogue.finish()
         #expect(dialogue.record.state == .complete)
+    }
+
+    @Test(
+        "A server that is gone without an end cuts the client off",
+        arguments: [nil, HTTP2ErrorCode.noError]
+    )
+    func serverGone(resetCode: HTTP2ErrorCode?) {
+        let dialogue = tunnel()
+        dialogue.ready()
+        dialogue.expect("< 200 (none)", "tunnel", "read client")
+        dialogue.upstreamClosed(resetCode: resetCode)
+        dialogue.expect("abandon", resetCode == nil ? "abort CONNECT_ERROR" : "abort NO_ERROR", "finished")
+        dialogue.finish()
+        #expect(dialogue.record.state == .failed)
     }
 
     @Test("A server gone after its half ended ends the tunnel too", arguments: [true, false])

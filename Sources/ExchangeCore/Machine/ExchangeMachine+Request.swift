@@ -76,6 +76,8 @@ extension ExchangeMachine {
         guard !isFinished else { return }
         exchange.now = now
         if isTunnel || responseState == .ended {
+            if let resetCode { note("the client reset its stream (\(resetCode))") }
+            abandonUpstream(resetCode ?? .cancel)
             finish()
             return
         }
@@ -275,7 +277,9 @@ extension ExchangeMachine {
             discardRest(failure)
             return
         }
-        let isRepeatable = record.flags.contains(.upstreamReused) && ExchangeMachine.isIdempotent(method)
+        // A stream that was reset is no connection that had been idle too long: the server means this request.
+        let isRepeatable =
+            failure.resetCode == nil && record.flags.contains(.upstreamReused) && ExchangeMachine.isIdempotent(method)
         guard var outgoing, outgoing.isWhole,
             wasProcessed ? isRepeatable && outgoing.retries == 0 : outgoing.retries < OutgoingRequest.unprocessedLimit
         else {

@@ -39,7 +39,16 @@ extension ExchangeMachine {
 
     /// The server's connection is gone: the client is told that nothing more comes.
     mutating func tunnelCut(_ failure: ExchangeFailure) {
+        let hasEnded = upstream == .answered
         abandonUpstream()
+        guard hasEnded || responseState == .ended else {
+            // Not the end of its bytes, but of the stream that carried them: an end would be a lie to the client.
+            record.failure = failure
+            record.state = .failed
+            emit(.abortClient(failure.resetCode ?? .connectError))
+            finish()
+            return
+        }
         if responseState != .ended {
             exchange.stage = "sluice"
             exchange.note("the tunnel ended: \(failure.message)")

@@ -121,7 +121,8 @@ final class HTTP2ClientLayer: ClientLayer {
         }
     }
 
-    private func pump() {
+    /// Puts on the wire what windows and the socket have room for.
+    func pump() {
         var hasWritten = true
         // A flush may at once make room for more, of which nobody is told in the middle of this.
         while hasWritten, !isClosed {

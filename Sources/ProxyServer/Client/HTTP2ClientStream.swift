@@ -81,6 +81,9 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
 
     func abort(_ code: HTTP2ErrorCode) {
         exchange = nil
+        sendPending(isEnd: false)
+        // A reset overtakes what was not made into frames before it.
+        layer.pump()
         layer.reset(id, code)
     }
 

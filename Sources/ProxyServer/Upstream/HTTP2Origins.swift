@@ -43,8 +43,8 @@ final class HTTP2Origin {
     private var connections: [HTTP2UpstreamConnection] = []
     private var waiting: Deque<UpstreamConnector> = []
     private var isConnecting = false
-    /// The server chose HTTP/1.1 the last time it was asked, so that requests need not wait for each other.
-    private(set) var speaksHTTP1 = false
+    /// Until when the server is taken for one of HTTP/1.1, as it was one the last time it was asked.
+    private var http1Until: NIODeadline?
     /// The server said of a request that it needs HTTP/1.1 (HTTP_1_1_REQUIRED), so it is asked for nothing else.
     private(set) var requiresHTTP1 = false
 
@@ -53,10 +53,15 @@ final class HTTP2Origin {
 
     var isForgettable: Bool { connections.isEmpty && waiting.isEmpty && !isConnecting }
 
-    func ask(_ connector: UpstreamConnector) -> Answer {
+    /// Whether requests need not wait for each other, since the server chose HTTP/1.1 the last time it was asked.
+    func speaksHTTP1(now: NIODeadline) -> Bool {
+        requiresHTTP1 || http1Until.map { now < $0 } ?? false
+    }
+
+    func ask(_ connector: UpstreamConnector, now: NIODeadline) -> Answer {
         if requiresHTTP1 { return .connect }
         if let connection = connections.first(where: \.hasRoom) { return .stream(connection.openStream()) }
-        if speaksHTTP1, connections.isEmpty { return .connect }
+        if speaksHTTP1(now: now), connections.isEmpty { return .connect }
         if mayConnect {
             isConnecting = true
             return .connect
@@ -80,16 +85,18 @@ final class HTTP2Origin {
     /// The server speaks HTTP/2: whoever waits gets a stream.
     func established(_ connection: HTTP2UpstreamConnection) {
         isConnecting = false
-        speaksHTTP1 = false
+        http1Until = nil
         connections.append(connection)
         connection.origin = self
         serve()
     }
 
     /// The server speaks HTTP/1.1: whoever waits makes a connection of its own.
-    func turnedOutHTTP1() {
+    ///
+    /// What it chose by ALPN it chooses anew each time; what is only guessed without TLS holds for a while.
+    func turnedOutHTTP1(until moment: NIODeadline = .distantFuture) {
         isConnecting = false
-        speaksHTTP1 = true
+        http1Until = moment
         let waiters = waiting
         waiting = []
         for waiter in waiters { waiter.connectAlone() }

@@ -77,10 +77,10 @@ final class UpstreamConnector: UpstreamConnecting {
     private func askOrigin() {
         let origin = loop.http2.origin(key)
         self.origin = origin
-        switch origin.ask(self) {
+        switch origin.ask(self, now: loop.eventLoop.now) {
         case .stream(let stream): received(stream)
         case .connect:
-            isConnectingForOrigin = !origin.speaksHTTP1
+            isConnectingForOrigin = !origin.speaksHTTP1(now: loop.eventLoop.now)
             resolve()
         case .wait(let isFull): if isFull { exchange?.upstreamQueued() }
         }
@@ -119,7 +119,7 @@ final class UpstreamConnector: UpstreamConnecting {
 
     /// Makes a connection, as the origin says now that it was asked to wait before.
     func connectAlone() {
-        isConnectingForOrigin = origin?.speaksHTTP1 == false
+        isConnectingForOrigin = origin?.speaksHTTP1(now: loop.eventLoop.now) == false
         resolve()
     }
 
@@ -247,7 +247,7 @@ final class UpstreamConnector: UpstreamConnecting {
                 try pipeline.addHandler(
                     UpstreamNegotiator(socket) { UpstreamConnector.speak($0 ?? "http/1.1", on: socket, key) }
                 )
-            } else if triesHTTP2, origin?.speaksHTTP1 != true {
+            } else if triesHTTP2, origin?.speaksHTTP1(now: loop.eventLoop.now) != true {
                 try pipeline.addHandler(HTTP2UpstreamConnection(socket, key: key))
             } else {
                 try pipeline.addHandler(HTTP1UpstreamConnection(socket, key: key))
@@ -302,12 +302,15 @@ final class UpstreamConnector: UpstreamConnecting {
         // Without TLS a server is asked for HTTP/2 in the hope that it knows it.
         if isConnectingForOrigin, !isSecure, failure.code == .badResponse || failure.code == .reset {
             isConnectingForOrigin = false
-            origin?.turnedOutHTTP1()
+            origin?.turnedOutHTTP1(until: loop.eventLoop.now + UpstreamConnector.guessHolds)
             resolve()
         } else {
             finish(failure: failure)
         }
     }
+
+    /// For how long a server without TLS that did not answer in HTTP/2 is asked in HTTP/1.1: it may only have been starting.
+    private static let guessHolds = TimeAmount.seconds(10)
 
     private func finish(failure: ExchangeFailure) {
         let exchange = exchange
