@@ -39,6 +39,8 @@ final class Exchange {
     var isRequestComplete: Bool { machine.isRequestComplete }
     /// Whether a message of it waits for a decision.
     var isHeld: Bool { machine.requestPauseReasons.union(machine.responsePauseReasons).contains(.held) }
+    /// Whether it may be silent for long.
+    var isStream: Bool { machine.isStream }
     /// Whether the client waits for 100 (Continue), so that its body may never come.
     var awaitsContinue: Bool { machine.awaitsContinue }
 

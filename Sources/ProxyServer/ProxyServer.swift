@@ -148,7 +148,7 @@ public final class ProxyServer: Sendable {
         try? await listener.close().get()
         for loop in loops { loop.eventLoop.execute { loop.value.beginStopping() } }
         let deadline = ContinuousClock.now + grace
-        while ContinuousClock.now < deadline, await exchangeCount() > 0 {
+        while ContinuousClock.now < deadline, await isBusy() {
             try? await Task.sleep(for: .milliseconds(20))
         }
         for loop in loops {
@@ -163,11 +163,10 @@ public final class ProxyServer: Sendable {
         try? await group.shutdownGracefully()
     }
 
-    private func exchangeCount() async -> Int {
-        var count = 0
-        for loop in loops {
-            count += (try? await loop.eventLoop.submit { loop.value.exchangeCount }.get()) ?? 0
+    private func isBusy() async -> Bool {
+        for loop in loops where (try? await loop.eventLoop.submit { loop.value.isBusy }.get()) == true {
+            return true
         }
-        return count
+        return false
     }
 }

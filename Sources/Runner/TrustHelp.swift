@@ -16,6 +16,7 @@ public enum TrustHelp {
           Node      NODE_EXTRA_CA_CERTS='\(path)'
           Git       git -c http.sslCAInfo='\(path)' …
           Go, Ruby  SSL_CERT_FILE='\(path)'
+          gRPC      GRPC_DEFAULT_SSL_ROOTS_FILE_PATH='\(path)' (C++, Python, Ruby and others on its core)
           Java      keytool -importcert -noprompt -alias sluice -file '\(path)' -keystore truststore.p12 -storepass changeit
                     java -Djavax.net.ssl.trustStore=truststore.p12 -Djavax.net.ssl.trustStorePassword=changeit …
 

@@ -130,8 +130,7 @@ struct StreamTests {
         #expect(dialogue.record.grpc?.status == 0)
     }
 
-    @Test("an upgrade to WebSocket is one, and its frames are counted")
-    func webSocket() {
+    private func webSocket() -> Dialogue {
         let dialogue = Dialogue()
         dialogue.request([("Connection", "Upgrade"), ("Upgrade", "websocket")])
         dialogue.expect("connect http://example.com:80", "stop client")
@@ -139,6 +138,12 @@ struct StreamTests {
         dialogue.expect("> GET / (none)", "> end", "read client")
         dialogue.responseHead(101, .none, [("Connection", "Upgrade"), ("Upgrade", "websocket")])
         dialogue.expect("< 101 (none)", "tunnel")
+        return dialogue
+    }
+
+    @Test("an upgrade to WebSocket is one, and its frames are counted")
+    func countedFrames() {
+        let dialogue = webSocket()
         #expect(dialogue.record.kind == .webSocket)
         dialogue.responsePart(ByteBuffer(bytes: [0x81, 0x01, 0x61, 0x89, 0x00, 0x01, 0x00, 0x80, 0x00]))
         _ = dialogue.takePending()
@@ -146,6 +151,48 @@ struct StreamTests {
         #expect(dialogue.sink.names.contains("responseReceived at 0"))
         dialogue.clientGone()
         _ = dialogue.takePending()
+        dialogue.finish()
+    }
+
+    @Test("a WebSocket without a close frame has failed, and who went away is told", arguments: [true, false])
+    func missingClose(isServer: Bool) {
+        let dialogue = webSocket()
+        if isServer {
+            dialogue.responseEnd()
+            dialogue.expect("< end")
+        }
+        dialogue.clientGone()
+        _ = dialogue.takePending()
+        dialogue.finish()
+        #expect(dialogue.record.state == .failed)
+        #expect(dialogue.record.failure?.code == (isServer ? .reset : .clientGone))
+        #expect(dialogue.record.failure?.message.contains(isServer ? "The server" : "The client") == true)
+    }
+
+    @Test("with one it has not, whichever side sent it")
+    func properClose() {
+        let dialogue = webSocket()
+        dialogue.responsePart(ByteBuffer(bytes: [0x88, 0x02, 0x03, 0xE8]))
+        _ = dialogue.takePending()
+        dialogue.clientGone()
+        _ = dialogue.takePending()
+        dialogue.finish()
+        #expect(dialogue.record.state == .complete)
+        #expect(dialogue.record.failure == nil)
+    }
+
+    @Test("a gRPC call that cannot be carried out is answered with a status, which its client shows")
+    func failedCall() {
+        let dialogue = Dialogue(method: "POST")
+        dialogue.request([("Content-Type", "application/grpc+proto")])
+        dialogue.expect("connect http://example.com:80", "stop client")
+        dialogue.upstreamFailed()
+        dialogue.expect("abandon", "< 200 (0)", "< end", "finished")
+        #expect(dialogue.responseHead?.fields.value(of: "grpc-status") == "14")
+        #expect(dialogue.responseHead?.fields.value(of: .contentType) == "application/grpc+proto")
+        #expect(dialogue.record.grpc == GRPCOutcome(status: 14, message: "Sluice: It went wrong."))
+        #expect(dialogue.record.flags.contains(.grpc))
+        #expect(dialogue.record.failure?.code == .connect)
         dialogue.finish()
     }
 }

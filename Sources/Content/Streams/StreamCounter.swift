@@ -35,6 +35,9 @@ public struct StreamCounter: Sendable {
     /// Also `nil` where the section is compressed or longer than 16 KiB.
     public private(set) var trailers: ByteBuffer?
 
+    /// Whether a WebSocket's peer has said that it ends (RFC 6455 §5.5.1).
+    public private(set) var hasClosed = false
+
     /// Prepares to count from a stream's first byte.
     public init(_ format: Format) {
         scan =
@@ -53,6 +56,7 @@ public struct StreamCounter: Sendable {
         guard !isStopped else { return }
         isStopped = !bytes.withUnsafeReadableBytes { scan.feed($0) }
         count = scan.count
+        if case .webSocket(let frames) = scan { hasClosed = frames.hasClosed }
         if let whole = scan.trailers { trailers = whole }
     }
 

@@ -18,6 +18,8 @@ extension UnsafeRawBufferPointer {
 /// Counts the data messages of one direction of a WebSocket.
 struct WebSocketCount {
     private(set) var count: Int64 = 0
+    /// Whether a close frame came, after which there are no more messages.
+    private(set) var hasClosed = false
     private var head = WebSocketHeadScan()
     private var order = WebSocketFrameOrder()
     private var payloadLeft: Int64 = 0
@@ -43,6 +45,7 @@ struct WebSocketCount {
                 // RSV1 marks compressed messages; whether that was agreed on does not change their number.
                 guard order.problem(with: frame, allowedReserved: 4) == nil else { return false }
                 endsMessage = frame.isFinal && !frame.isControl
+                hasClosed = hasClosed || frame.opcode == .close
                 payloadLeft = frame.length
                 if payloadLeft == 0, endsMessage { count += 1 }
             }

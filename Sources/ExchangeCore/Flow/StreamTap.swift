@@ -21,6 +21,8 @@ struct StreamTap {
     let isOfMessages: Bool
     /// How many whole messages there were so far.
     var count: Int64 { counter?.count ?? 0 }
+    /// Whether a WebSocket's peer has said that it ends.
+    var hasClosed: Bool { counter?.hasClosed ?? false }
     /// Trailers that came inside the body, as grpc-web has them.
     var trailers: ByteBuffer? { counter?.trailers }
 

@@ -1,3 +1,4 @@
+import Content
 public import HTTPModel
 public import NIOCore
 
@@ -257,6 +258,7 @@ extension ExchangeMachine {
     /// Records an answer as received, or, where a server's response was received before, as what was sent instead.
     private mutating func recordAnswer(_ answer: LocalAnswer) {
         record.status = answer.head.status
+        if record.flags.contains(.grpc) { record.grpc = GRPCOutcome(answer.head.fields) }
         let body = forbidsBody(answer.head.status) ? ByteBuffer() : answer.body
         if messages.responseHead == nil {
             messages.responseHead = answer.head.serialized()
@@ -309,9 +311,17 @@ extension ExchangeMachine {
             emit(.abortClient(failure.resetCode ?? (failure.code == .aborted ? .cancel : .internalError)))
             finish()
         } else {
-            let accept = messages.requestHead.flatMap { StoredHead.request($0)?.fields.value(of: "accept") }
-            answerDirectly(.failure(failure, html: accept?.contains("text/html") ?? false))
+            answerDirectly(page(for: failure))
         }
+    }
+
+    /// The answer that tells a client of a failure, in a form that it can show.
+    private func page(for failure: ExchangeFailure) -> LocalAnswer {
+        let fields = messages.requestHead.flatMap { StoredHead.request($0)?.fields }
+        if record.flags.contains(.grpc) {
+            return .callFailure(failure, contentType: fields?.value(of: .contentType) ?? "application/grpc")
+        }
+        return .failure(failure, html: fields?.value(of: "accept")?.contains("text/html") ?? false)
     }
 
     /// Gives up a connection that was asked for, or whose request or response is not whole.
@@ -336,6 +346,7 @@ extension ExchangeMachine {
         isFinished = true
         abandonUpstream()
         releaseHold()
+        if record.kind == .webSocket { noteMissingClose() }
         if record.state == .inFlight { record.state = .complete }
         noteTimings()
         messages.trace = exchange.trace

@@ -45,6 +45,7 @@ extension ExchangeMachine {
             let format = StreamCounter.Format(mediaType: type.essence)
         else { return }
         requestStream = StreamTap(format)
+        if [.grpc, .grpcWeb, .grpcWebText].contains(format) { record.flags.insert(.grpc) }
     }
 
     mutating func beginResponseStream(_ head: ResponseHead, _ framing: BodyFraming) {
@@ -75,6 +76,19 @@ extension ExchangeMachine {
         record.kind = .webSocket
         requestStream = StreamTap(.webSocket)
         responseStream = StreamTap(.webSocket)
+    }
+
+    /// Says who went away, where a WebSocket ended and neither side had said so (RFC 6455 §7.1.5, status 1006).
+    mutating func noteMissingClose() {
+        guard record.state == .inFlight, requestStream?.hasClosed != true, responseStream?.hasClosed != true else {
+            return
+        }
+        let isServer = marks.responseEnded != nil
+        record.state = .failed
+        record.failure = ExchangeFailure(
+            isServer ? .reset : .clientGone,
+            "The \(isServer ? "server" : "client") ended its connection without a close frame (status 1006)."
+        )
     }
 
     /// How far apart the arrivals of a body of unknown format are told.

@@ -78,6 +78,22 @@ public struct LocalAnswer: Sendable {
         return explanation(status: status, title: title, text: text, html: html)
     }
 
+    /// The answer to a gRPC call that failed: a response of nothing but a status, which is all that its client shows
+    /// (gRPC over HTTP/2, "Trailers-Only").
+    public static func callFailure(_ failure: ExchangeFailure, contentType: String) -> LocalAnswer {
+        let isOurFault = failure.code == .badRequest || failure.code == .badResponse
+        let text = failure.hint.isEmpty ? failure.message : "\(failure.message) \(failure.hint)"
+        let message = "Sluice: \(text)".utf8.reduce(into: "") { encoded, byte in
+            let isPlain = (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "%")
+            encoded += isPlain ? String(Unicode.Scalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        // INTERNAL for what is malformed, UNAVAILABLE for what may be tried again.
+        let fields = [
+            ("Content-Type", contentType), ("grpc-status", isOurFault ? "13" : "14"), ("grpc-message", message),
+        ]
+        return LocalAnswer(head: ResponseHead(status: 200, fields: fields), body: ByteBuffer())
+    }
+
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for character in text {

@@ -55,7 +55,7 @@ enum FilterProperty: Sendable, Hashable {
             case .changed: "a stage changed the request or the response"
             case .complete: "both messages were passed on whole"
             case .error: "it failed, in whatever way; the same as the word error"
-            case .grpc: "it was a gRPC call: it has a gRPC status, or its media type"
+            case .grpc: "it was a gRPC call, by its request, its answer or its status"
             case .held: "it was held at a breakpoint"
             case .incomplete: "bytes of a body may be missing"
             case .inflight: "something is still to come"
@@ -98,7 +98,8 @@ enum FilterProperty: Sendable, Hashable {
             case .changed: !record.flags.isDisjoint(with: [.requestChanged, .responseChanged])
             case .complete: record.state == .complete
             case .error: record.failure != nil || record.state == .failed
-            case .grpc: record.grpc != nil || record.mediaType.hasPrefix("application/grpc")
+            case .grpc:
+                record.flags.contains(.grpc) || record.grpc != nil || record.mediaType.hasPrefix("application/grpc")
             case .held: record.flags.contains(.held)
             case .incomplete:
                 !record.flags.isDisjoint(

@@ -84,12 +84,14 @@ public struct RequestHead: Sendable {
         receivedLength > 0 ? fields.buffer.getSlice(at: 0, length: receivedLength) : nil
     }
 
-    /// Writes the head in HTTP/1.1 form, final empty line included.
+    /// Writes the head in the form of HTTP/1, with the version that it has, final empty line included.
     public func write(into output: inout ByteBuffer) {
         output.writeBytes(fields.view(methodRun))
         output.writeInteger(UInt8(ascii: " "))
         output.writeBytes(fields.view(targetRun))
-        output.writeStaticString(version == .http10 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n")
+        output.writeInteger(UInt8(ascii: " "))
+        output.writeString(version.description)
+        output.writeStaticString("\r\n")
         fields.write(into: &output)
         output.writeStaticString("\r\n")
     }

@@ -67,9 +67,10 @@ public struct ResponseHead: Sendable {
         receivedLength > 0 ? fields.buffer.getSlice(at: 0, length: receivedLength) : nil
     }
 
-    /// Writes the head in HTTP/1.1 form, final empty line included.
+    /// Writes the head in the form of HTTP/1, with the version that it has, final empty line included.
     public func write(into output: inout ByteBuffer) {
-        output.writeStaticString(version == .http10 ? "HTTP/1.0 " : "HTTP/1.1 ")
+        output.writeString(version.description)
+        output.writeInteger(UInt8(ascii: " "))
         output.writeString(String(status))
         output.writeInteger(UInt8(ascii: " "))
         output.writeBytes(fields.view(reasonRun))

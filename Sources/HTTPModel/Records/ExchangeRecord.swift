@@ -127,6 +127,8 @@ public struct ExchangeRecord: Sendable, Hashable {
         public static let requestBodyChanged = Flags(rawValue: 1 << 10)
         /// A stage changed the response's body, so the session holds it twice.
         public static let responseBodyChanged = Flags(rawValue: 1 << 11)
+        /// The request was a gRPC call, whatever came of it.
+        public static let grpc = Flags(rawValue: 1 << 12)
     }
 }
 

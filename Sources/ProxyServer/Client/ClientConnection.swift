@@ -204,8 +204,16 @@ final class ClientConnection: ChannelDuplexHandler {
         if layer?.isIdle ?? true { closeAfterFlush() }
     }
 
+    /// Whether something is going on, or has not left yet.
+    var isBusy: Bool { layer?.isIdle == false || unsent > 0 }
+
+    /// The bytes that were written and that the client has not taken.
+    private var unsent: Int {
+        context.flatMap { try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes) } ?? 0
+    }
+
     func enforceTimeout(now: NIODeadline) {
-        let unsent = context.flatMap { try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes) } ?? 0
+        let unsent = unsent
         guard unsent > 0 else {
             layer?.enforceTimeout(lastActivity: lastActivity, now: now)
             return

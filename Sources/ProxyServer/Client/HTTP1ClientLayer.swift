@@ -61,8 +61,10 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         if let exchange {
             // A client may close its sending side after its last request and still wait for the response; one that has
             // really gone is noticed at the next write. Who ends TLS does not mean to read on. While a message is held
-            // nothing is written, and a client that was stopped is far more likely than one that closes one side.
-            if !(isHalfClose && exchange.isRequestComplete && !exchange.isHeld) { exchange.clientGone() }
+            // nothing is written, and a client that was stopped is far more likely than one that closes one side. So it is
+            // with a stream of messages, which may have nothing to write for hours.
+            let mayReadOn = isHalfClose && exchange.isRequestComplete && !exchange.isHeld && !exchange.isStream
+            if !mayReadOn { exchange.clientGone() }
         } else {
             let isCut = !isClosing && !isParserDone && (parser.hasUnparsedBytes || !parser.isIdle)
             if isCut {
@@ -200,7 +202,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         let rest = parser.takeRemaining()
         let isOwn = target.host == OwnPages.host
         let isWanted = loop.rules.decrypts(target.host, target.port)
-        let isRefused = loop.shared.refusals.isRefused(target.host)
+        let isRefused = loop.shared.refusals.isRefused(target.host, target.port)
         if isOwn || isWanted && !isRefused {
             connection.write(ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n"))
             connection.flush()

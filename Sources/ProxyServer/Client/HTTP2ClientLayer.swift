@@ -69,9 +69,14 @@ final class HTTP2ClientLayer: ClientLayer {
     }
 
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
-        guard streams.isEmpty, now - max(lastActivity, lastStreamEnd) > loop.configuration.timeouts.keepAlive else {
+        let timeouts = loop.configuration.timeouts
+        if !streams.isEmpty {
+            // A client that takes nothing of what there is for it is given up as a slow one of HTTP/1 is.
+            let isStalled = now - lastActivity > timeouts.idle && streams.values.allSatisfy(\.isServed)
+            if isStalled { connection.close() }
             return
         }
+        guard now - max(lastActivity, lastStreamEnd) > timeouts.keepAlive else { return }
         session.goAway(.noError)
         pump()
         connection.closeAfterFlush()
@@ -201,7 +206,7 @@ final class HTTP2ClientLayer: ClientLayer {
             stream.upgrade = WebSocketBridge(connectProtocol, makingUpgrade: &arrival.head)
             arrival.method = "GET"
             arrival.purpose = .extendedConnect
-            arrival.notes.append("asked for by extended CONNECT on an HTTP/2 stream (RFC 8441)")
+            arrival.notes.append(WebSocketBridge.clientNote)
         } else {
             // A client that speaks HTTP/2 without having been offered it knows that its server does.
             let isCleartext = connection.record.tls == nil
@@ -267,6 +272,8 @@ final class HTTP2ClientLayer: ClientLayer {
 protocol HTTP2ServedStream: AnyObject {
     /// The exchange that is told what the client sends; `nil` where there is none of the stream itself.
     var exchange: Exchange? { get }
+    /// Whether all is done but that the client takes what was sent.
+    var isServed: Bool { get }
     /// The client sent bytes.
     func data(_ bytes: ByteBuffer)
     /// The client sent all it had.

@@ -9,6 +9,8 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     /// Set where the client asked for another protocol (RFC 8441).
     var upgrade: WebSocketBridge?
 
+    var isServed: Bool { exchange == nil }
+
     private let layer: HTTP2ClientLayer
     private let id: HTTP2StreamID
     private var isReading = true
@@ -34,8 +36,10 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer {
         var head = head
         if head.status == 101, let upgrade {
+            let written = head.serialized()
             upgrade.makeConnectAnswer(&head)
-            return layer.sendResponse(head, on: id, isEnd: false)
+            _ = layer.sendResponse(head, on: id, isEnd: false)
+            return written
         }
         HTTP2Framing.settle(&head.fields, as: framing)
         if framing == .none || framing == .length(0) {

@@ -17,12 +17,14 @@ import Darwin
 /// one, over a pair of sockets, and its CONNECT is repeated there in HTTP/1.1.
 final class HTTP2ConnectStream: HTTP2ServedStream {
     let exchange: Exchange? = nil
+    let isServed = false
 
     private let layer: HTTP2ClientLayer
     private let id: HTTP2StreamID
     private let carrier: ClientConnection
     /// Our end of the pair; `nil` until it is there, and after it has gone.
     private var inner: (any Channel)?
+    private var innerEnd: HTTP2ConnectEnd?
     private var parser = HTTP1ResponseParser()
     private var isOpen = false
     private var waiting: [ByteBuffer] = []
@@ -62,11 +64,14 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
             .withConnectedSocket(ends[0])
             .whenFailure { _ in boundSelf.value.end(.internalError) }
         let authority = RequestURL(scheme: "tunnel", host: host, port: port, path: "").authority
+        let handler = HTTP2ConnectEnd(self, limit: loop.configuration.timeouts.idle)
+        let boundEnd = NIOLoopBound(handler, eventLoop: loop.eventLoop)
+        innerEnd = handler
         ClientBootstrap(group: loop.eventLoop)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(HTTP2ConnectEnd(boundSelf.value))
+                    try channel.pipeline.syncOperations.addHandler(boundEnd.value)
                 }
             }
             .withConnectedSocket(ends[1])
@@ -94,6 +99,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
         layer.reset(id, code)
         inner?.close(promise: nil)
         inner = nil
+        innerEnd = nil
     }
 
     // MARK: - From the client
@@ -110,7 +116,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
 
     func ended(_ trailers: FieldSection?, _ wireBytes: Int64) {
         hasEnded = true
-        if isOpen { inner?.close(mode: .output, promise: nil) }
+        if isOpen { innerEnd?.closeOutput() }
     }
 
     func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String) {
@@ -125,6 +131,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
         isOver = true
         inner?.close(promise: nil)
         inner = nil
+        innerEnd = nil
     }
 
     // MARK: - From the pair
@@ -183,7 +190,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
         let early = waiting
         waiting = []
         for bytes in early { data(bytes) }
-        if hasEnded { inner?.close(mode: .output, promise: nil) }
+        if hasEnded { innerEnd?.closeOutput() }
     }
 
     private func send(_ bytes: ByteBuffer) {
@@ -199,6 +206,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
 
     func innerClosed() {
         inner = nil
+        innerEnd = nil
         innerEnded()
         isOver = true
     }
@@ -211,10 +219,29 @@ private final class HTTP2ConnectEnd: ChannelDuplexHandler {
     typealias OutboundOut = ByteBuffer
 
     private let stream: HTTP2ConnectStream
+    /// How long the other end may take nothing.
+    private let limit: TimeAmount
+    private var context: ChannelHandlerContext?
+    private var outputEnd = OutputEnd()
     private var hasEnded = false
 
-    init(_ stream: HTTP2ConnectStream) {
+    init(_ stream: HTTP2ConnectStream, limit: TimeAmount) {
         self.stream = stream
+        self.limit = limit
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    /// The client sends no more.
+    func closeOutput() {
+        guard let context else { return }
+        outputEnd.closeOutput(context, peerHasEnded: hasEnded, limit: limit) { context.close(promise: nil) }
     }
 
     func read(context: ChannelHandlerContext) {

@@ -75,7 +75,9 @@ final class SniffLayer: ClientLayer {
         case .http2Preface where speaksHTTP2: become(HTTP2ClientLayer(connection: connection, scope: scope))
         case .http2Preface, .no:
             switch scope {
-            case .tunnel(let tunnel): passThrough(tunnel)
+            case .tunnel(let tunnel):
+                let isHTTP2 = HTTP1Sniffer.looksLikeHTTP(first) == .http2Preface
+                passThrough(tunnel, notes: isHTTP2 ? [SniffLayer.unreadHTTP2] : [])
             // The parser finds the words for what is wrong with it, and records it.
             case .proxy: become(HTTP1ClientLayer(connection: connection, scope: scope))
             }
@@ -84,6 +86,10 @@ final class SniffLayer: ClientLayer {
 
     private var speaksHTTP2: Bool { loop.configuration.http2.contains(.client) }
     private var protocols: [String] { speaksHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"] }
+
+    /// In the trace of a tunnel that could have been read.
+    private static let unreadHTTP2 =
+        "the client speaks HTTP/2, which is turned off for clients (--http2), so it is not read"
 
     private func waitForMore() {
         if case .tunnel = scope { schedule(SniffLayer.partialLimit) }
@@ -151,7 +157,7 @@ final class SniffLayer: ClientLayer {
         guard let failure = error as? TLSFailure else { return }
         var hint = ""
         if failure.clientRefusedCertificate, case .tunnel(let tunnel) = scope,
-            loop.configuration.tunnelsRefusingHosts, loop.shared.refusals.count(tunnel.host)
+            loop.configuration.tunnelsRefusingHosts, loop.shared.refusals.count(tunnel.host, tunnel.port)
         {
             hint = "\(tunnel.host) is passed through unread from now on; --no-auto-tunnel turns that off."
             loop.logger.notice(

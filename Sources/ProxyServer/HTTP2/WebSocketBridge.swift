@@ -11,7 +11,9 @@ struct WebSocketBridge {
     private let key: String?
 
     /// In the trace, where the server was asked by extended CONNECT.
-    static let upstreamNote = "asked for by extended CONNECT on an HTTP/2 stream (RFC 8441)"
+    static let upstreamNote = "the server was asked by extended CONNECT on an HTTP/2 stream (RFC 8441)"
+    /// In the trace, where the client asked so.
+    static let clientNote = "the client asked by extended CONNECT on an HTTP/2 stream (RFC 8441)"
     /// In the trace, where the server was not.
     static let fallbackNote =
         "the server offers no WebSocket over HTTP/2, so it was asked by an HTTP/1.1 Upgrade with a key of Sluice's own"
@@ -28,6 +30,8 @@ struct WebSocketBridge {
         if protocolName.lowercased() == "websocket" {
             head.fields.append("Sec-WebSocket-Key", WebSocketHandshake.makeKey())
         }
+        // Shown, exported and compared as the upgrade that it stands for.
+        head = StoredHead.request(head.serialized()) ?? head
     }
 
     /// Makes the answer to an extended CONNECT of a 101.
@@ -60,6 +64,7 @@ struct WebSocketBridge {
         head.fields.append("Upgrade", protocolName)
         head.fields.append("Connection", "Upgrade")
         if let key { head.fields.append("Sec-WebSocket-Accept", WebSocketHandshake.accept(key)) }
+        head = StoredHead.response(head.serialized()) ?? head
     }
 
     private static let keyField: FieldName = "sec-websocket-key"

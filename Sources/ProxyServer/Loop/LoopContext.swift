@@ -79,7 +79,8 @@ final class LoopContext {
 
     func remove(_ exchange: Exchange) { exchanges[ObjectIdentifier(exchange)] = nil }
 
-    var exchangeCount: Int { exchanges.count }
+    /// Whether something is going on that is to be waited for when Sluice stops.
+    var isBusy: Bool { !exchanges.isEmpty || connections.values.contains(where: \.isBusy) }
 
     private func recorderBecameFull(_ isFull: Bool) {
         guard isFull != isRecorderFull else { return }

@@ -41,21 +41,26 @@ final class SharedState: Sendable {
     }
 }
 
-/// Hosts whose clients refused our certificate in this run.
+/// Servers, by host and port, whose clients refused our certificate in this run.
 final class CertificateRefusals: Sendable {
-    private let counts = Mutex<[String: Int]>([:])
-    /// After this many refusals a host is passed through unread.
+    private struct Server: Hashable {
+        let host: String
+        let port: Int
+    }
+
+    private let counts = Mutex<[Server: Int]>([:])
+    /// After this many refusals a server is passed through unread.
     static let limit = 2
 
-    /// Counts a refusal; returns whether the host is passed through from now on for the first time.
-    func count(_ host: String) -> Bool {
+    /// Counts a refusal; returns whether the server is passed through from now on for the first time.
+    func count(_ host: String, _ port: Int) -> Bool {
         counts.withLock { counts in
-            counts[host, default: 0] += 1
-            return counts[host] == CertificateRefusals.limit
+            counts[Server(host: host, port: port), default: 0] += 1
+            return counts[Server(host: host, port: port)] == CertificateRefusals.limit
         }
     }
 
-    func isRefused(_ host: String) -> Bool {
-        counts.withLock { $0[host, default: 0] >= CertificateRefusals.limit }
+    func isRefused(_ host: String, _ port: Int) -> Bool {
+        counts.withLock { $0[Server(host: host, port: port), default: 0] >= CertificateRefusals.limit }
     }
 }

@@ -216,7 +216,10 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
                     error.code == .truncated ? .reset : .badResponse,
                     error.code == .truncated
                         ? "\(key.host) closed the connection in the middle of its response. \(error.explanation)"
-                        : "The answer of \(key.host) is no valid HTTP response: \(error.explanation)"
+                        : "The answer of \(key.host) is no valid HTTP response: \(error.explanation)",
+                    hint: error.code == .notHTTP
+                        ? "A server that knows only HTTP/2 answers so: let the client speak HTTP/2 too, and leave --http2 on."
+                        : ""
                 )
             )
             close()

@@ -119,6 +119,12 @@ final class HTTP2Origin {
 
     // MARK: - What becomes of connections
 
+    /// The server that asked for HTTP/1.1 does not speak it either.
+    func withdrawHTTP1() {
+        requiresHTTP1 = false
+        http1Until = nil
+    }
+
     func requireHTTP1() {
         requiresHTTP1 = true
         turnedOutHTTP1()

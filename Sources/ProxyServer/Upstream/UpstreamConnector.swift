@@ -81,6 +81,7 @@ final class UpstreamConnector: UpstreamConnecting {
         case .stream(let stream): received(stream)
         case .connect:
             isConnectingForOrigin = !origin.speaksHTTP1(now: loop.eventLoop.now)
+            if origin.requiresHTTP1 { exchange?.note("asked in HTTP/1.1, as this server wants it (HTTP_1_1_REQUIRED)") }
             resolve()
         case .wait(let isFull): if isFull { exchange?.upstreamQueued() }
         }
@@ -313,6 +314,7 @@ final class UpstreamConnector: UpstreamConnecting {
     private static let guessHolds = TimeAmount.seconds(10)
 
     private func finish(failure: ExchangeFailure) {
+        if failure.code == .tls, origin?.requiresHTTP1 == true { origin?.withdrawHTTP1() }
         let exchange = exchange
         self.exchange = nil
         if isConnectingForOrigin {

@@ -82,7 +82,8 @@ struct CurlCommand {
     }
 
     private mutating func version() {
-        switch (head.version, isSecure) {
+        // An upgrade is one of HTTP/1.1, whatever the client that asked for the protocol spoke.
+        switch (record.kind == .http ? head.version : min(head.version, .http11), isSecure) {
         case (.http10, _): option("--http1.0")
         case (.http11, true): option("--http1.1")
         case (.http11, false): break

@@ -124,6 +124,11 @@ public struct HARExport: ExchangeExport {
         if exchange.messages.responseHeadSent != nil {
             try writer.responseHead("responseReceived", exchange.messages.responseHead)
         }
+        // HAR 1.2 has neither trailers nor interim responses.
+        let messages = exchange.messages
+        if let bytes = messages.requestTrailers { try writer.fields("requestTrailers", StoredHead.fields(bytes)) }
+        if let bytes = messages.responseTrailers { try writer.fields("responseTrailers", StoredHead.fields(bytes)) }
+        writer.optionalMember("interimResponses", messages.interimHeads.map { String(buffer: $0) })
         if !exchange.messages.trace.isEmpty { try writer.trace(exchange.messages.trace) }
     }
 

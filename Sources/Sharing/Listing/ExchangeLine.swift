@@ -83,7 +83,7 @@ public enum ExchangeLine {
         if let counts = counts(record) { notes.append(counts) }
         if let failure = record.failure { notes.append(failure.code.rawValue) }
         if let sent = record.sentURL { notes.append("sent to \(sent.description.withoutControls)") }
-        let flags = record.flags.subtracting([.upstreamReused, .tunnelledTLS])
+        let flags = record.flags.subtracting([.upstreamReused, .tunnelledTLS, .grpc])
         return notes + flags.exportNames
     }
 

@@ -153,7 +153,11 @@ public struct ExchangeReport {
         let messages = exchange.messages
         let isChanged = messages.responseHeadSent != nil
         head("Interim responses", messages.interimHeads)
-        head(isChanged ? "Response as received" : "Response", messages.responseHead)
+        let isOurs = exchange.record.flags.contains(.answeredLocally)
+        head(
+            isOurs ? "Response made by Sluice" : isChanged ? "Response as received" : "Response",
+            messages.responseHead
+        )
         head("Response as sent", messages.responseHeadSent)
         let isListed = listing?.formats.fromServer != nil || call?.framings.fromServer != nil
         if !isListed { try body("Response body", .responseReceived) }

@@ -35,6 +35,7 @@ extension ExchangeRecord.Flags {
         (.endedWithoutCloseNotify, "ended-without-close-notify"),
         (.requestBodyIncomplete, "request-body-incomplete"), (.responseBodyIncomplete, "response-body-incomplete"),
         (.held, "held"), (.tunnelledTLS, "tunnelled-tls"),
+        (.grpc, "grpc"),
     ]
 
     var exportNames: [String] {

@@ -93,6 +93,7 @@ public struct JSONExport: ExchangeExport {
         }
         writer.key("response")
         try writer.object {
+            $0.optionalMember("interim", messages.interimHeads.map { String(buffer: $0) })
             try $0.responseHead("received", messages.responseHead)
             try $0.responseHead("sent", messages.responseHeadSent)
             try body("body", exchange, .responseReceived, into: &$0)

@@ -134,7 +134,12 @@ struct ProxyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long connecting to a server may take.", valueName: "seconds"))
     var connectTimeout = 15.0
 
-    @Option(help: ArgumentHelp("How long an exchange may be silent.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "How long an exchange may be silent, but for tunnels, WebSockets and streams of messages.",
+            valueName: "seconds"
+        )
+    )
     var idleTimeout = 600.0
 
     @Option(help: ArgumentHelp("How long the rest of a request head may take.", valueName: "seconds"))
