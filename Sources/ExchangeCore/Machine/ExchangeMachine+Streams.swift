@@ -62,6 +62,7 @@ extension ExchangeMachine {
     }
 
     mutating func endResponseStream(_ trailers: FieldSection?) {
+        guard responseStream != nil || trailers != nil else { return }
         responseStream?.finish()
         record.tally.fromServer = responseStream?.count ?? 0
         guard record.mediaType.hasPrefix("application/grpc"), record.grpc == nil else { return }

@@ -71,6 +71,8 @@ public struct ResponseHead: Sendable {
     public func write(into output: inout ByteBuffer) {
         output.writeString(version.description)
         output.writeInteger(UInt8(ascii: " "))
+        // RFC 9112 §4 has three digits, also where HTTP/2 let something else through.
+        if status < 100 { output.writeStaticString(status < 10 ? "00" : "0") }
         output.writeString(String(status))
         output.writeInteger(UInt8(ascii: " "))
         output.writeBytes(fields.view(reasonRun))

@@ -37,8 +37,7 @@ struct RequestIntake {
     private var loop: LoopContext { connection.loop }
 
     /// Begins the exchange of a request, if it is to be proxied or answered.
-    func admit(_ arrival: Arrival, for leg: any ClientLeg) -> Outcome {
-        var arrival = arrival
+    func admit(_ arrival: consuming Arrival, for leg: any ClientLeg) -> Outcome {
         do throws(HTTP1ParseError) {
             try HostCheck.check(arrival.head)
         } catch {
@@ -66,15 +65,17 @@ struct RequestIntake {
     }
 
     private func strip(_ arrival: inout Arrival) {
-        var fields = arrival.head.fields
-        let upgrade = fields.contains(.upgrade) ? fields.value(of: .upgrade) : nil
+        // In place: a copy of the fields would be made twice where one is removed.
+        let upgrade = arrival.head.fields.contains(.upgrade) ? arrival.head.fields.value(of: .upgrade) : nil
         // HTTP/2 by Upgrade is answered in HTTP/1.1, which RFC 9110 §7.8 allows any server.
         let keepsUpgrade = upgrade.map { $0.lowercased() != "h2c" } ?? false
-        let removed = HopByHop.strip(from: &fields, keeping: keepsUpgrade ? [.keepAlive, .upgrade] : .keepAlive)
-        if keepsUpgrade, case .http = arrival.purpose, fields.contains(.connection, token: "upgrade") {
+        let removed = HopByHop.strip(
+            from: &arrival.head.fields,
+            keeping: keepsUpgrade ? [.keepAlive, .upgrade] : .keepAlive
+        )
+        if keepsUpgrade, case .http = arrival.purpose, arrival.head.fields.contains(.connection, token: "upgrade") {
             arrival.purpose = .upgrade
         }
-        arrival.head.fields = fields
         // These two are on almost every request and say nothing worth a line.
         let worthNoting = removed.filter { $0.lowercased() != "connection" && $0.lowercased() != "proxy-connection" }
         if !worthNoting.isEmpty {
