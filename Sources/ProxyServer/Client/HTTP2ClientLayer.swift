@@ -4,24 +4,23 @@ import NIOCore
 import Wire
 
 /// A client's connection that speaks HTTP/2: reads requests, as many exchanges at a time as there are streams.
-final class HTTP2ClientLayer: ClientLayer {
+final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     private let connection: ClientConnection
     private let scope: RequestScope
-    private let session = HTTP2Session(.server)
+    private let driver: HTTP2Driver
     private var streams: [HTTP2StreamID: any HTTP2ServedStream] = [:]
-    private var isProcessing = false
-    private var isFlushScheduled = false
-    private var isClosed = false
     private var isStopping = false
     private var lastStreamEnd: NIODeadline
-    /// The exchanges that were told something in the read cycle that is going on.
-    private var reading: [ObjectIdentifier: Exchange] = [:]
 
     init(connection: ClientConnection, scope: RequestScope) {
         self.connection = connection
         self.scope = scope
         lastStreamEnd = connection.loop.eventLoop.now
+        driver = HTTP2Driver(HTTP2Session(.server), on: connection.loop.eventLoop)
+        driver.attach(to: self)
     }
+
+    private var session: HTTP2Session { driver.session }
 
     private var loop: LoopContext { connection.loop }
 
@@ -32,9 +31,7 @@ final class HTTP2ClientLayer: ClientLayer {
     var isIdle: Bool { streams.isEmpty }
 
     func received(_ bytes: ByteBuffer) {
-        guard !isClosed else { return }
-        session.receive(bytes, now: loop.eventLoop.now)
-        process()
+        driver.receive(bytes)
     }
 
     func resume() {
@@ -47,8 +44,8 @@ final class HTTP2ClientLayer: ClientLayer {
     }
 
     func closed() {
-        guard !isClosed else { return }
-        isClosed = true
+        guard !driver.isStopped else { return }
+        driver.stop()
         let open = streams.values
         streams = [:]
         for stream in Array(open) { stream.connectionClosed() }
@@ -59,13 +56,13 @@ final class HTTP2ClientLayer: ClientLayer {
     }
 
     func writabilityChanged(_ isWritable: Bool) {
-        if isWritable { process() }
+        if isWritable { driver.process() }
     }
 
     func beginStopping() {
         isStopping = true
         session.goAway(.noError)
-        pump()
+        driver.pump()
     }
 
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
@@ -78,98 +75,28 @@ final class HTTP2ClientLayer: ClientLayer {
         }
         guard now - max(lastActivity, lastStreamEnd) > timeouts.keepAlive else { return }
         session.goAway(.noError)
-        pump()
+        driver.pump()
         connection.closeAfterFlush()
     }
 
-    // MARK: - For the streams
+    // MARK: - HTTP2Carrier
 
-    func sendInterim(_ head: ResponseHead, on stream: HTTP2StreamID) {
-        session.sendInterim(head, on: stream)
-    }
+    var takesOutput: Bool { connection.isWritable }
+    func writeOutput(_ bytes: ByteBuffer) { connection.write(bytes) }
+    func flushOutput() { connection.flush() }
 
-    func sendResponse(_ head: ResponseHead, on stream: HTTP2StreamID, isEnd: Bool) -> ByteBuffer {
-        session.sendResponse(head, on: stream, isEnd: isEnd)
-    }
-
-    /// Sends bytes; returns how many wait in the stream.
-    func send(_ bytes: ByteBuffer, on stream: HTTP2StreamID) -> Int {
-        session.sendData(bytes, on: stream)
-        return session.queuedBytes(on: stream)
-    }
-
-    func queuedBytes(on stream: HTTP2StreamID) -> Int {
-        session.queuedBytes(on: stream)
-    }
-
-    func end(_ stream: HTTP2StreamID, trailers: FieldSection?) {
-        session.sendEnd(trailers, on: stream)
-    }
-
-    func consume(_ count: Int, on stream: HTTP2StreamID) {
-        session.consume(count, on: stream)
-        scheduleFlush()
-    }
-
-    func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
-        session.reset(stream, code)
-        scheduleFlush()
-    }
-
-    /// Sends what there is at the end of the tick, so that what many streams wrote leaves in one go.
-    func scheduleFlush() {
-        guard !isFlushScheduled, !isProcessing, !isClosed else { return }
-        isFlushScheduled = true
-        loop.eventLoop.assumeIsolated().execute { [self] in
-            isFlushScheduled = false
-            pump()
-        }
-    }
-
-    /// Puts on the wire what windows and the socket have room for.
-    func pump() {
-        var hasWritten = true
-        // A flush may at once make room for more, of which nobody is told in the middle of this.
-        while hasWritten, !isClosed {
-            hasWritten = false
-            while connection.isWritable, let bytes = session.nextOutput() {
-                connection.write(bytes)
-                hasWritten = true
-            }
-            if hasWritten { connection.flush() }
-        }
-        guard !isClosed else { return }
+    func outputWasMade() {
         if session.isOver || isStopping && streams.isEmpty { connection.closeAfterFlush() }
-    }
-
-    // MARK: - Events of the session
-
-    private func process() {
-        guard !isProcessing else { return }
-        isProcessing = true
-        repeat {
-            while !isClosed, let event = session.nextEvent() { handle(event) }
-            let read = reading
-            reading.removeAll(keepingCapacity: true)
-            for exchange in read.values { exchange.readCompleted() }
-            pump()
-        } while !isClosed && session.hasEvents
-        isProcessing = false
-    }
-
-    private func beginReading(_ exchange: Exchange?) {
-        guard let exchange, reading.updateValue(exchange, forKey: ObjectIdentifier(exchange)) == nil else { return }
-        exchange.readBegan()
     }
 
     /// The stream of an event, its exchange's read cycle begun.
     private func stream(_ id: HTTP2StreamID) -> (any HTTP2ServedStream)? {
         guard let stream = streams[id] else { return nil }
-        beginReading(stream.exchange)
+        driver.beginReading(stream.exchange)
         return stream
     }
 
-    private func handle(_ event: HTTP2Event) {
+    func handle(_ event: HTTP2Event) {
         switch event {
         case .requestHead(let id, let head, let framing, let scheme, let connectProtocol):
             begin(id, head, framing, scheme: scheme, connectProtocol: connectProtocol)
@@ -199,7 +126,7 @@ final class HTTP2ClientLayer: ClientLayer {
         scheme: String,
         connectProtocol: String?
     ) {
-        let stream = HTTP2ClientStream(self, id)
+        let stream = HTTP2ClientStream(driver, id)
         var arrival = RequestIntake.Arrival(head: received, method: received.method, version: .http2)
         arrival.takesResets = true
         if let connectProtocol {
@@ -218,11 +145,11 @@ final class HTTP2ClientLayer: ClientLayer {
         case .exchange(let exchange, let head, let notes):
             streams[id] = stream
             stream.exchange = exchange
-            beginReading(exchange)
+            driver.beginReading(exchange)
             exchange.requestHead(head, framing: stream.upgrade == nil ? framing : .none, notes: notes)
             if stream.upgrade != nil { exchange.requestEnd(trailers: nil, wireBytes: 0) }
         case .connect(let host, let port):
-            let tunnel = HTTP2ConnectStream(self, id, carrier: connection)
+            let tunnel = HTTP2ConnectStream(driver, id, carrier: connection)
             streams[id] = tunnel
             tunnel.open(host: host, port: port)
         case .refused(let status, let explanation):
@@ -258,11 +185,10 @@ final class HTTP2ClientLayer: ClientLayer {
             method: "",
             head: nil
         )
+        driver.sayFarewell()
         let open = streams.values
         streams = [:]
         for stream in Array(open) { stream.connectionClosed() }
-        pump()
-        isClosed = true
         // What the client still sends is read for a moment, else it is told of a reset before it has read GOAWAY.
         connection.become(LingeringLayer(connection: connection))
     }

@@ -11,7 +11,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
 
     var isServed: Bool { exchange == nil }
 
-    private let layer: HTTP2ClientLayer
+    private let driver: HTTP2Driver
     private let id: HTTP2StreamID
     private var isReading = true
     /// Bytes of the stream's window that are not given back yet.
@@ -20,17 +20,17 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     /// HEADERS frame, as gRPC tells that from an answer whose trailers got lost.
     private var pending: ResponseHead?
 
-    init(_ layer: HTTP2ClientLayer, _ id: HTTP2StreamID) {
-        self.layer = layer
+    init(_ driver: HTTP2Driver, _ id: HTTP2StreamID) {
+        self.driver = driver
         self.id = id
     }
 
     // MARK: - ClientLeg
 
-    var isWritable: Bool { layer.queuedBytes(on: id) < HTTP2Framing.highMark }
+    var isWritable: Bool { driver.session.queuedBytes(on: id) < HTTP2Framing.highMark }
 
     func sendInterim(_ head: ResponseHead) {
-        layer.sendInterim(head, on: id)
+        driver.session.sendInterim(head, on: id)
     }
 
     func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer {
@@ -38,7 +38,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         if head.status == 101, let upgrade {
             let written = head.serialized()
             upgrade.makeConnectAnswer(&head)
-            _ = layer.sendResponse(head, on: id, isEnd: false)
+            _ = driver.session.sendResponse(head, on: id, isEnd: false)
             return written
         }
         HTTP2Framing.settle(&head.fields, as: framing)
@@ -46,12 +46,12 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
             pending = head
             return HTTP2Session.text(of: head)
         }
-        return layer.sendResponse(head, on: id, isEnd: false)
+        return driver.session.sendResponse(head, on: id, isEnd: false)
     }
 
     func sendResponsePart(_ part: ByteBuffer) {
         sendPending(isEnd: false)
-        if layer.send(part, on: id) >= HTTP2Framing.highMark { exchange?.clientBecameWritable(false) }
+        if driver.send(part, on: id) >= HTTP2Framing.highMark { exchange?.clientBecameWritable(false) }
     }
 
     func sendResponseEnd(_ trailers: FieldSection?) {
@@ -59,14 +59,14 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
             sendPending(isEnd: true)
         } else {
             sendPending(isEnd: false)
-            layer.end(id, trailers: trailers)
+            driver.end(id, trailers: trailers)
         }
     }
 
     private func sendPending(isEnd: Bool) {
         guard let head = pending else { return }
         pending = nil
-        _ = layer.sendResponse(head, on: id, isEnd: isEnd)
+        _ = driver.session.sendResponse(head, on: id, isEnd: isEnd)
     }
 
     func becomeTunnel() {}
@@ -74,21 +74,21 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     func setReading(_ isReading: Bool) {
         self.isReading = isReading
         guard isReading, withheld > 0 else { return }
-        layer.consume(withheld, on: id)
+        driver.consume(withheld, on: id)
         withheld = 0
     }
 
     func flush() {
         sendPending(isEnd: false)
-        layer.scheduleFlush()
+        driver.scheduleFlush()
     }
 
     func abort(_ code: HTTP2ErrorCode) {
         exchange = nil
         sendPending(isEnd: false)
         // A reset overtakes what was not made into frames before it.
-        layer.pump()
-        layer.reset(id, code)
+        driver.pump()
+        driver.reset(id, code)
     }
 
     func exchangeFinished() {
@@ -100,7 +100,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     func data(_ bytes: ByteBuffer) {
         let count = bytes.readableBytes
         exchange?.requestPart(bytes)
-        if isReading { layer.consume(count, on: id) } else { withheld += count }
+        if isReading { driver.consume(count, on: id) } else { withheld += count }
     }
 
     func ended(_ trailers: FieldSection?, _ wireBytes: Int64) {

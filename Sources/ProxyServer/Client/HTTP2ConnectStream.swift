@@ -19,7 +19,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
     let exchange: Exchange? = nil
     let isServed = false
 
-    private let layer: HTTP2ClientLayer
+    private let driver: HTTP2Driver
     private let id: HTTP2StreamID
     private let carrier: ClientConnection
     /// Our end of the pair; `nil` until it is there, and after it has gone.
@@ -34,8 +34,8 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
     private var isReading = true
     private var isReadPending = false
 
-    init(_ layer: HTTP2ClientLayer, _ id: HTTP2StreamID, carrier: ClientConnection) {
-        self.layer = layer
+    init(_ driver: HTTP2Driver, _ id: HTTP2StreamID, carrier: ClientConnection) {
+        self.driver = driver
         self.id = id
         self.carrier = carrier
         parser.expect(method: "CONNECT")
@@ -96,7 +96,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
     private func end(_ code: HTTP2ErrorCode) {
         guard !isOver else { return }
         isOver = true
-        layer.reset(id, code)
+        driver.reset(id, code)
         inner?.close(promise: nil)
         inner = nil
         innerEnd = nil
@@ -151,7 +151,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
 
     func innerBecameWritable() {
         guard withheld > 0, inner?.isWritable ?? true else { return }
-        layer.consume(withheld, on: id)
+        driver.consume(withheld, on: id)
         withheld = 0
     }
 
@@ -177,13 +177,13 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
         } catch {
             end(.connectError)
         }
-        layer.scheduleFlush()
+        driver.scheduleFlush()
     }
 
     private func answered(_ head: ResponseHead) {
         var head = head
         head.fields.removeAll(.connection)
-        _ = layer.sendResponse(head, on: id, isEnd: false)
+        _ = driver.session.sendResponse(head, on: id, isEnd: false)
         guard (200..<300).contains(head.status) else { return }
         isOpen = true
         if let rest = parser.takeRemaining(), rest.readableBytes > 0 { send(rest) }
@@ -194,14 +194,14 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
     }
 
     private func send(_ bytes: ByteBuffer) {
-        if layer.send(bytes, on: id) >= HTTP2Framing.highMark { setReading(false) }
-        layer.scheduleFlush()
+        if driver.send(bytes, on: id) >= HTTP2Framing.highMark { setReading(false) }
+        driver.scheduleFlush()
     }
 
     func innerEnded() {
         guard !isOver else { return }
-        layer.end(id, trailers: nil)
-        layer.scheduleFlush()
+        driver.end(id, trailers: nil)
+        driver.scheduleFlush()
     }
 
     func innerClosed() {

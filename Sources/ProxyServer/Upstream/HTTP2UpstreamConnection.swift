@@ -4,7 +4,7 @@ import NIOCore
 import Wire
 
 /// A server's connection that speaks HTTP/2: carries one stream for each exchange.
-final class HTTP2UpstreamConnection: ChannelDuplexHandler {
+final class HTTP2UpstreamConnection: ChannelDuplexHandler, HTTP2Carrier {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -14,19 +14,14 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
     weak var origin: HTTP2Origin?
 
     private let loop: LoopContext
-    private let session = HTTP2Session(.client, settings: HTTP2UpstreamConnection.settings)
+    let driver: HTTP2Driver
     private var streams: [HTTP2StreamID: HTTP2UpstreamStream] = [:]
     /// Streams that were given out and have sent nothing yet.
     private var reserved = 0
     private var idleSince: NIODeadline
-    private var isProcessing = false
-    private var isFlushScheduled = false
-    private var isClosed = false
     private var hadStream = false
     /// Streams whose window was widened.
     private var wideStreams: Set<HTTP2StreamID> = []
-    /// The exchanges that were told something in the read cycle that is going on.
-    private var reading: [ObjectIdentifier: Exchange] = [:]
     private var settingsWaiters: [() -> Void] = []
     /// What the server said when it ended the connection, as the end of a sentence.
     private var farewell = ""
@@ -52,7 +47,13 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
         self.key = key
         loop = connection.loop
         idleSince = loop.eventLoop.now
+        let session = HTTP2Session(.client, settings: HTTP2UpstreamConnection.settings)
+        driver = HTTP2Driver(session, on: loop.eventLoop)
+        driver.attach(to: self)
     }
+
+    private var session: HTTP2Session { driver.session }
+    private var isClosed: Bool { driver.isStopped }
 
     // MARK: - Streams
 
@@ -112,15 +113,6 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
         origin?.roomChanged()
     }
 
-    func send(_ bytes: ByteBuffer, on stream: HTTP2StreamID) -> Int {
-        session.sendData(bytes, on: stream)
-        return session.queuedBytes(on: stream)
-    }
-
-    func end(_ stream: HTTP2StreamID, trailers: FieldSection?) {
-        session.sendEnd(trailers, on: stream)
-    }
-
     /// Lets the server send more on a stream at a time, if there are not too many such streams.
     func widen(_ stream: HTTP2StreamID) {
         guard wideStreams.count < HTTP2UpstreamConnection.wideLimit else { return }
@@ -128,37 +120,13 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
         session.widenWindow(of: stream, to: HTTP2UpstreamConnection.wideWindow)
     }
 
-    func consume(_ count: Int, on stream: HTTP2StreamID) {
-        session.consume(count, on: stream)
-        scheduleFlush()
-    }
+    // MARK: - HTTP2Carrier
 
-    func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
-        session.reset(stream, code)
-        scheduleFlush()
-    }
+    var takesOutput: Bool { connection.context?.channel.isWritable ?? false }
+    func writeOutput(_ bytes: ByteBuffer) { connection.context?.write(wrapOutboundOut(bytes), promise: nil) }
+    func flushOutput() { connection.context?.flush() }
 
-    /// Sends what there is at the end of the tick, so that what many streams wrote leaves in one go.
-    func scheduleFlush() {
-        guard !isFlushScheduled, !isProcessing, !isClosed else { return }
-        isFlushScheduled = true
-        loop.eventLoop.assumeIsolated().execute { [self] in
-            isFlushScheduled = false
-            pump()
-        }
-    }
-
-    private func pump() {
-        var hasWritten = true
-        // A flush may at once make room for more, of which nobody is told in the middle of this.
-        while hasWritten, let context = connection.context {
-            hasWritten = false
-            while context.channel.isWritable, let bytes = session.nextOutput() {
-                context.write(wrapOutboundOut(bytes), promise: nil)
-                hasWritten = true
-            }
-            if hasWritten { context.flush() }
-        }
+    func outputWasMade() {
         if session.isOver { close() }
     }
 
@@ -188,7 +156,7 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
                 refusePreface()
             }
         }
-        pump()
+        driver.pump()
     }
 
     /// The server has not shown that it speaks HTTP/2.
@@ -199,8 +167,7 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        session.receive(unwrapInboundIn(data), now: loop.eventLoop.now)
-        process()
+        driver.receive(unwrapInboundIn(data))
     }
 
     func read(context: ChannelHandlerContext) {
@@ -208,7 +175,7 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { process() }
+        if context.channel.isWritable { driver.process() }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -237,7 +204,11 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
     /// Tells everybody, once.
     private func closed(_ failure: ExchangeFailure) {
         guard !isClosed else { return }
-        isClosed = true
+        driver.stop()
+        tellAll(failure)
+    }
+
+    private func tellAll(_ failure: ExchangeFailure) {
         origin?.retire(self)
         let open = streams.values
         streams = [:]
@@ -249,29 +220,14 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
 
     // MARK: - Events of the session
 
-    private func process() {
-        guard !isProcessing else { return }
-        isProcessing = true
-        repeat {
-            while let event = session.nextEvent() { handle(event) }
-            let read = reading
-            reading.removeAll(keepingCapacity: true)
-            for exchange in read.values { exchange.readCompleted() }
-            pump()
-        } while session.hasEvents
-        isProcessing = false
-    }
-
     /// The stream of an event, its exchange's read cycle begun.
     private func stream(_ id: HTTP2StreamID) -> HTTP2UpstreamStream? {
         guard let stream = streams[id] else { return nil }
-        if let exchange = stream.exchange, reading.updateValue(exchange, forKey: ObjectIdentifier(exchange)) == nil {
-            exchange.readBegan()
-        }
+        driver.beginReading(stream.exchange)
         return stream
     }
 
-    private func handle(_ event: HTTP2Event) {
+    func handle(_ event: HTTP2Event) {
         switch event {
         case .interim(let id, let head): stream(id)?.exchange?.interim(head)
         case .responseHead(let id, let head, let framing): stream(id)?.responseHead(head, framing)
@@ -307,13 +263,13 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler {
             )
             preface?.cancel()
             preface = nil
-            closed(
+            driver.sayFarewell()
+            tellAll(
                 ExchangeFailure(
                     .badResponse,
                     "\(key.host) broke the rules of HTTP/2 (\(failure.code)): \(failure.explanation)"
                 )
             )
-            pump()
             connection.closeAfterWrites()
         case .requestHead, .malformedRequest: break
         }

@@ -59,7 +59,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
 
     func sendRequestPart(_ part: ByteBuffer) {
         guard let id, !isOver else { return }
-        if connection.send(part, on: id) >= HTTP2Framing.highMark { exchange?.upstreamBecameWritable(false) }
+        if connection.driver.send(part, on: id) >= HTTP2Framing.highMark { exchange?.upstreamBecameWritable(false) }
     }
 
     func sendRequestEnd(_ trailers: FieldSection?) {
@@ -67,7 +67,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
         if let bridge = upgrade, !bridge.isOpen { return }
         guard let id, !isOver, !isRequestSent else { return }
         isRequestSent = true
-        connection.end(id, trailers: trailers)
+        connection.driver.end(id, trailers: trailers)
     }
 
     func becomeTunnel() {}
@@ -75,12 +75,12 @@ final class HTTP2UpstreamStream: UpstreamLeg {
     func setReading(_ isReading: Bool) {
         self.isReading = isReading
         guard isReading, withheld > 0, let id else { return }
-        connection.consume(withheld, on: id)
+        connection.driver.consume(withheld, on: id)
         withheld = 0
     }
 
     func flush() {
-        connection.scheduleFlush()
+        connection.driver.scheduleFlush()
     }
 
     func release() {
@@ -97,7 +97,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
     private func end(_ code: HTTP2ErrorCode) {
         guard !isOver else { return }
         isOver = true
-        if let id { connection.reset(id, code) } else { connection.giveBack() }
+        if let id { connection.driver.reset(id, code) } else { connection.giveBack() }
     }
 
     // MARK: - From the connection
@@ -121,7 +121,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
             withheld += count
             return
         }
-        connection.consume(count, on: id)
+        connection.driver.consume(count, on: id)
         if taken < HTTP2UpstreamStream.worthWidening {
             taken += count
             if taken >= HTTP2UpstreamStream.worthWidening { connection.widen(id) }

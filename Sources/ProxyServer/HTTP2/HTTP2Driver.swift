@@ -1,0 +1,132 @@
+import HTTPModel
+import NIOCore
+import Wire
+
+/// The connection that an HTTP/2 session runs on.
+protocol HTTP2Carrier: AnyObject {
+    /// Whether the socket takes more at present.
+    var takesOutput: Bool { get }
+    /// Writes without flushing.
+    func writeOutput(_ bytes: ByteBuffer)
+    /// Puts what was written on the wire.
+    func flushOutput()
+    /// Deals with an event of the session.
+    func handle(_ event: HTTP2Event)
+    /// There is nothing more to send at present.
+    func outputWasMade()
+}
+
+/// Runs one HTTP/2 session on a connection, and is what its streams send by: takes events until there are none, keeps
+/// the read cycles of the exchanges that they are told, and puts output on the wire.
+final class HTTP2Driver {
+    let session: HTTP2Session
+    private let eventLoop: any EventLoop
+    private weak var carrier: (any HTTP2Carrier)?
+    private var isProcessing = false
+    private var isScheduled = false
+    /// The exchanges that were told something in the read cycle that is going on.
+    private var reading: [ObjectIdentifier: Exchange] = [:]
+    /// Set once the connection is gone: nothing is sent or told any more.
+    private(set) var isStopped = false
+
+    init(_ session: HTTP2Session, on eventLoop: any EventLoop) {
+        self.session = session
+        self.eventLoop = eventLoop
+    }
+
+    /// Begins to serve a connection.
+    func attach(to carrier: any HTTP2Carrier) {
+        self.carrier = carrier
+    }
+
+    /// The connection is gone.
+    func stop() {
+        isStopped = true
+    }
+
+    /// Sends the session's last words, which say why it ends, and nothing after them.
+    func sayFarewell() {
+        while let bytes = session.nextOutput() { carrier?.writeOutput(bytes) }
+        carrier?.flushOutput()
+        stop()
+    }
+
+    // MARK: - The connection
+
+    func receive(_ bytes: ByteBuffer) {
+        guard !isStopped else { return }
+        session.receive(bytes, now: eventLoop.now)
+        process()
+    }
+
+    /// Takes events and makes output until there is neither; making output makes events too.
+    func process() {
+        guard !isProcessing, !isStopped else { return }
+        isProcessing = true
+        repeat {
+            while !isStopped, let event = session.nextEvent() { carrier?.handle(event) }
+            let read = reading
+            reading.removeAll(keepingCapacity: true)
+            for exchange in read.values { exchange.readCompleted() }
+            pump()
+        } while !isStopped && session.hasEvents
+        isProcessing = false
+    }
+
+    /// Puts on the wire what windows and the socket have room for.
+    func pump() {
+        guard let carrier else { return }
+        var hasWritten = true
+        // A flush may at once make room for more, of which nobody is told in the middle of this.
+        while hasWritten, !isStopped {
+            hasWritten = false
+            while carrier.takesOutput, let bytes = session.nextOutput() {
+                carrier.writeOutput(bytes)
+                hasWritten = true
+            }
+            if hasWritten { carrier.flushOutput() }
+        }
+        if !isStopped { carrier.outputWasMade() }
+    }
+
+    /// Sends what there is at the end of the tick, so that what many streams wrote leaves in one go.
+    func scheduleFlush() {
+        guard !isScheduled, !isProcessing, !isStopped else { return }
+        isScheduled = true
+        eventLoop.assumeIsolated().execute { [self] in
+            isScheduled = false
+            process()
+        }
+    }
+
+    /// An exchange is about to be told something.
+    func beginReading(_ exchange: Exchange?) {
+        guard let exchange, reading.updateValue(exchange, forKey: ObjectIdentifier(exchange)) == nil else { return }
+        exchange.readBegan()
+    }
+
+    // MARK: - The streams
+
+    /// Queues bytes; returns how many wait in the stream.
+    func send(_ bytes: ByteBuffer, on stream: HTTP2StreamID) -> Int {
+        session.sendData(bytes, on: stream)
+        return session.queuedBytes(on: stream)
+    }
+
+    func end(_ stream: HTTP2StreamID, trailers: FieldSection?) {
+        session.sendEnd(trailers, on: stream)
+    }
+
+    func consume(_ count: Int, on stream: HTTP2StreamID) {
+        session.consume(count, on: stream)
+        scheduleFlush()
+    }
+
+    func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+        session.reset(stream, code)
+        scheduleFlush()
+    }
+}
+
+@available(*, unavailable)
+extension HTTP2Driver: Sendable {}
