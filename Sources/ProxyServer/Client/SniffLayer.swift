@@ -69,15 +69,15 @@ final class SniffLayer: ClientLayer {
             return
         case .notTLS: break
         }
-        switch HTTP1Sniffer.looksLikeHTTP(first) {
+        let verdict = HTTP1Sniffer.looksLikeHTTP(first)
+        switch verdict {
         case .yes: become(HTTP1ClientLayer(connection: connection, scope: scope))
         case .needMore: waitForMore()
         case .http2Preface where speaksHTTP2: become(HTTP2ClientLayer(connection: connection, scope: scope))
         case .http2Preface, .no:
             switch scope {
             case .tunnel(let tunnel):
-                let isHTTP2 = HTTP1Sniffer.looksLikeHTTP(first) == .http2Preface
-                passThrough(tunnel, notes: isHTTP2 ? [SniffLayer.unreadHTTP2] : [])
+                passThrough(tunnel, notes: verdict == .http2Preface ? [SniffLayer.unreadHTTP2] : [])
             // The parser finds the words for what is wrong with it, and records it.
             case .proxy: become(HTTP1ClientLayer(connection: connection, scope: scope))
             }

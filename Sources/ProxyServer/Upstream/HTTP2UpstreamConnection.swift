@@ -213,6 +213,10 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler, HTTP2Carrier {
         let open = streams.values
         streams = [:]
         for stream in Array(open) { stream.failed(failure, wasProcessed: true) }
+        answerSettingsWaiters()
+    }
+
+    private func answerSettingsWaiters() {
         let waiters = settingsWaiters
         settingsWaiters = []
         for waiter in waiters { waiter() }
@@ -281,9 +285,7 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler, HTTP2Carrier {
             self.preface = nil
             connection.ready(.success(.multiplexed(self)))
         }
-        let waiters = settingsWaiters
-        settingsWaiters = []
-        for waiter in waiters { waiter() }
+        answerSettingsWaiters()
         origin?.roomChanged()
     }
 }

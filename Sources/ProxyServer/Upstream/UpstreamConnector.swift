@@ -115,19 +115,14 @@ final class UpstreamConnector: UpstreamConnecting {
     /// The server has no streams for other protocols, but may have upgrades.
     private func upgradeInstead() {
         exchange?.note(WebSocketBridge.fallbackNote)
-        connectAlone(as: .upgrade)
+        purpose = .upgrade
+        origin = nil
+        resolve()
     }
 
     /// Makes a connection, as the origin says now that it was asked to wait before.
     func connectAlone() {
         isConnectingForOrigin = origin?.speaksHTTP1(now: loop.eventLoop.now) == false
-        resolve()
-    }
-
-    private func connectAlone(as purpose: Purpose) {
-        guard exchange != nil else { return }
-        self.purpose = purpose
-        origin = nil
         resolve()
     }
 

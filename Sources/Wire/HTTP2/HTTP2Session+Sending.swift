@@ -71,6 +71,11 @@ extension HTTP2Session {
         return writer.text
     }
 
+    /// The text form that a response's head is sent in, for one that is to be sent later.
+    public static func text(of head: ResponseHead) -> ByteBuffer {
+        HTTP2HeadWriter(head).text
+    }
+
     func submitResponse(_ writer: borrowing HTTP2HeadWriter, on stream: HTTP2Stream, isEnd: Bool) {
         stream.isHeadQueued = true
         stream.isEndQueued = isEnd

@@ -125,6 +125,9 @@ public final class HTTP2Session {
         settle()
     }
 
+    /// Whether there are events to take.
+    public var hasEvents: Bool { !events.isEmpty || !takenEvents.isEmpty }
+
     /// The next event; `nil` where there is none until more is received, or more output is made.
     public func nextEvent() -> HTTP2Event? {
         while true {
