@@ -130,6 +130,21 @@ struct StreamTests {
         #expect(dialogue.record.grpc?.status == 0)
     }
 
+    @Test("uploaded lines are counted unless compressed, and are no reason to wait for ever", arguments: [true, false])
+    func uploadedLines(isCompressed: Bool) {
+        let dialogue = Dialogue(method: "POST")
+        let coding = isCompressed ? [("Content-Encoding", "gzip")] : []
+        dialogue.requestHead(.chunked, [("Content-Type", "application/x-ndjson")] + coding)
+        _ = dialogue.takePending()
+        dialogue.requestPart("{}\n{}\n")
+        _ = dialogue.takePending()
+        #expect(dialogue.record.tally.fromClient == (isCompressed ? 0 : 2))
+        #expect(!dialogue.isStream)
+        dialogue.clientGone()
+        _ = dialogue.takePending()
+        dialogue.finish()
+    }
+
     private func webSocket() -> Dialogue {
         let dialogue = Dialogue()
         dialogue.request([("Connection", "Upgrade"), ("Upgrade", "websocket")])

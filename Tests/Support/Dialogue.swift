@@ -85,6 +85,8 @@ public final class Dialogue {
     public var requestPauses: PauseReasons { machine.requestPauseReasons }
     /// Why the server is not read.
     public var responsePauses: PauseReasons { machine.responsePauseReasons }
+    /// Whether it may be silent for long.
+    public var isStream: Bool { machine.isStream }
     /// Whether the exchange is over.
     public var isOver: Bool { machine.isOver }
     /// Whether the client waits for 100.

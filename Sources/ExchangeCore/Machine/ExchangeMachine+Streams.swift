@@ -8,7 +8,9 @@ import NIOCore
 /// looks, so all that is told of them besides their bytes is when these arrived.
 extension ExchangeMachine {
     /// Whether it is in the nature of the exchange to be silent for long.
-    public var isStream: Bool { requestStream != nil || responseStream?.isOfMessages == true }
+    ///
+    /// That is for the one that answers to decide, but for a gRPC call: an upload of JSON lines ends like any other.
+    public var isStream: Bool { record.flags.contains(.grpc) || responseStream?.isOfMessages == true }
 
     /// Tap A of the request.
     mutating func tapRequest(_ part: ByteBuffer) {
@@ -39,12 +41,11 @@ extension ExchangeMachine {
     /// The present moment in microseconds since 1970: the exchange's start and what has passed since.
     private var wallClock: Int64 { record.startedAt + microseconds(from: openedAt, to: exchange.now) }
 
-    /// A request's body is a stream only in gRPC; other formats are sent by servers.
     mutating func beginRequestStream(_ head: RequestHead) {
         guard head.fields.contains(.contentType), let type = MediaType(head.fields.value(of: .contentType) ?? ""),
             let format = StreamCounter.Format(mediaType: type.essence)
         else { return }
-        requestStream = StreamTap(format)
+        requestStream = StreamTap(countable(format, head.fields))
         if [.grpc, .grpcWeb, .grpcWebText].contains(format) { record.flags.insert(.grpc) }
     }
 
@@ -53,12 +54,16 @@ extension ExchangeMachine {
         if record.mediaType.hasPrefix("application/grpc") { record.grpc = GRPCOutcome(head.fields) }
         guard framing != .none else { return }
         if let format = StreamCounter.Format(mediaType: record.mediaType) {
-            // What is compressed can be timed, but not counted, without being decoded.
-            responseStream = StreamTap(head.fields.contains(.contentEncoding) ? nil : format)
+            responseStream = StreamTap(countable(format, head.fields))
         } else if framing == .chunked || framing == .untilClose {
             // Whoever sends like this may mean it to be seen as it comes.
             responseStream = StreamTap(nil, resolution: ExchangeMachine.arrivalResolution)
         }
+    }
+
+    /// What is compressed can be timed, but not counted, without being decoded.
+    private func countable(_ format: StreamCounter.Format, _ fields: FieldSection) -> StreamCounter.Format? {
+        fields.contains(.contentEncoding) ? nil : format
     }
 
     mutating func endResponseStream(_ trailers: FieldSection?) {
