@@ -12,6 +12,13 @@ enum Measures {
         return tenths(microseconds, 1_000_000) + " s"
     }
 
+    /// The time from one moment to another, both in microseconds, in seconds to the millisecond: `1.204 s`.
+    static func elapsed(from start: Int64, to moment: Int64) -> String {
+        let milliseconds = max(moment - start, 0) / 1000
+        let fraction = String(milliseconds % 1000)
+        return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction + " s"
+    }
+
     private static func scaled(_ value: Int64, units: [String], step: Int64) -> String {
         var unit = 0
         var divisor: Int64 = 1

@@ -7,8 +7,6 @@ import NIOCore
 /// The messages of both directions stand in the order in which they arrived; without recorded arrivals the client's
 /// come first. Works on a call that is still in flight: what is there by now is shown.
 public struct GRPCReport {
-    /// How many messages are shown at each end.
-    private static let shownAtEachEnd = 50
     /// How many bytes of a message are read.
     private static let messageLimit = 64 * 1024
     /// How many bytes of all messages are read.
@@ -26,10 +24,7 @@ public struct GRPCReport {
     private let lookup: DescriptorSet.Lookup?
     private let descriptors: DescriptorSet?
     private var directions: [Direction] = []
-    /// The first messages, and the last ones in a ring.
-    private var head: [Shown] = []
-    private var tail: [Shown] = []
-    private var count = 0
+    private var messages = FirstAndLast<Shown>()
     private var firstArrival: Int64?
     private var webTrailers: FieldSection?
 
@@ -108,7 +103,7 @@ public struct GRPCReport {
                 continue
             }
             let gap = at.flatMap { at in directions[index].lastArrival.map { max(0, at - $0) } }
-            keep(Shown(frame: frame, direction: index, at: at, gap: gap))
+            messages.append(Shown(frame: frame, direction: index, at: at, gap: gap))
             directions[index].messageCount += 1
             directions[index].lastArrival = at
             if firstArrival == nil { firstArrival = at }
@@ -129,17 +124,6 @@ public struct GRPCReport {
         return earliest?.index
     }
 
-    private mutating func keep(_ message: Shown) {
-        defer { count += 1 }
-        if count < GRPCReport.shownAtEachEnd {
-            head.append(message)
-        } else if tail.count < GRPCReport.shownAtEachEnd {
-            tail.append(message)
-        } else {
-            tail[(count - GRPCReport.shownAtEachEnd) % tail.count] = message
-        }
-    }
-
     // MARK: Lines
 
     /// What the lines are headed by, for example `gRPC messages (1 from the client, 3 from the server, so far)`.
@@ -156,13 +140,12 @@ public struct GRPCReport {
     public var lines: [String] {
         var lines = methodLines
         var contentLeft = GRPCReport.contentLimit
-        for message in head { lines += self.lines(message, &contentLeft) }
-        let left = count - head.count - tail.count
-        if left > 0 {
-            lines.append("… \(left) more; `sluice show SESSION \(exchange.record.id) --body response --raw` has all")
+        for message in messages.first { lines += self.lines(message, &contentLeft) }
+        if messages.leftOut > 0 {
+            let hint = "`sluice show SESSION \(exchange.record.id) --body response --raw` has all"
+            lines.append("… \(messages.leftOut) more; \(hint)")
         }
-        let start = tail.count == GRPCReport.shownAtEachEnd ? (count - head.count) % tail.count : 0
-        for message in tail[start...] + tail[..<start] { lines += self.lines(message, &contentLeft) }
+        for message in messages.last { lines += self.lines(message, &contentLeft) }
         for index in directions.indices { lines += endLines(index, &contentLeft) }
         return (lines + outcomeLines).map(\.withoutControls)
     }
@@ -209,7 +192,7 @@ public struct GRPCReport {
     /// Time, direction, gap, size and number of a message, in columns.
     private func line(_ message: Shown, _ notes: [String]) -> String {
         let direction = directions[message.direction]
-        let time = message.at.map { GRPCReport.seconds(max(0, $0 - exchange.record.startedAt)) } ?? "-"
+        let time = message.at.map { Measures.elapsed(from: exchange.record.startedAt, to: $0) } ?? "-"
         let gap = message.gap.map { "+" + Measures.duration($0) } ?? ""
         let size = Measures.size(Int64(message.frame.size))
         let columns = [
@@ -217,11 +200,6 @@ public struct GRPCReport {
             "message \(message.frame.number)",
         ]
         return (columns + (notes.isEmpty ? [] : ["[\(notes.joined(separator: "; "))]"])).joined(separator: "  ")
-    }
-
-    private static func seconds(_ microseconds: Int64) -> String {
-        let fraction = String(microseconds / 1000 % 1000)
-        return "\(microseconds / 1_000_000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction + " s"
     }
 
     /// What there is to say of a direction at its end.

@@ -4,8 +4,6 @@ import NIOCore
 
 /// The messages of a stream as lines for people: the first and the last ones, each with its time and what it says.
 struct MessageListing {
-    /// How many messages are shown at each end.
-    static let shownAtEachEnd = 50
     /// How many bytes of each payload are read for it.
     static let payloadLimit = 1024
     private static let longestText = 160
@@ -19,10 +17,7 @@ struct MessageListing {
 
     private let record: ExchangeRecord
     private let timeline: MessageTimeline
-    private var head: [Row] = []
-    /// The last messages, in a ring.
-    private var tail: [Row] = []
-    private var count = 0
+    private var rows = FirstAndLast<Row>()
     private var messagesFrom: [StreamedMessage.Direction: Int] = [:]
     private var firstArrival: Int64?
     private var lastArrival: [StreamedMessage.Direction: Int64] = [:]
@@ -37,7 +32,7 @@ struct MessageListing {
     }
 
     /// Whether there is no message at all.
-    var isEmpty: Bool { count == 0 }
+    var isEmpty: Bool { rows.count == 0 }
 
     /// What each direction is a stream of.
     var formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?) { timeline.formats }
@@ -61,11 +56,9 @@ struct MessageListing {
 
     /// The lines, without control characters.
     var lines: [String] {
-        var lines = head.map { line($0) }
-        let left = count - head.count - tail.count
-        if left > 0 { lines.append("… \(MessageListing.grouped(left)) more; \(hint)") }
-        let start = tail.count == MessageListing.shownAtEachEnd ? (count - head.count) % tail.count : 0
-        lines += (tail[start...] + tail[..<start]).map { line($0) }
+        var lines = rows.first.map { line($0) }
+        if rows.leftOut > 0 { lines.append("… \(MessageListing.grouped(rows.leftOut)) more; \(hint)") }
+        lines += rows.last.map { line($0) }
         if timeline.commentCount > 0 { lines.append("comment lines: \(timeline.commentCount)") }
         return (lines + timeline.remarks).map(\.withoutControls)
     }
@@ -78,26 +71,18 @@ struct MessageListing {
     }
 
     private mutating func add(_ message: StreamedMessage) {
-        let row = Row(message: message, previousArrival: lastArrival[message.direction])
-        let place = count - MessageListing.shownAtEachEnd
-        count += 1
+        rows.append(Row(message: message, previousArrival: lastArrival[message.direction]))
         if message.isCounted { messagesFrom[message.direction, default: 0] += 1 }
         if firstArrival == nil { firstArrival = message.arrivedAt }
         lastArrival[message.direction] = message.arrivedAt
-        if place < 0 {
-            head.append(row)
-        } else if place < MessageListing.shownAtEachEnd {
-            tail.append(row)
-        } else {
-            tail[place % MessageListing.shownAtEachEnd] = row
-        }
     }
 
     // MARK: One line
 
     private func line(_ row: Row) -> String {
         let message = row.message
-        var columns = [time(message).padded(11, right: true), message.direction == .fromClient ? "→" : "←"]
+        let time = message.arrivedAt.map { Measures.elapsed(from: record.startedAt, to: $0) } ?? "-"
+        var columns = [time.padded(11, right: true), message.direction == .fromClient ? "→" : "←"]
         if case .webSocket(let details) = message.kind {
             columns.append(details.opcode.name.padded(6))
         } else {
@@ -112,14 +97,6 @@ struct MessageListing {
         if !notes.isEmpty { columns.append("[\(notes.joined(separator: "; "))]") }
         while columns.last?.isEmpty == true { columns.removeLast() }
         return columns.joined(separator: "  ")
-    }
-
-    /// The time since the exchange began, in seconds to the millisecond.
-    private func time(_ message: StreamedMessage) -> String {
-        guard let arrivedAt = message.arrivedAt else { return "-" }
-        let milliseconds = max(arrivedAt - record.startedAt, 0) / 1000
-        let fraction = String(milliseconds % 1000)
-        return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction + " s"
     }
 
     /// The time since the message before it from the same side.

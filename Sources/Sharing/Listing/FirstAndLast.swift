@@ -1,0 +1,34 @@
+/// The first and the last of a sequence that may be too long to keep.
+struct FirstAndLast<Element> {
+    /// How many are kept at each end.
+    static var keptAtEachEnd: Int { 50 }
+
+    /// The first ones, in order.
+    private(set) var first: [Element] = []
+    /// The last ones that are not among the first, in a ring.
+    private var ring: [Element] = []
+    /// How many there were in all.
+    private(set) var count = 0
+
+    /// How many are neither among the first nor among the last.
+    var leftOut: Int { count - first.count - ring.count }
+
+    /// The last ones that are not among the first, in order.
+    var last: [Element] {
+        let start = ring.count == Self.keptAtEachEnd ? (count - first.count) % ring.count : 0
+        return Array(ring[start...] + ring[..<start])
+    }
+
+    /// Takes the next one.
+    mutating func append(_ element: Element) {
+        let place = count - Self.keptAtEachEnd
+        count += 1
+        if place < 0 {
+            first.append(element)
+        } else if place < Self.keptAtEachEnd {
+            ring.append(element)
+        } else {
+            ring[place % Self.keptAtEachEnd] = element
+        }
+    }
+}
