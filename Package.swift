@@ -83,8 +83,8 @@ let package = Package(
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "Runner", "Console", "ProxyServer", "Wire", "HTTPModel", "Recording", "Sharing", nioCore,
-                argumentParser,
+                "Runner", "Console", "ProxyServer", "Stages", "Wire", "HTTPModel", "Content", "Recording", "Sharing",
+                nioCore, argumentParser,
             ],
             swiftSettings: strict
         ),
@@ -110,14 +110,21 @@ let package = Package(
         ),
         tests("ContentTests", ["Content", "HTTPModel", nioCore]),
         tests("ExchangeCoreTests", ["ExchangeCore", "Support", "Content", "HTTPModel", nioCore]),
-        tests("StagesTests", ["Stages", "ExchangeCore", "Support", "HTTPModel", nioCore]),
+        tests("StagesTests", ["Stages", "ExchangeCore", "Content", "Support", "HTTPModel", nioCore]),
         tests(
             "ProxyServerTests",
             ["ProxyServer", "ExchangeCore", "Support", "Wire", "HTTPModel", nioCore, nioPosix, nioEmbedded, logging]
         ),
         tests("RecordingTests", ["Recording", "HTTPModel", "RecorderCrashChild", nioCore]),
         tests("SharingTests", ["Sharing", "Content", "HTTPModel", nioCore, nioPosix]),
-        tests("RunnerTests", ["Runner", "Recording", "Sharing", "Wire", "HTTPModel", nioCore, nioPosix]),
+        tests(
+            "RunnerTests",
+            [
+                "Runner", "ProxyServer", "Stages", "Recording", "Sharing", "ExchangeCore", "Content", "Wire",
+                "HTTPModel",
+                nioCore, nioPosix, logging,
+            ]
+        ),
         tests(
             "EndToEndTests",
             ["sluice", "Recording", "HTTPModel", nioCore, nioPosix],

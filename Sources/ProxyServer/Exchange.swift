@@ -199,7 +199,7 @@ final class Exchange {
         let limit = loop.configuration.timeouts.idle
         // A message that somebody holds, or that is paced, is no sign of a silent peer; nor is a quiet tunnel or stream.
         let reasons = machine.requestPauseReasons.union(machine.responsePauseReasons)
-        guard reasons.isDisjoint(with: [.held, .paced, .recorderFull]), machine.record.kind == .http,
+        guard reasons.isDisjoint(with: [.held, .paced, .recorderFull, .working]), machine.record.kind == .http,
             !machine.isStream, now - lastActivity > limit
         else { return }
         let waitsForServer = machine.isRequestComplete
@@ -267,8 +267,18 @@ final class Exchange {
         case .readClient(let isReading): client?.setReading(isReading)
         case .readUpstream(let isReading): upstream?.setReading(isReading)
         case .wake(let moment, let direction, let generation): wake(at: moment, direction, generation)
-        case .hold(let id, let message): hold(id, message)
+        case .hold(let id, let message, let limit): hold(id, message, limit)
         case .releaseHold(let id): loop.shared.holds.remove(id)
+        case .perform(let work, let direction, let generation): begin(work, direction, generation)
+        case .performAfterwards(let work): loop.performAfterwards(work)
+        case .readFile(let file):
+            let leg = FileLeg(file, loop: loop)
+            leg.exchange = self
+            upstream?.exchange = nil
+            upstream?.release()
+            upstream = leg
+            leg.start()
+        case .boundClientBuffer: client?.boundBuffer()
         case .abandonUpstream(let code):
             connector.cancel()
             upstreamHasUnflushed = false
@@ -285,17 +295,41 @@ final class Exchange {
     }
 
     private func wake(at moment: NIODeadline, _ direction: FlowDirection, _ generation: Int) {
-        loop.eventLoop.assumeIsolated().scheduleTask(deadline: moment) { [self] in
-            machine.pauseElapsed(direction, generation: generation, now: now)
+        // Weakly, since the limit of a hold that is long over may be far away.
+        loop.eventLoop.assumeIsolated().scheduleTask(deadline: moment) { [weak self] in
+            self?.elapsed(direction, generation)
+        }
+    }
+
+    private func elapsed(_ direction: FlowDirection, _ generation: Int) {
+        // A hold that is not on the board any more was decided about, and the decision is on its way here.
+        if let id = machine.expiringHoldID(direction, generation: generation), !loop.shared.holds.remove(id) { return }
+        machine.pauseElapsed(direction, generation: generation, now: now)
+        run()
+    }
+
+    private func begin(_ work: any BlockingWork, _ direction: FlowDirection, _ generation: Int) {
+        loop.offload {
+            work.run()
+        } then: { [self] result in
+            let stopped = WorkOutcome(.fail(ExchangeFailure(.stopped, "Sluice is stopping.")))
+            machine.workDone(direction, generation: generation, (try? result.get()) ?? stopped, now: now)
             run()
         }
     }
 
-    private func hold(_ id: HoldID, _ message: HeldMessage) {
+    private func hold(_ id: HoldID, _ message: HeldMessage, _ limit: HoldLimit?) {
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         let eventLoop = loop.eventLoop
         loop.shared.holds.add(
-            HoldBoard.Held(id: id, message: message, since: now) { resolution in
+            HoldBoard.Held(
+                id: id,
+                message: message,
+                url: machine.record.url,
+                method: machine.record.method,
+                since: now,
+                limit: limit
+            ) { resolution in
                 eventLoop.execute { bound.value.decided(id, resolution) }
             }
         )

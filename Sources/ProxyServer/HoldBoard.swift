@@ -1,4 +1,5 @@
 public import ExchangeCore
+public import HTTPModel
 public import NIOCore
 import Synchronization
 
@@ -10,8 +11,14 @@ public final class HoldBoard: Sendable {
         public let id: HoldID
         /// The message.
         public let message: HeldMessage
+        /// The URL as the client sent it.
+        public let url: RequestURL
+        /// The request's method as the client sent it.
+        public let method: String
         /// When it began to wait, on the event loops' clock.
         public let since: NIODeadline
+        /// What becomes of it if nobody decides; counts from `since`.
+        public let limit: HoldLimit?
         let deliver: @Sendable (HoldResolution) -> Void
     }
 
@@ -36,7 +43,11 @@ public final class HoldBoard: Sendable {
         held.withLock { $0[entry.id] = entry }
     }
 
-    func remove(_ id: HoldID) {
-        held.withLock { $0[id] = nil }
+    /// Takes a message off the board.
+    ///
+    /// - Returns: whether it was still waiting, so that no decision about it is on its way.
+    @discardableResult
+    func remove(_ id: HoldID) -> Bool {
+        held.withLock { $0.removeValue(forKey: id) } != nil
     }
 }

@@ -84,14 +84,18 @@ public struct ProxyRules: Sendable {
     public var chain: StageChain
     /// Whether TLS to a host (in lower case) and port is decrypted.
     public var decrypts: @Sendable (_ host: String, _ port: Int) -> Bool
+    /// Which clients may use the proxy, beside those that its configuration allows; asked when they connect.
+    public var access: AccessRules?
 
-    /// Creates rules; by default there are no stages and every host is decrypted.
+    /// Creates rules; by default there are no stages, every host is decrypted, and no further clients are allowed.
     public init(
         chain: StageChain = StageChain(),
-        decrypts: @escaping @Sendable (_ host: String, _ port: Int) -> Bool = { _, _ in true }
+        decrypts: @escaping @Sendable (_ host: String, _ port: Int) -> Bool = { _, _ in true },
+        access: AccessRules? = nil
     ) {
         self.chain = chain
         self.decrypts = decrypts
+        self.access = access
     }
 }
 

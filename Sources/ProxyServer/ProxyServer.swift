@@ -95,6 +95,7 @@ public final class ProxyServer: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     guard let loop = loops[ObjectIdentifier(channel.eventLoop)]?.value,
                         configuration.access.allows(channel.remoteAddress)
+                            || loop.rules.access?.allows(channel.remoteAddress) == true
                     else {
                         // Not even an answer: whoever may not use the proxy need not learn that it is one.
                         channel.close(promise: nil)
@@ -147,13 +148,13 @@ public final class ProxyServer: Sendable {
     public func stop(grace: Duration = .seconds(3)) async {
         try? await listener.close().get()
         for loop in loops { loop.eventLoop.execute { loop.value.beginStopping() } }
-        let deadline = ContinuousClock.now + grace
-        while ContinuousClock.now < deadline, await isBusy() {
-            try? await Task.sleep(for: .milliseconds(20))
-        }
+        await settle(within: grace)
         for loop in loops {
+            try? await loop.eventLoop.submit { loop.value.interrupt() }.get()
             try? await loop.eventLoop.submit { loop.value.cut() }.get()
         }
+        // What is still being done for the exchanges that were cut, or was left by them.
+        await settle(within: max(grace, .seconds(1)))
         // A process must not end while OpenSSL is at work on another thread.
         for loop in loops {
             try? await loop.eventLoop.flatSubmit {
@@ -161,6 +162,13 @@ public final class ProxyServer: Sendable {
             }.get()
         }
         try? await group.shutdownGracefully()
+    }
+
+    private func settle(within grace: Duration) async {
+        let deadline = ContinuousClock.now + grace
+        while ContinuousClock.now < deadline, await isBusy() {
+            try? await Task.sleep(for: .milliseconds(20))
+        }
     }
 
     private func isBusy() async -> Bool {

@@ -43,6 +43,26 @@ struct JSONText {
         return json.bytes
     }
 
+    /// A profile's files as an array of objects with the keys `file`, `text`.
+    static func sources(_ sources: [StoredRules.Source]) -> ByteBuffer {
+        var json = JSONText(capacity: sources.reduce(64) { $0 + $1.file.utf8.count + $1.text.utf8.count * 9 / 8 })
+        json.list(sources) { source, json in
+            json.raw("{\"file\":")
+            json.string(source.file)
+            json.raw(",\"text\":")
+            json.string(source.text)
+            json.raw("}")
+        }
+        return json.bytes
+    }
+
+    /// Names as an array of strings.
+    static func names(_ names: [String]) -> ByteBuffer {
+        var json = JSONText(capacity: 64)
+        json.list(names) { $1.string($0) }
+        return json.bytes
+    }
+
     private init(capacity: Int) {
         bytes = ByteBufferAllocator().buffer(capacity: capacity)
     }

@@ -67,6 +67,19 @@ public final class Recorder: Sendable {
         RecorderProducer(queue: queue, onCredit: onCredit)
     }
 
+    /// Notes that other rules are in force: ``SessionReader/rules(at:)`` finds them for exchanges that began since.
+    ///
+    /// May be called from any thread and never waits. A set is to be noted when a run begins, also an empty one, since
+    /// a session may go on after another run; that first one counts from the run's beginning.
+    ///
+    /// - Parameters:
+    ///   - sources: the profile's files with their texts, included ones too.
+    ///   - switchedOff: the names of the tools that are switched off.
+    ///   - moment: since when: microseconds since 1970; `nil` for now.
+    public func noteRules(sources: [StoredRules.Source], switchedOff: some Sequence<String>, at moment: Int64? = nil) {
+        queue.submit(RulesNote(at: moment ?? wallClock(), sources: sources, switchedOff: switchedOff.sorted()))
+    }
+
     /// Waits until all that was submitted so far is in the file.
     public func flush() {
         let done = DispatchSemaphore(value: 0)

@@ -126,6 +126,7 @@ final class RecorderLoop {
                         if case .finished(let record, _) = event { finished.append(count(record)) }
                         write(to: session) { try handle(event, at: now) }
                     }
+                    if let rules = batch.rules { write(to: session) { try writer?.write(rules) } }
                     written += batch.cost
                     now = DispatchTime.now().uptimeNanoseconds
                 }

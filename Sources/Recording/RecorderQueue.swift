@@ -13,7 +13,9 @@ final class RecorderQueue: Sendable {
         /// Bytes of credit that the events hold.
         var cost: Int
         /// Body parts that were left out of the events, for want of credit.
-        var dropped: [DroppedPart]
+        var dropped: [DroppedPart] = []
+        /// Rules that were put in force, in place of events.
+        var rules: RulesNote?
     }
 
     /// A body part that was not recorded.
@@ -97,7 +99,7 @@ final class RecorderQueue: Sendable {
     func submit(_ events: [RecordEvent], cost: Int, producer: Int, onCredit: @escaping CreditCallback) -> Bool {
         let (hasCredit, mustWake) = state.withLock { state in
             guard !state.isClosing else { return (true, false) }
-            var batch = Batch(events: events, cost: cost, dropped: [])
+            var batch = Batch(events: events, cost: cost)
             if isLossy, state.usedCredit + cost > credit { batch.dropBodies() }
             state.usedCredit += batch.cost
             state.waitingBytes += batch.cost
@@ -108,6 +110,18 @@ final class RecorderQueue: Sendable {
         }
         if mustWake { wakeUp.signal() }
         return hasCredit
+    }
+
+    /// Takes rules, which keep their place among the events.
+    func submit(_ rules: RulesNote) {
+        let mustWake = state.withLock { state in
+            guard !state.isClosing else { return false }
+            state.usedCredit += rules.cost
+            state.waitingBytes += rules.cost
+            state.batches.append(Batch(events: [], cost: rules.cost, rules: rules))
+            return state.endWait(napBytes: napBytes)
+        }
+        if mustWake { wakeUp.signal() }
     }
 
     /// Forgets a producer that is going away.

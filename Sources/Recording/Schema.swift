@@ -6,8 +6,8 @@ enum Schema {
     static let applicationID: Int64 = 0x534C_4345
     /// The version of the tables, in the file's header; one more with every change.
     ///
-    /// Version 2 has added the last columns of `exchange`, and `arrival`.
-    static let version: Int64 = 2
+    /// Version 2 has added the last columns of `exchange`, and `arrival`; version 3 `rules`.
+    static let version: Int64 = 3
     static let pageSize = 16_384
     /// Bodies up to this length are kept in the payload row.
     static let inlineBody = 4_096
@@ -24,15 +24,24 @@ enum Schema {
     /// The tables of a version.
     static func tables(version: Int64 = version) -> [Table] {
         let exchange = version == 1 ? firstExchange : firstExchange.dropLast() + additions + ")"
-        return firstTables + [("exchange", exchange)] + (version == 1 ? [] : [("arrival", arrival)])
+        var tables = firstTables + [("exchange", exchange)]
+        if version > 1 { tables.append(("arrival", arrival)) }
+        if version > 2 { tables.append(("rules", rules)) }
+        return tables
     }
 
-    /// What makes a session of version 1 one of version 2.
+    /// What makes a session of an earlier version one of today.
     ///
     /// SQLite adds a column by adding it to the table's text; ``tables(version:)`` gives a new table the same text.
-    static var upgrade: String {
-        let columns = addedColumns.map { "ALTER TABLE exchange ADD COLUMN \($0);" }
-        return columns.joined(separator: "\n") + "\n\(arrival);\nPRAGMA user_version = \(version)"
+    static func upgrade(from earlier: Int64) -> String {
+        var statements: [String] = []
+        if earlier < 2 {
+            statements += addedColumns.map { "ALTER TABLE exchange ADD COLUMN \($0)" }
+            statements.append(arrival)
+        }
+        if earlier < 3 { statements.append(rules) }
+        statements.append("PRAGMA user_version = \(version)")
+        return statements.joined(separator: ";\n")
     }
 
     private static let addedColumns = [
@@ -50,6 +59,15 @@ enum Schema {
         at INTEGER NOT NULL,
         PRIMARY KEY(exchange, side, offset)
         ) WITHOUT ROWID
+        """
+
+    private static let rules = """
+        CREATE TABLE rules(
+        id INTEGER PRIMARY KEY,
+        at INTEGER NOT NULL,
+        sources TEXT,
+        off TEXT NOT NULL
+        )
         """
 
     private static let firstTables: [Table] = [

@@ -163,6 +163,16 @@ extension RowReader {
         )
     }
 
+    /// Reads a set of rules; without sources it has those of the set before it.
+    mutating func rules(sourcesBefore: [StoredRules.Source] = []) throws -> StoredRules {
+        StoredRules(
+            number: try number(),
+            at: try number(),
+            sources: try optionalJSON([StoredRules.Source].self) ?? sourcesBefore,
+            switchedOff: try optionalJSON([String].self) ?? []
+        )
+    }
+
     private mutating func optionalJSON<Value: Decodable>(_: Value.Type) throws -> Value? {
         guard let text = try optionalText() else { return nil }
         do {

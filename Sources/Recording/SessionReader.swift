@@ -100,6 +100,40 @@ public final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
+    // MARK: - Rules
+
+    /// Reads all sets of rules that were in force, in the order in which they came; empty where that was not recorded.
+    public func rules() throws -> [StoredRules] {
+        guard version > 2 else { return [] }
+        var sources: [StoredRules.Source] = []
+        return try read { database in
+            let sql = "SELECT id, at, sources, off FROM rules ORDER BY id"
+            return try RowReader.rows(sql, in: database, path: path, subject: "rules") { row in
+                let rules = try row.rules(sourcesBefore: sources)
+                sources = rules.sources
+                return rules
+            }
+        }
+    }
+
+    /// Reads the rules that were in force at a moment: the last set that is not younger.
+    ///
+    /// - Parameter moment: microseconds since 1970, for example ``ExchangeRecord/startedAt``.
+    /// - Returns: the set; `nil` where none was noted before.
+    /// - Throws: ``SessionError`` where the session cannot be read, or the set is damaged.
+    public func rules(at moment: Int64) throws -> StoredRules? {
+        guard version > 2 else { return nil }
+        let sql = """
+            SELECT id, at, (
+            SELECT earlier.sources FROM rules AS earlier
+            WHERE earlier.id <= rules.id AND earlier.sources IS NOT NULL ORDER BY earlier.id DESC LIMIT 1
+            ) AS sources, off FROM rules WHERE at <= ? ORDER BY id DESC LIMIT 1
+            """
+        return try read { database in
+            try RowReader.rows(sql, [moment], in: database, path: path, subject: "rules") { try $0.rules() }.first
+        }
+    }
+
     // MARK: - Records
 
     /// Reads a page of records.

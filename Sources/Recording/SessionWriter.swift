@@ -24,6 +24,8 @@ final class SessionWriter {
     private let path: String
     private let run: Int64
     private var lastPayload: Int64
+    /// The sources of the rules that this run wrote last.
+    private var lastSources: [StoredRules.Source]?
     private var begin: RowWriter
     private var commitTransaction: RowWriter
     private var exchanges: RowWriter
@@ -257,6 +259,22 @@ final class SessionWriter {
         connections.bind(connection.tls?.verificationFailure)
         connections.bind(text: JSONText.certificates(connection.tls?.peerCertificates ?? []))
         try connections.run()
+    }
+
+    /// Writes the rules that were put in force; their sources only where they are not those of the set before.
+    ///
+    /// A run's first set counts from the run's beginning: no exchange comes before it, however late it is noted.
+    func write(_ rules: RulesNote) throws {
+        let isKnown = rules.sources == lastSources
+        let at = lastSources == nil ? "min(?, (SELECT started_at FROM run WHERE id = ?))" : "?"
+        let sql = "INSERT INTO rules(at, sources, off) VALUES(\(at), ?, ?)"
+        var row = try RowWriter(sql, in: database)
+        row.bind(rules.at)
+        if lastSources == nil { row.bind(run) }
+        row.bind(text: isKnown ? nil : JSONText.sources(rules.sources))
+        row.bind(text: JSONText.names(rules.switchedOff))
+        try row.run()
+        lastSources = rules.sources
     }
 
     // MARK: - The end

@@ -36,7 +36,7 @@ struct WritableSession: Sendable {
             let opened = try database.writeWithoutTransaction { database in
                 let version = try isNew ? Self.createTables(in: database) : Self.checkTables(of: path, in: database)
                 try Self.setUp(database, pageLimit: configuration.pageLimit)
-                if version < Schema.version { try Self.upgrade(path, in: database) }
+                if version < Schema.version { try Self.upgrade(path, from: version, in: database) }
                 let recovered = try isNew ? nil : Self.recover(database)
                 return try Opened(database, recovered: recovered, configuration: configuration)
             }
@@ -111,9 +111,9 @@ struct WritableSession: Sendable {
     }
 
     /// Gives a session of an earlier version today's tables, whole or not at all.
-    private static func upgrade(_ path: String, in database: Database) throws {
+    private static func upgrade(_ path: String, from version: Int64, in database: Database) throws {
         try database.inTransaction(.immediate) {
-            try database.execute(sql: Schema.upgrade)
+            try database.execute(sql: Schema.upgrade(from: version))
             _ = try checkTables(of: path, in: database)
             return .commit
         }

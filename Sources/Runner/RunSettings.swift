@@ -15,8 +15,8 @@ public struct RunSettings: Sendable {
     public var recordsNothing = false
     /// What gives way when the disk is slower than the traffic.
     public var recorder = RecorderConfiguration.Mode.lossless
-    /// The rule profile.
-    public var profile: String?
+    /// The files of the rule profile, in the order in which their rules stand.
+    public var profiles: [String] = []
     /// What is printed for each exchange.
     public var output = ExchangeLog.Form.lines
     /// A certificate authority to use in place of the user's own: PEM or PKCS #12.
@@ -39,6 +39,10 @@ public struct RunSettings: Sendable {
     public var http2: ProxyConfiguration.HTTP2Legs = [.client, .upstream]
     /// Time limits.
     public var timeouts = ProxyConfiguration.Timeouts()
+    /// Whether the profile is put in force anew when its files change.
+    public var watchesProfile = true
+    /// Whether there is a control socket.
+    public var hasControl = true
     /// How long exchanges may take to finish when Sluice is stopped.
     public var grace = Duration.seconds(3)
 

@@ -6,7 +6,7 @@ public enum RunSummary {
     /// The text that is printed when Sluice stops.
     public static func text(_ summary: RecorderSummary) -> String {
         var text =
-            "sluice: \(summary.exchanges) exchanges, \(summary.failures) failed, \(size(summary.bodyBytes)) of bodies\n"
+            "sluice: \(summary.exchanges) exchange\(summary.exchanges == 1 ? "" : "s"), \(summary.failures) failed, \(size(summary.bodyBytes)) of bodies\n"
         if summary.droppedBytes > 0 {
             text += "sluice: \(size(summary.droppedBytes)) of bodies were dropped, as --recorder lossy allows\n"
         }

@@ -22,9 +22,16 @@ public final class RunningProxy: Sendable {
     public let authority: CertificateAuthority
     /// What the profile holds, in one line; `nil` where there is none.
     public let profileSummary: String?
+    /// What the profile says that is allowed but hardly meant, one line each.
+    public let profileLints: [String]
+    /// The first exchange of this run; a session that is continued has others before it.
+    private let firstExchange: ExchangeID
 
     private let server: ProxyServer
     private let recorder: Recorder
+    private let rules: RulesInForce
+    private let control = Mutex<ControlServer?>(nil)
+    private let watcher = Mutex<FileWatcher?>(nil)
     private let settings: RunSettings
 
     /// Starts everything.
@@ -42,7 +49,7 @@ public final class RunningProxy: Sendable {
         print: @escaping @Sendable (String) -> Void = StandardStreams.out,
         complain: @escaping @Sendable (String) -> Void = StandardStreams.error
     ) async throws -> RunningProxy {
-        let profile = try loadProfile(settings.profile)
+        let profile = try loadProfile(settings.profiles)
         try checkAccess(settings)
         let authority = try loadAuthority(settings)
         let session = try sessionPath(settings)
@@ -62,11 +69,20 @@ public final class RunningProxy: Sendable {
             let configuration = try configuration(settings, authority, recorder)
             let server = try await ProxyServer.start(
                 configuration,
-                rules: rules(profile),
+                rules: try RulesInForce.rules(profile),
                 makeOutlet: { onRoom in Outlet(producer: recorder.makeProducer(onCredit: onRoom)) },
                 logger: logger(complain)
             )
-            return RunningProxy(server, recorder, authority, profile?.summary, session, settings)
+            let rules = RulesInForce(
+                profile: profile,
+                paths: settings.profiles,
+                server: server,
+                recorder: recorder
+            )
+            let running = RunningProxy(server, recorder, rules, authority, profile, session, settings)
+            await running.beginControl(complain)
+            await running.watchProfile(complain)
+            return running
         } catch {
             recorder.close()
             // A session in which nothing could be recorded would only be in the way of 'last'.
@@ -78,15 +94,19 @@ public final class RunningProxy: Sendable {
     private init(
         _ server: ProxyServer,
         _ recorder: Recorder,
+        _ rules: RulesInForce,
         _ authority: CertificateAuthority,
-        _ profileSummary: String?,
+        _ profile: RuleProfile?,
         _ session: String?,
         _ settings: RunSettings
     ) {
         self.server = server
         self.recorder = recorder
+        self.rules = rules
         self.authority = authority
-        self.profileSummary = profileSummary
+        profileSummary = profile?.summary
+        profileLints = profile?.lints.map(\.description) ?? []
+        firstExchange = ExchangeID(recorder.nextExchangeID)
         self.session = session
         self.settings = settings
         address = server.address
@@ -101,10 +121,64 @@ public final class RunningProxy: Sendable {
         recorder.flush()
     }
 
+    /// The control socket; `nil` where there can be none.
+    public var controlSocket: String? { control.withLock { $0?.path } }
+
+    /// Without a control socket everything else works, so that is no reason not to start.
+    private func beginControl(_ complain: @escaping @Sendable (String) -> Void) async {
+        guard settings.hasControl else { return }
+        let target = RunningTarget(
+            address: "\(address.ipAddress.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""):\(address.port ?? 0)",
+            session: session,
+            rules: rules,
+            holds: holds
+        )
+        do {
+            let server = try await ControlServer.start(target)
+            control.withLock { $0 = server }
+        } catch {
+            complain("sluice: \(error)\nHolds and tools cannot be steered from another shell.\n")
+        }
+    }
+
+    /// Puts the profile's files in force anew whenever they change.
+    private func watchProfile(_ complain: @escaping @Sendable (String) -> Void) async {
+        let rules = rules
+        guard settings.watchesProfile, let files = await rules.profile?.sources.map(\.file) else { return }
+        let watcher = FileWatcher(files) {
+            do {
+                let (before, after) = try await rules.reload()
+                complain("sluice: profile read again: \(RulesDifference(before: before, after: after))\n")
+                for lint in after?.lints ?? [] where before?.lints.contains(lint) != true { complain("\(lint)\n") }
+            } catch {
+                complain("\(error)\nsluice: the profile has errors; the rules stay as they were\n")
+            }
+            return await rules.profile?.sources.map(\.file) ?? files
+        }
+        self.watcher.withLock { $0 = watcher }
+    }
+
     /// Stops accepting, lets exchanges finish for the grace period, cuts the rest, and closes the session.
     public func stop() async -> RecorderSummary {
+        await watcher.withLock { $0 }?.stop()
+        await control.withLock { $0 }?.stop()
         await server.stop(grace: settings.grace)
         return recorder.close()
+    }
+
+    /// Checks what the profile asserts of the traffic; to be asked after `stop`.
+    ///
+    /// - Returns: what came of each assertion.
+    /// - Throws: `StartFailure` where nothing was recorded; `SessionError` where the session cannot be read.
+    public func checkAssertions() async throws -> [AssertionResult] {
+        guard let assertions = await rules.profile?.assertions, !assertions.isEmpty else { return [] }
+        guard let session else {
+            throw StartFailure(
+                "The profile has assertions, and nothing was recorded to check them against.",
+                hint: "Leave out --no-session."
+            )
+        }
+        return try Assertions.check(assertions, session: session, from: firstExchange)
     }
 
     // MARK: - Setting up
@@ -175,19 +249,13 @@ public final class RunningProxy: Sendable {
     }
 
     /// Loads a profile; its errors keep the form that editors look for.
-    private static func loadProfile(_ path: String?) throws -> RuleProfile? {
-        guard let path else { return nil }
+    private static func loadProfile(_ paths: [String]) throws -> RuleProfile? {
+        guard !paths.isEmpty else { return nil }
         do {
-            return try RuleProfile.load(path: path)
+            return try RuleProfile.load(paths: paths)
         } catch {
             throw StartFailure(error.description, isPositioned: true)
         }
-    }
-
-    private static func rules(_ profile: RuleProfile?) -> ProxyRules {
-        guard let profile else { return ProxyRules() }
-        let intercept = profile.intercept
-        return ProxyRules(chain: profile.chain) { host, port in intercept.decrypts(host: host, port: port) }
     }
 
     private static func logger(_ complain: @escaping @Sendable (String) -> Void) -> Logger {

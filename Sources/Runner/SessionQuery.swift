@@ -1,7 +1,5 @@
-import Content
 import Foundation
 public import HTTPModel
-import NIOCore
 public import Recording
 
 /// The exchanges of a session that a filter chooses.
@@ -9,9 +7,6 @@ public struct SessionQuery {
     /// The session.
     public let reader: SessionReader
     private let filter: Filter
-
-    /// How many decoded bytes of a body a search looks at.
-    private static let searchLimit = 16 << 20
 
     /// Opens a session and reads a filter.
     ///
@@ -46,26 +41,8 @@ public struct SessionQuery {
     /// Calls `body` with each exchange that the filter chooses, oldest first.
     public func forEachMatch(_ body: (ExchangeRecord) throws -> Void) throws {
         try reader.forEachRecord { record in
-            if try matches(record) { try body(record) }
+            if try filter.matches(record, in: reader) { try body(record) }
             return true
-        }
-    }
-
-    private func matches(_ record: ExchangeRecord) throws -> Bool {
-        if let decided = filter.decides(record) { return decided }
-        var exchange: RecordedExchange?
-        func details() throws -> RecordedExchange? {
-            if exchange == nil { exchange = try reader.exchange(record.id) }
-            return exchange
-        }
-        return try filter.matches(record, details: details) { side in
-            let limit = SessionQuery.searchLimit
-            let bytes = try reader.body(of: record.id, side: side, limit: limit)
-            guard let messages = try details()?.messages else { return bytes }
-            let head = side == .requestReceived || side == .requestSent ? messages.requestHead : messages.responseHead
-            let fields = head.map { StoredHead.fields($0) }
-            let encoding = fields?.value(of: .contentEncoding)
-            return ContentDecoder.decode(bytes, contentEncoding: encoding, limit: limit).bytes
         }
     }
 }

@@ -43,7 +43,9 @@ struct Sluice: AsyncParsableCommand {
             """,
         version: "sluice \(SluiceVersion.current)",
         subcommands: [
-            Run.self, DemoCommand.self, List.self, Show.self, Export.self, CA.self,
+            Run.self, DemoCommand.self, List.self, Show.self, Why.self, Export.self, ProfileCommand.self,
+            ToolCommand.self,
+            ThrottleCommand.self, HoldCommand.self, Import.self, CA.self,
         ]
     )
 
@@ -55,7 +57,7 @@ struct Sluice: AsyncParsableCommand {
             Three ways to start:
               sluice demo                        see it at work on traffic of its own, without any network
               sluice run                         a proxy on 127.0.0.1:8080 that records what passes
-              sluice run --profile FILE          the same with rules
+              sluice run --profile FILE          the same with rules; -- COMMAND runs a command behind it
 
             Then, in another shell:
               curl --proxy 127.0.0.1:8080 --cacert "$(sluice ca path)" https://example.com/

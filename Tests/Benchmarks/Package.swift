@@ -1,12 +1,38 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-/// The benchmark measures the binary that users run, from outside, so it depends on none of the package's modules.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+    .systemLibrary(name: name, path: "Modules/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
+}
+
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Modules/\(name)", swiftSettings: strict)
+}
+
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+
+/// Two benchmarks.
+///
+/// `sluice-bench` measures the binary that users run, from outside, and depends on none of the package's modules.
+/// `rules-bench` measures the rules alone; the modules are reached by the links in `Modules`.
 let package = Package(
     name: "SluiceBenchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     ],
     targets: [
         .systemLibrary(
@@ -17,13 +43,22 @@ let package = Package(
         .executableTarget(
             name: "sluice-bench",
             dependencies: ["CClientTLS", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-            swiftSettings: [
-                .swiftLanguageMode(.v6),
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .treatAllWarnings(as: .error),
-            ]
+            swiftSettings: strict
+        ),
+
+        system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev", brew: "pcre2"),
+        system("CBrotli", pkgConfig: "libbrotlidec", apt: "libbrotli-dev", brew: "brotli"),
+        system("CZstd", pkgConfig: "libzstd", apt: "libzstd-dev", brew: "zstd"),
+        system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
+        module("HTTPModel", [nioCore]),
+        module("Content", ["HTTPModel", "CBrotli", "CZstd", "CZlib", nioCore]),
+        module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
+        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "CPCRE2", nioCore, yams]),
+        .target(name: "CAllocationCount"),
+        .executableTarget(
+            name: "rules-bench",
+            dependencies: ["CAllocationCount", "Stages", "ExchangeCore", "HTTPModel", nioCore],
+            swiftSettings: strict
         ),
     ]
 )

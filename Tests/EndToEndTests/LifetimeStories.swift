@@ -32,7 +32,7 @@ extension EndToEnd {
             #expect(answer.hasSuffix("\r\n\r\ndone"))
             let end = try await sluice.program.outcome()
             #expect(end.status == 0)
-            #expect(end.errors.contains("1 exchanges, 0 failed"), "\(end.errors)")
+            #expect(end.errors.contains("1 exchange, 0 failed"), "\(end.errors)")
             #expect(end.errors.contains("session \(sluice.session)"))
             #expect(try sluice.records().map(\.state) == [.complete])
             for suffix in ["-wal", "-shm"] { #expect(!FileManager.default.fileExists(atPath: sluice.session + suffix)) }
@@ -51,7 +51,7 @@ extension EndToEnd {
             _ = try await blocking { try client.read(until: "part") }
             let end = try await sluice.stop()
             #expect(end.status == 0, "\(end.errors)")
-            #expect(end.errors.contains("1 exchanges, 1 failed"), "\(end.errors)")
+            #expect(end.errors.contains("1 exchange, 1 failed"), "\(end.errors)")
             let exchange = try await sluice.exchange(path: "/endless")
             #expect(exchange.record.failure?.code == .stopped)
             #expect(try sluice.body(exchange, .responseReceived) == "part")

@@ -282,9 +282,10 @@ struct ChainTests {
         let dialogue = sent([
             ScriptedStage.on(.mirror) { handler in
                 var isOver = false
-                handler.onEnded = {
-                    #expect(!isOver)
+                handler.onEnded = { isComplete in
+                    #expect(!isOver && isComplete)
                     isOver = true
+                    return nil
                 }
             }
         ])

@@ -7,15 +7,15 @@ import Testing
 @Suite("Holds")
 struct HoldTests {
     private static let onHeads = ScriptedStage.on(.breakpoints) { handler in
-        handler.onRequestHead = { _, _ in .pause(.decision) }
-        handler.onResponseHead = { _, _ in .pause(.decision) }
+        handler.onRequestHead = { _, _ in .pause(.decision(nil)) }
+        handler.onResponseHead = { _, _ in .pause(.decision(nil)) }
     }
 
     private static let onWhole = ScriptedStage.on(.breakpoints) { handler in
         handler.requestDemand = .whole(limit: 1_000, decoded: false)
         handler.responseDemand = .whole(limit: 1_000, decoded: false)
-        handler.onRequestWhole = { _, _, _ in .pause(.decision) }
-        handler.onResponseWhole = { _, _, _ in .pause(.decision) }
+        handler.onRequestWhole = { _, _, _ in .pause(.decision(nil)) }
+        handler.onResponseWhole = { _, _, _ in .pause(.decision(nil)) }
     }
 
     @Test("A held head goes on as edited, and its body streams behind it")
@@ -27,9 +27,11 @@ struct HoldTests {
         dialogue.requestPart("ab")
         dialogue.requestEnd()
         dialogue.expect()
-        guard case .request(var head, _)? = dialogue.held else { return }
+        guard case .request(var head, _, let destination)? = dialogue.held else { return }
         head.target = "/edited"
-        #expect(dialogue.decide(.execute(.request(head, body: ByteBuffer(string: "not used")))))
+        #expect(
+            dialogue.decide(.execute(.request(head, body: ByteBuffer(string: "not used"), destination: destination)))
+        )
         dialogue.expect("connect http://example.com:80")
         dialogue.ready()
         dialogue.expect("> POST /edited (2)", "> part 'ab'", "> end", "read client")
@@ -45,7 +47,11 @@ struct HoldTests {
         dialogue.finish()
         #expect(dialogue.record.flags == [.held, .requestChanged])
         #expect(dialogue.record.sentURL?.path == "/edited")
-        #expect(dialogue.trace == ["breakpoints: the request was edited", "breakpoints: went on unedited"])
+        #expect(
+            dialogue.trace == [
+                "breakpoints: the request was edited: target / to /edited", "breakpoints: went on unedited",
+            ]
+        )
     }
 
     @Test("A whole held message goes on with the edited body, framed anew")
@@ -55,8 +61,8 @@ struct HoldTests {
         dialogue.requestPart("ab")
         dialogue.requestEnd()
         dialogue.expect("hold 1.1 request 'ab'", "stop client")
-        guard case .request(let head, _)? = dialogue.held else { return }
-        dialogue.decide(.execute(.request(head, body: ByteBuffer(string: "longer"))))
+        guard case .request(let head, _, let destination)? = dialogue.held else { return }
+        dialogue.decide(.execute(.request(head, body: ByteBuffer(string: "longer"), destination: destination)))
         dialogue.expect("connect http://example.com:80")
         dialogue.ready()
         dialogue.expect("> POST / (6)", "> part 'longer'", "> end", "read client")
@@ -117,7 +123,7 @@ struct HoldTests {
 
     @Test("A hold whose server fails is released, though the client still sends")
     func serverFailed() {
-        let stage = ScriptedStage.on(.breakpoints) { $0.onResponseHead = { _, _ in .pause(.decision) } }
+        let stage = ScriptedStage.on(.breakpoints) { $0.onResponseHead = { _, _ in .pause(.decision(nil)) } }
         let dialogue = Dialogue([stage], method: "POST")
         dialogue.requestHead(.length(9))
         dialogue.expect("connect http://example.com:80", "stop client")

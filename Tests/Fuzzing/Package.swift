@@ -20,38 +20,46 @@ func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, path: "Modules/\(name)", swiftSettings: strict)
 }
 
-func fuzzer(_ name: String, _ module: Target.Dependency) -> Target {
+func fuzzer(_ name: String, _ modules: Target.Dependency...) -> Target {
     // libFuzzer has the main function.
     .executableTarget(
         name: name,
-        dependencies: ["FuzzEntry", module, "HTTPModel", nioCore],
+        dependencies: ["FuzzEntry", "HTTPModel", nioCore] + modules,
         swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]
     )
 }
 
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 
 let package = Package(
     name: "SluiceFuzzing",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2")
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     ],
     targets: [
         system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
         system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev", brew: "libnghttp2"),
         system("CBrotli", pkgConfig: "libbrotlidec", apt: "libbrotli-dev", brew: "brotli"),
         system("CZstd", pkgConfig: "libzstd", apt: "libzstd-dev", brew: "zstd"),
+        system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev", brew: "pcre2"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
 
         module("HTTPModel", [nioCore]),
         module("Wire", ["HTTPModel", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["HTTPModel", "CBrotli", "CZstd", "CZlib", nioCore]),
+        module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
+        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "CPCRE2", nioCore, yams]),
 
         .target(name: "FuzzEntry", swiftSettings: strict),
         fuzzer("HTTP2Feed", "Wire"),
         fuzzer("HPACK", "Wire"),
         fuzzer("WebSocket", "Content"),
         fuzzer("Decoders", "Content"),
+        fuzzer("Profiles", "Stages", "ExchangeCore"),
     ]
 )

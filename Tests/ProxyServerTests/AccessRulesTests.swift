@@ -1,4 +1,5 @@
 import NIOCore
+import NIOPosix
 import ProxyServer
 import Testing
 
@@ -43,4 +44,36 @@ struct AccessRulesTests {
         ]
     )
     func noNetwork(text: String) { #expect(AccessRules.Network(text) == nil) }
+
+    /// An address of this machine that is not the loopback's.
+    private static let ownAddress: String? = {
+        let addresses = (try? System.enumerateDevices())?.compactMap(\.address) ?? []
+        return addresses.first { $0.protocol == .inet && $0.ipAddress?.hasPrefix("127.") == false }?.ipAddress
+    }()
+
+    @Test("The rules may allow further networks, and take that back", .enabled(if: ownAddress != nil))
+    func rulesAllow() async throws {
+        let address = try #require(Self.ownAddress)
+        let network = try #require(AccessRules.Network(address))
+        let proxy = try await LoopbackProxy(host: "0.0.0.0")
+        /// Whether a client at that address gets any answer.
+        func isServed() async throws -> Bool {
+            let client = try await LoopbackClient(port: proxy.port, host: address)
+            // Whoever may not use the proxy is closed on, perhaps before it has said anything.
+            try? await client.send("GET / HTTP/1.1\r\nHost: \(address):\(proxy.port)\r\n\r\n")
+            try await eventually("an answer or the end") { client.isClosed || client.text.contains("\r\n\r\n") }
+            return client.text.hasPrefix("HTTP/1.1 200 ")
+        }
+        do {
+            #expect(try await !isServed())
+            await proxy.server.replaceRules(ProxyRules(access: AccessRules(networks: [network])))
+            #expect(try await isServed())
+            await proxy.server.replaceRules(ProxyRules())
+            #expect(try await !isServed())
+        } catch {
+            await proxy.server.stop(grace: .zero)
+            throw error
+        }
+        await proxy.server.stop(grace: .zero)
+    }
 }

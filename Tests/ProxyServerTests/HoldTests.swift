@@ -19,8 +19,8 @@ struct HoldTests {
     /// Holds every request head, every response head, or both.
     private static func rules(request: Bool = false, response: Bool = false) -> ProxyRules {
         let stage = ScriptedStage.on(.breakpoints) { handler in
-            if request { handler.onRequestHead = { _, _ in .pause(.decision) } }
-            if response { handler.onResponseHead = { _, _ in .pause(.decision) } }
+            if request { handler.onRequestHead = { _, _ in .pause(.decision(nil)) } }
+            if response { handler.onResponseHead = { _, _ in .pause(.decision(nil)) } }
         }
         return ProxyRules(chain: StageChain([stage]))
     }
@@ -35,7 +35,7 @@ struct HoldTests {
         try await LoopbackProxy.run(rules: Self.rules(request: true)) { proxy in
             let client = try await proxy.ask(origin, "/before")
             let held = try await held(proxy)
-            guard case .request(var head, _) = held.message else {
+            guard case .request(var head, _, let destination) = held.message else {
                 Issue.record("a response is held")
                 return
             }
@@ -43,7 +43,7 @@ struct HoldTests {
             #expect(origin.heads.isEmpty)
             head.target = "/after"
             head.fields.append("X-Edited", "yes")
-            #expect(proxy.server.holds.resolve(held.id, .execute(.request(head, body: nil))))
+            #expect(proxy.server.holds.resolve(held.id, .execute(.request(head, body: nil, destination: destination))))
             try await client.receives("\r\n\r\n/after")
             #expect(origin.heads.first?.contains("X-Edited: yes\r\n") == true)
             #expect(proxy.server.holds.all.isEmpty)
@@ -115,8 +115,8 @@ struct HoldTests {
         let stage = ScriptedStage(.breakpoints) { opening in
             guard opening.url.path == "/held" else { return nil }
             let handler = ScriptedHandler()
-            handler.onRequestHead = { _, _ in .pause(.decision) }
-            handler.onResponseHead = { _, _ in .pause(.decision) }
+            handler.onRequestHead = { _, _ in .pause(.decision(nil)) }
+            handler.onResponseHead = { _, _ in .pause(.decision(nil)) }
             return handler
         }
         try await LoopbackProxy.run(rules: ProxyRules(chain: StageChain([stage]))) { proxy in
@@ -143,5 +143,28 @@ struct HoldTests {
         try await eventually("the client is let go") { client.isClosed }
         #expect(proxy.server.holds.all.isEmpty)
         #expect(proxy.recorder.finished.first?.record.failure?.code == .stopped)
+    }
+
+    @Test("A message that nobody decides about goes on by itself, and is shown with what it waits for")
+    func limit() async throws {
+        let stage = ScriptedStage.on(.breakpoints) { handler in
+            handler.onRequestHead = { head, _ in
+                head.target = "/edited"
+                return .pause(.decision(HoldLimit(after: .seconds(1), resolution: .cancel)))
+            }
+        }
+        try await LoopbackProxy.run(rules: ProxyRules(chain: StageChain([stage]))) { proxy in
+            let client = try await proxy.ask(origin, "/sent")
+            let held = try await held(proxy)
+            #expect(held.url.description == "http://127.0.0.1:\(origin.port)/sent")
+            #expect(held.method == "GET")
+            #expect(held.limit?.after == .seconds(1))
+            try await client.receives("\r\n\r\n/edited")
+            #expect(proxy.server.holds.all.isEmpty)
+            #expect(!proxy.server.holds.resolve(held.id, .abort))
+            try await eventually("it is recorded") { proxy.recorder.finished.count == 1 }
+            let trace = proxy.recorder.finished.first?.messages.trace.map(\.text)
+            #expect(trace?.first == "nobody decided within 1 s: cancelled")
+        }
     }
 }

@@ -15,9 +15,11 @@ final class LoopbackProxy: Sendable {
 
     init(
         rules: ProxyRules = ProxyRules(),
-        timeouts: ProxyConfiguration.Timeouts = ProxyConfiguration.Timeouts()
+        timeouts: ProxyConfiguration.Timeouts = ProxyConfiguration.Timeouts(),
+        host: String = "127.0.0.1"
     ) async throws {
         var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate(label: "test"))
+        configuration.host = host
         configuration.port = 0
         configuration.timeouts = timeouts
         let recorder = CollectingOutlet()
@@ -89,6 +91,22 @@ final class CollectingOutlet: RecordOutlet {
             return state.onRoom
         }
         for listener in listeners { listener() }
+    }
+
+    /// How many exchanges have begun.
+    var begun: Int {
+        state.withLock { state in
+            state.events.count { if case .opened = $0 { true } else { false } }
+        }
+    }
+
+    /// How many bytes of response bodies were received from servers so far.
+    var received: Int {
+        state.withLock { state in
+            state.events.reduce(0) { sum, event in
+                if case .body(_, .responseReceived, let part) = event { sum + part.readableBytes } else { sum }
+            }
+        }
     }
 
     /// The exchanges that ended, in order.
@@ -168,7 +186,7 @@ final class LoopbackClient: Sendable {
         let isClosed = Mutex(false)
     }
 
-    init(port: Int) async throws {
+    init(port: Int, host: String = "127.0.0.1") async throws {
         let log = log
         channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelInitializer { channel in
@@ -176,7 +194,7 @@ final class LoopbackClient: Sendable {
                     try channel.pipeline.syncOperations.addHandler(Collector(log: log))
                 }
             }
-            .connect(host: "127.0.0.1", port: port)
+            .connect(host: host, port: port)
             .get()
     }
 

@@ -128,8 +128,27 @@ struct SchemaVersionTests {
         PRAGMA user_version = 1;
         """
 
-    private func makeOld() throws {
-        _ = try sqlite(scratch.session, Self.firstVersion)
+    /// What streams added to it, before rules were kept.
+    private static let secondVersion = """
+        \(firstVersion)
+        ALTER TABLE exchange ADD COLUMN tally_client INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE exchange ADD COLUMN tally_server INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE exchange ADD COLUMN grpc_status INTEGER;
+        ALTER TABLE exchange ADD COLUMN grpc_message TEXT;
+        CREATE TABLE arrival(
+        exchange INTEGER NOT NULL,
+        side INTEGER NOT NULL,
+        offset INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY(exchange, side, offset)
+        ) WITHOUT ROWID;
+        INSERT INTO arrival VALUES(1, 2, 0, 55);
+        UPDATE exchange SET tally_server = 3 WHERE id = 1;
+        PRAGMA user_version = 2;
+        """
+
+    private func makeOld(_ sql: String = firstVersion) throws {
+        _ = try sqlite(scratch.session, sql)
     }
 
     private func tables(_ path: String) throws -> String {
@@ -148,7 +167,35 @@ struct SchemaVersionTests {
         #expect(try reader.body(of: ExchangeID(1), side: .responseSent, limit: 9) == ByteBuffer(string: "hello"))
         #expect(try reader.arrivals(of: ExchangeID(1), side: .responseReceived).isEmpty)
         #expect(try reader.arrivals(of: ExchangeID(1), side: .responseReceived, from: 1, limit: 1).isEmpty)
+        #expect(try reader.rules().isEmpty && reader.rules(at: .max) == nil)
         #expect(try Data(contentsOf: URL(filePath: scratch.session)) == before)
+    }
+
+    @Test("are read with what the second version kept, and become sessions of today")
+    func secondVersion() throws {
+        try makeOld(Self.secondVersion)
+        let before = try Data(contentsOf: URL(filePath: scratch.session))
+        let early = try SessionReader(path: scratch.session)
+        let arrivals = [Arrival(offset: 0, at: 55)]
+        #expect(try early.record(ExchangeID(1))?.tally.fromServer == 3)
+        #expect(try early.arrivals(of: ExchangeID(1), side: .responseReceived) == arrivals)
+        #expect(try early.rules().isEmpty && early.rules(at: .max) == nil)
+        #expect(try Data(contentsOf: URL(filePath: scratch.session)) == before)
+
+        let feed = try Feed(path: scratch.session)
+        feed.recorder.noteRules(sources: [], switchedOff: ["throttle"], at: 9)
+        feed.recorder.flush()
+        // Whoever had opened it before goes on reading what there was then.
+        #expect(try early.rules().isEmpty)
+        #expect(feed.recorder.close().error == nil)
+        let reader = try SessionReader(path: scratch.session)
+        #expect(try reader.record(ExchangeID(1))?.tally.fromServer == 3)
+        #expect(try reader.arrivals(of: ExchangeID(1), side: .responseReceived) == arrivals)
+        #expect(try reader.rules().map(\.switchedOff) == [["throttle"]])
+        #expect(try sqlite(scratch.session, "PRAGMA user_version; PRAGMA integrity_check") == "3\nok")
+        let fresh = scratch.directory + "/fresh.sluice"
+        try Feed(path: fresh).recorder.close()
+        #expect(try tables(scratch.session) == tables(fresh))
     }
 
     @Test("become sessions of today when recorded into, and lose nothing")
@@ -176,7 +223,7 @@ struct SchemaVersionTests {
         #expect(try reader.record(ExchangeID(1))?.tally == MessageTally())
         #expect(try reader.record(ExchangeID(2))?.state == .interrupted)
         #expect(try reader.body(of: ExchangeID(1), side: .responseReceived, limit: 9) == ByteBuffer(string: "hello"))
-        #expect(try sqlite(scratch.session, "PRAGMA user_version; PRAGMA integrity_check") == "2\nok")
+        #expect(try sqlite(scratch.session, "PRAGMA user_version; PRAGMA integrity_check") == "3\nok")
 
         // Nothing tells it from a session that began as one of today, so it can be recorded into again.
         let fresh = scratch.directory + "/fresh.sluice"

@@ -33,7 +33,7 @@ struct SessionFileTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(
             try sqlite(scratch.session, "PRAGMA page_size; PRAGMA user_version; PRAGMA journal_mode").contains(
-                "16384\n2\ndelete"
+                "16384\n3\ndelete"
             )
         )
         #expect(try sqlite(scratch.session, "PRAGMA application_id") == "\(Schema.applicationID)")
@@ -141,7 +141,7 @@ struct SessionFileTests {
         let errors = [opening(scratch.session), sessionError { try SessionReader(path: scratch.session) }]
         for error in errors {
             #expect(error?.code == .newerSchema)
-            #expect(error?.message.contains("schema 99, this one reads up to 2") == true)
+            #expect(error?.message.contains("schema 99, this one reads up to 3") == true)
         }
         #expect(try Data(contentsOf: URL(filePath: scratch.session)) == before)
     }

@@ -15,33 +15,25 @@ struct ProfileTests {
             ("version: 2", "1:10 this Sluice does not know version '2' of the profile; a newer Sluice may"),
             ("version: x", "1:10 this Sluice does not know version 'x' of the profile; it is 1"),
             ("version: 1\nblok: []", "2:1 a profile has no key 'blok' (did you mean 'block'?)"),
-            ("version: 1\nthrottle: { preset: 3g }", "2:1 this version of Sluice does not have 'throttle' yet"),
-            ("version: 1\nenabled: yes", "2:10 enabled must be true or false"),
+            ("version: 1\nthrotle: { preset: 3g }", "2:1 a profile has no key 'throtle' (did you mean 'throttle'?)"),
+            ("version: 1\nblock: { at: a, enabled: yes }", "2:26 enabled must be true or false"),
+            (
+                "version: 1\naccess: [ 10.0.0.0/8, 10.0.0.0/33 ]",
+                "2:23 '10.0.0.0/33' is no address or network such as 192.168.0.0/16"
+            ),
+            ("version: 1\naccess: home", "2:9 'home' is no address or network such as 192.168.0.0/16"),
             ("version: 1\nblock: x", "2:8 a block rule must be a mapping, as in { at: … }, not a text"),
             (
                 "version: 1\nblock:\n  - { at: a.example, acton: drop }",
                 "3:22 a block rule has no key 'acton' (did you mean 'action'?)"
             ),
-            ("version: 1\nblock:\n  - { at: a.example, action: 404 }", "3:30 action must be drop or 403, not '404'"),
+            (
+                "version: 1\nblock:\n  - { at: a.example, action: 200 }",
+                "3:30 action must be drop or a status from 400 to 599, not '200'"
+            ),
             ("version: 1\nblock:\n  - { action: drop }", "3:5 a block rule needs 'at'"),
             ("version: 1\nblock: { at: { hst: a } }", "2:16 a location has no key 'hst' (did you mean 'host'?)"),
             ("version: 1\nblock: { at: [[a]] }", "2:15 a location must be a text, not a list"),
-            (
-                "version: 1\nrewrite: { at: '*', rules: [{ add: hedder, on: request }] }",
-                "2:36 'add' takes 'header', not 'hedder' (did you mean 'header'?)"
-            ),
-            (
-                "version: 1\nrewrite: { at: '*', rules: [{ modify: body, on: response }] }",
-                "2:39 this version of Sluice cannot rewrite 'body' yet"
-            ),
-            (
-                "version: 1\nrewrite: { at: '*', rules: [{ on: request }] }",
-                "2:29 a rewrite rule has one of 'add', 'modify' or 'remove'"
-            ),
-            (
-                "version: 1\nrewrite: { at: '*', rules: [{ add: header, name: X, to: y }] }",
-                "2:29 a header rule needs 'on'"
-            ),
             (
                 "version: 1\nrewrite: { at: '*', rules: [{ add: header, on: request, name: 'X Y', to: y }] }",
                 "2:63 'X Y' cannot be the name of a header"
@@ -53,10 +45,6 @@ struct ProfileTests {
             (
                 "version: 1\nrewrite: { at: '*', rules: [{ remove: header, on: request, name: Content-Length }] }",
                 "2:66 Content-Length frames the message, which Sluice itself does; it cannot be rewritten"
-            ),
-            (
-                "version: 1\nrewrite: { at: '*', rules: [{ remove: header, on: request }] }",
-                "2:29 removing headers needs 'name' or 'match'"
             ),
             (
                 "version: 1\nrewrite: { at: '*', rules: [{ modify: header, on: request, match: '/(a/', to: x }] }",
@@ -147,45 +135,6 @@ struct ProfileTests {
 
     @Test("A file that cannot be read says why", arguments: ["/nowhere/p.yaml", "/"])
     func unreadable(path: String) {
-        #expect(throws: ProfileError.self) { try RuleProfile.load(path: path) }
-    }
-
-    @Test(
-        "Hostile text is refused within a second",
-        arguments: [
-            String(repeating: "a", count: 10 << 20),
-            "version: 1\nblock: " + String(repeating: "[", count: 1 << 19),
-            "version: 1\nblock:\n" + String(repeating: "- ", count: 1 << 18),
-            "version: 1\nblock: " + String(repeating: "[", count: 990) + String(repeating: "]", count: 990),
-            String(repeating: "{? ", count: 900) + "[" + String(repeating: "a,", count: 400_000) + "]"
-                + String(repeating: "}", count: 900),
-            String(repeating: "{", count: 400) + "a" + String(repeating: ": 1}", count: 400),
-            String(repeating: "{? ", count: 1 << 18),
-            "a: &a [x]\n" + (0..<30).map { "b\($0): &b\($0) [*a, *a]" }.joined(separator: "\n"),
-            "? [\"\"&a x, *a]\n: 1",
-            "version: 1\n" + (0..<60_000).map { "k\($0): 1" }.joined(separator: "\n"),
-            "version: 1\nblock:\n" + String(repeating: "- {at: [}\n", count: 10_000),
-            "version: 1\nname: \"\u{0}\"",
-        ]
-    )
-    func hostile(text: String) {
-        let before = cpuTime()
-        #expect(throws: ProfileError.self) { try RuleProfile(text, file: "p.yaml") }
-        let spent = cpuTime() - before
-        #expect(spent < ProfileTests.hostileLimit, "\(text.utf8.count) bytes, beginning \(text.prefix(30))")
-    }
-
-    /// A second for the build that users run; one for debugging is several times slower, the YAML parser most of all.
-    #if DEBUG
-    private static let hostileLimit = 3.0
-    #else
-    private static let hostileLimit = 1.0
-    #endif
-
-    /// This thread's own time in seconds, which a busy machine does not stretch.
-    private func cpuTime() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        #expect(throws: ProfileError.self) { try RuleProfile.load(paths: [path]) }
     }
 }

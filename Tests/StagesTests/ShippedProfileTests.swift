@@ -10,7 +10,7 @@ struct ShippedProfileTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "Profiles")
 
     private func load(_ name: String) throws -> RuleProfile {
-        try RuleProfile.load(path: ShippedProfileTests.folder.appending(path: name).path)
+        try RuleProfile.load(paths: [ShippedProfileTests.folder.appending(path: name).path])
     }
 
     @Test("Every one loads without an error or lint, and has a name")
@@ -23,6 +23,17 @@ struct ShippedProfileTests {
             #expect(profile.lints.isEmpty)
             #expect(!profile.name.isEmpty)
             #expect(profile.ruleCount > 0)
+        }
+    }
+
+    @Test("What each expects of itself holds")
+    func expectations() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: ShippedProfileTests.folder.path)
+            .filter { $0.hasSuffix(".yaml") }
+        for name in names {
+            for result in try load(name).rehearse() {
+                #expect(result.passes, "\(name): \(result.expectation.name): \(result.differences)")
+            }
         }
     }
 

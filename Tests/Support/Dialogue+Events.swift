@@ -145,6 +145,16 @@ extension Dialogue {
         tell(location) { $0.pauseElapsed(direction, generation: generation, now: $1) }
     }
 
+    /// Work is done, with what it came to.
+    public func workDone(
+        _ direction: FlowDirection,
+        _ generation: Int,
+        _ outcome: WorkOutcome,
+        location: SourceLocation = #_sourceLocation
+    ) {
+        tell(location) { $0.workDone(direction, generation: generation, outcome, now: $1) }
+    }
+
     /// Somebody decided; returns whether it counted.
     @discardableResult
     public func decide(

@@ -11,6 +11,7 @@ public final class Dialogue {
     private var machine: ExchangeMachine
     private var pending: [String] = []
     private var isClosed = false
+    private var isCollecting = false
     private let origin: SourceLocation
     /// What the taps said.
     public let sink = CollectingSink()
@@ -24,6 +25,12 @@ public final class Dialogue {
     public private(set) var responseBody = ByteBuffer()
     /// The message that was last held.
     public private(set) var held: HeldMessage?
+    /// The work that was last asked for.
+    public private(set) var work: (any BlockingWork)?
+    /// The work that was left when the exchange was over.
+    public private(set) var workAfterwards: (any BlockingWork)?
+    /// The moment of the last wake.
+    public private(set) var wakeTime: NIODeadline?
     /// Called with each effect as it is taken, to answer it at once.
     public var onEffect: ((ExchangeEffect, inout ExchangeMachine) -> Void)?
 
@@ -37,8 +44,29 @@ public final class Dialogue {
     ///   - established: whether a CONNECT was answered already.
     ///   - takesResets: whether the client can be told of the reset of one exchange.
     ///   - location: where the dialogue stands.
-    public init(
+    public convenience init(
         _ stages: [any Stage] = [],
+        url: String = "http://example.com/",
+        method: String = "GET",
+        kind: ExchangeRecord.Kind = .http,
+        established: Bool = false,
+        takesResets: Bool = false,
+        location: SourceLocation = #_sourceLocation
+    ) {
+        self.init(
+            chain: StageChain(stages),
+            url: url,
+            method: method,
+            kind: kind,
+            established: established,
+            takesResets: takesResets,
+            location: location
+        )
+    }
+
+    /// Begins a dialogue with a chain of stages, and otherwise likewise.
+    public init(
+        chain: StageChain,
         url: String = "http://example.com/",
         method: String = "GET",
         kind: ExchangeRecord.Kind = .http,
@@ -65,7 +93,7 @@ public final class Dialogue {
             record: record,
             destination: Destination(scheme: url.scheme, host: url.host, port: url.port),
             clientAddress: "127.0.0.1:50000",
-            chain: StageChain(stages),
+            chain: chain,
             sink: sink,
             tunnelEstablished: established,
             clientTakesResets: takesResets,
@@ -108,7 +136,7 @@ public final class Dialogue {
         _ location: SourceLocation = #_sourceLocation,
         _ event: (inout ExchangeMachine, NIODeadline) -> Void
     ) {
-        if !pending.isEmpty {
+        if !pending.isEmpty, !isCollecting {
             let lines = pending.joined(separator: "\n  ")
             Issue.record("effects that nobody expected:\n  \(lines)", sourceLocation: location)
             pending = []
@@ -126,7 +154,10 @@ public final class Dialogue {
         case .sendRequestHead(let head, _): requestHead = head
         case .sendResponseHead(let head, _): responseHead = head
         case .sendResponsePart(let part): responseBody.writeImmutableBuffer(part)
-        case .hold(_, let message): held = message
+        case .hold(_, let message, _): held = message
+        case .perform(let work, _, _): self.work = work
+        case .performAfterwards(let work): workAfterwards = work
+        case .wake(let moment, _, _): wakeTime = moment
         default: break
         }
     }
@@ -158,6 +189,15 @@ public final class Dialogue {
     public func takePending() -> [String] {
         defer { pending = [] }
         return pending
+    }
+
+    /// The effects of several events, where a test does not care which of them had which.
+    public func effects(of events: (Dialogue) -> Void, location: SourceLocation = #_sourceLocation) -> [String] {
+        compare([], location)
+        isCollecting = true
+        events(self)
+        isCollecting = false
+        return takePending()
     }
 
     /// Ends the dialogue: nothing is pending, the exchange is over, and the taps were told so once and last.

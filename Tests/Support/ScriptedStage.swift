@@ -54,8 +54,16 @@ public final class ScriptedHandler: StageHandler {
     public var onResponseWhole: (inout ResponseHead, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
         .forward
     }
+    /// The hook for a request that is larger than asked for.
+    public var onRequestOverflowed: (inout RequestHead, inout StageExchange) -> Verdict = { _, _ in .forward }
+    /// The hook for a response that is larger than asked for.
+    public var onResponseOverflowed: (inout ResponseHead, inout StageExchange) -> Verdict = { _, _ in .forward }
+    /// The pacing hook.
+    public var onPace: (FlowDirection, ByteBuffer, inout StageExchange) -> Pace = {
+        .pass($1.readableBytes, at: $2.now)
+    }
     /// Called when the exchange is over.
-    public var onEnded: () -> Void = {}
+    public var onEnded: (Bool) -> (any BlockingWork)? = { _ in nil }
 
     /// Creates a handler that forwards everything.
     public init() {}
@@ -99,5 +107,33 @@ public final class ScriptedHandler: StageHandler {
     }
 
     /// Runs the closure.
-    public func ended() { onEnded() }
+    public func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+        onRequestOverflowed(&head, &exchange)
+    }
+
+    /// Runs the closure.
+    public func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+        onResponseOverflowed(&head, &exchange)
+    }
+
+    /// Runs the closure.
+    public func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
+        onPace(direction, waiting, &exchange)
+    }
+
+    /// Runs the closure.
+    public func ended(isComplete: Bool) -> (any BlockingWork)? { onEnded(isComplete) }
+}
+
+/// Blocking work made of a closure.
+public struct ScriptedWork: BlockingWork {
+    private let work: @Sendable () -> WorkOutcome
+
+    /// Creates work.
+    public init(_ work: @escaping @Sendable () -> WorkOutcome) {
+        self.work = work
+    }
+
+    /// Runs the closure.
+    public func run() -> WorkOutcome { work() }
 }

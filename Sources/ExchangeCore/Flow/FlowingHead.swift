@@ -22,6 +22,10 @@ protocol FlowingHead: Sendable {
         _ handler: any StageHandler,
         _ exchange: inout StageExchange
     ) -> Verdict
+    /// Calls the handler's hook for a body that is larger than it asked for.
+    mutating func overflow(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict
+    /// Where messages with such heads go.
+    static var direction: FlowDirection { get }
 }
 
 extension RequestHead: FlowingHead {
@@ -48,6 +52,12 @@ extension RequestHead: FlowingHead {
     ) -> Verdict {
         handler.requestWhole(&self, &body, &exchange)
     }
+
+    mutating func overflow(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict {
+        handler.requestOverflowed(&self, &exchange)
+    }
+
+    static var direction: FlowDirection { .request }
 }
 
 extension ResponseHead: FlowingHead {
@@ -74,4 +84,10 @@ extension ResponseHead: FlowingHead {
     ) -> Verdict {
         handler.responseWhole(&self, &body, &exchange)
     }
+
+    mutating func overflow(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict {
+        handler.responseOverflowed(&self, &exchange)
+    }
+
+    static var direction: FlowDirection { .response }
 }

@@ -23,22 +23,44 @@ struct MessageFlow<Head: FlowingHead> {
         case emit(Item)
         /// A handler holds the message.
         case paused(Pause)
+        /// A handler holds the message until work is done.
+        case working(any BlockingWork)
         /// A handler answers; later handlers begin at `next`.
         case respond(LocalAnswer, next: Int)
         /// A handler refuses the exchange.
         case refuse(LocalAnswer)
         /// A handler drops the exchange.
         case drop
+        /// A handler fails the exchange.
+        case fail(ExchangeFailure)
     }
 
-    private struct Waiting {
+    /// An item on its way to the handler `next`.
+    struct Waiting {
         var item: Item
         var next: Int
-        /// The head hook of handler `next` has run; what is left there is its demand.
-        var isHooked = false
+        var stage = Stage.arrived
     }
 
-    private struct Gathering {
+    /// What has been done about an item at the handler where it stands.
+    enum Stage {
+        /// No hook has run.
+        case arrived
+        /// The head hook has run; what is left is what the handler wants of the body.
+        case headHooked
+        /// The body is larger than the handler asked for, and it has not been told so.
+        case overflowing
+        /// It has been told.
+        case overflowHooked
+        /// The whole-body hook has run.
+        case wholeHooked
+        /// The part hook has run.
+        case partHooked
+        /// The part's time has come, once the flow is released.
+        case paced
+    }
+
+    struct Gathering {
         let stage: Int
         let limit: Int
         let decoded: Bool
@@ -47,28 +69,39 @@ struct MessageFlow<Head: FlowingHead> {
         var body = ByteBuffer()
     }
 
-    private var waiting = Deque<Waiting>()
-    private var gathering: Gathering?
+    var waiting = Deque<Waiting>()
+    var gathering: Gathering?
     private var demands: [BodyDemand] = []
-    private var holdsWhole = false
     /// Set while a handler holds the message.
     private(set) var isHeld = false
+    /// What was decided about the held item, where its hook had left that open.
+    private var outcome: Verdict?
+    /// The handler to which what is accepted goes.
+    private var entry = 0
     /// Whether a handler changed the head or body.
-    private(set) var isChanged = false
+    var isChanged = false
     /// Whether what leaves must be recorded beside what was received, since a handler may change the body.
-    private(set) var bodyMayChange = false
+    var bodyMayChange = false
+    /// Whether a handler paces the bytes.
+    private(set) var isPaced = false
 
     /// Whether a handler waits for the body's end before anything goes on.
     var isGathering: Bool { gathering != nil }
 
+    /// Whether all that has entered has left.
+    var isEmpty: Bool { waiting.isEmpty && gathering == nil }
+
     /// Takes the next item as received.
     mutating func accept(_ item: Item) {
-        waiting.append(Waiting(item: item, next: 0))
+        waiting.append(Waiting(item: item, next: entry))
     }
 
     /// Lets a held message go on.
-    mutating func release() {
+    ///
+    /// - Parameter outcome: what is decided about it.
+    mutating func release(_ outcome: Verdict = .forward) {
         isHeld = false
+        self.outcome = outcome
     }
 
     /// From here on parts are the bytes of another protocol: handlers may see and pace them, but not change them.
@@ -77,91 +110,80 @@ struct MessageFlow<Head: FlowingHead> {
             switch Head.demand(of: link.handler) {
             case .none, .whole: .none
             case .observe, .transform: .observe
+            case .pace: .pace
             }
         }
+        isPaced = demands.contains(.pace)
         gathering = nil
         bodyMayChange = false
     }
 
-    /// Forgets what is waiting and goes on with another message from handler `next`.
+    /// Forgets what is waiting and goes on with another message from handler `next`, to which also goes what is accepted
+    /// later.
     mutating func replace(with items: [Item], next: Int) {
         waiting = Deque(items.map { Waiting(item: $0, next: next) })
+        entry = next
         gathering = nil
         isHeld = false
+        outcome = nil
         isChanged = true
         bodyMayChange = true
     }
 
-    /// The held message: its head, and its body where that is held too.
-    var held: (Head, ByteBuffer?)? {
-        guard isHeld, case .head(let head, _)? = waiting.first?.item else { return nil }
-        guard holdsWhole else { return (head, nil) }
-        if waiting.count > 1, case .part(let body) = waiting[1].item { return (head, body) }
-        return (head, ByteBuffer())
-    }
-
-    /// Puts an edited message in the place of the held one.
-    mutating func replaceHeld(head: Head, body: ByteBuffer?) {
-        guard isHeld, case .head(_, var framing)? = waiting.first?.item else { return }
-        if holdsWhole, let body {
-            let oldBody: ByteBuffer
-            if waiting.count > 1, case .part(let part) = waiting[1].item {
-                oldBody = part
-                waiting.remove(at: 1)
-            } else {
-                oldBody = ByteBuffer()
-            }
-            if body != oldBody {
-                framing = holdsTrailers ? .chunked : .length(Int64(body.readableBytes))
-                bodyMayChange = true
-            }
-            if body.readableBytes > 0 {
-                waiting.insert(Waiting(item: .part(body), next: waiting[0].next), at: 1)
-            }
-        }
-        waiting[0].item = .head(head, framing)
-        isChanged = true
-    }
-
-    private var holdsTrailers: Bool {
-        guard case .end(let trailers?)? = waiting.last?.item else { return false }
-        return !trailers.isEmpty
-    }
-
     /// Moves the first waiting item on, through as many handlers as let it.
     mutating func step(_ links: [ChainLink], _ exchange: inout StageExchange) -> Step {
-        while !isHeld, var current = waiting.popFirst() {
+        while !isHeld, let current = waiting.popFirst() {
             if current.next >= links.count { return .emit(current.item) }
             exchange.stage = links[current.next].name
             let handler = links[current.next].handler
-            switch current.item {
-            case .head(var head, let framing):
-                let verdict = current.isHooked ? .forward : runHeadHook(&head, handler, links.count, &exchange)
-                if let step = passHead(&current, head, framing, handler, verdict, &exchange) { return step }
-            case .part(let part):
-                if let step = passPart(&current, part, handler, &exchange) { return step }
-            case .end(let trailers):
-                if let step = passEnd(&current, trailers, handler, &exchange) { return step }
-            }
+            let step: Step? =
+                switch current.item {
+                case .head(let head, let framing):
+                    passHead(current, head, framing, handler, links.count, &exchange)
+                case .part(let part): passPart(current, part, handler, &exchange)
+                case .end(let trailers): passEnd(current, trailers, handler, &exchange)
+                }
+            if let step { return step }
         }
         return .idle
     }
 
-    private mutating func runHeadHook(
-        _ head: inout Head,
+    private mutating func takeOutcome() -> Verdict { outcome.take() ?? .forward }
+
+    // MARK: - Heads
+
+    private mutating func passHead(
+        _ current: Waiting,
+        _ head: Head,
+        _ framing: BodyFraming,
         _ handler: any StageHandler,
         _ count: Int,
         _ exchange: inout StageExchange
-    ) -> Verdict {
+    ) -> Step? {
         if demands.isEmpty { demands = Array(repeating: .none, count: count) }
+        var current = current
+        let arrival = current.stage
+        var head = head
         let before = head.revision
-        let verdict = head.pass(handler, &exchange)
+        let verdict: Verdict
+        switch current.stage {
+        case .arrived:
+            verdict = head.pass(handler, &exchange)
+            current.stage = .headHooked
+        case .overflowing:
+            verdict = head.overflow(handler, &exchange)
+            current.stage = .overflowHooked
+        case .headHooked, .overflowHooked, .wholeHooked, .partHooked, .paced: verdict = takeOutcome()
+        }
         if head.revision != before { isChanged = true }
-        return verdict
+        current.item = .head(head, framing)
+        if case .pause(.again) = verdict { current.stage = arrival }
+        return settle(current, head, framing, handler, verdict, &exchange)
     }
 
-    private mutating func passHead(
-        _ current: inout Waiting,
+    /// Does what was decided about a head at the handler where it stands.
+    private mutating func settle(
+        _ current: Waiting,
         _ head: Head,
         _ framing: BodyFraming,
         _ handler: any StageHandler,
@@ -170,93 +192,105 @@ struct MessageFlow<Head: FlowingHead> {
     ) -> Step? {
         switch verdict {
         case .forward:
-            let demand = Head.demand(of: handler)
-            demands[current.next] = demand
-            var framing = framing
-            if case .whole(let limit, let decoded) = demand, !head.beginsTunnel {
-                if case .length(let length) = framing, length > limit {
-                    demands[current.next] = .none
-                    noteTooLarge(limit, &exchange)
-                    waiting.prepend(Waiting(item: .head(head, framing), next: current.next + 1))
-                    return nil
-                }
-                gathering = Gathering(
-                    stage: current.next,
-                    limit: limit,
-                    decoded: decoded,
-                    head: head,
-                    framing: framing
-                )
-                return nil
-            }
-            if demand == .transform, framing != .none {
-                bodyMayChange = true
-                if case .length = framing { framing = .chunked }
-            }
-            waiting.prepend(Waiting(item: .head(head, framing), next: current.next + 1))
+            forward(current, head, framing, handler, &exchange)
             return nil
         case .pause(let pause):
-            current.item = .head(head, framing)
-            current.isHooked = true
-            waiting.prepend(current)
-            isHeld = true
-            holdsWhole = false
+            hold(current)
             return .paused(pause)
+        case .perform(let work):
+            hold(current)
+            return .working(work)
         case .respond(let answer):
-            waiting.prepend(Waiting(item: .head(head, framing), next: current.next + 1))
+            waiting.prepend(Waiting(item: current.item, next: current.next + 1))
             return .respond(answer, next: current.next + 1)
         case .refuse(let answer): return .refuse(answer)
         case .drop: return .drop
+        case .fail(let failure): return .fail(failure)
         }
     }
 
-    private mutating func passPart(
-        _ current: inout Waiting,
-        _ part: ByteBuffer,
+    private mutating func hold(_ current: Waiting) {
+        waiting.prepend(current)
+        isHeld = true
+    }
+
+    /// Lets a head go on to the next handler, unless this one wants the body with it.
+    private mutating func forward(
+        _ current: Waiting,
+        _ head: Head,
+        _ framing: BodyFraming,
         _ handler: any StageHandler,
         _ exchange: inout StageExchange
-    ) -> Step? {
-        var part = part
-        if gathering?.stage == current.next {
-            gather(&part, &exchange)
-            return nil
+    ) {
+        var framing = framing
+        if current.stage == .headHooked || current.stage == .overflowHooked {
+            var demand = Head.demand(of: handler)
+            if case .whole(let limit, let decoded) = demand {
+                if current.stage == .overflowHooked {
+                    exchange.note("the body is larger than the \(limit) bytes that are gathered; it passed unmodified")
+                    demand = .none
+                } else if !head.beginsTunnel {
+                    gather(current, head, framing, limit, decoded)
+                    return
+                }
+            }
+            demands[current.next] = demand
+            switch demand {
+            case .transform where framing != .none:
+                bodyMayChange = true
+                if case .length = framing { framing = .chunked }
+            case .pace: isPaced = true
+            case .none, .observe, .transform, .whole: break
+            }
         }
-        let verdict: Verdict
-        switch demands[current.next] {
-        case .observe:
-            var copy = part
-            verdict = Head.pass(&copy, handler, &exchange)
-        case .transform:
-            verdict = Head.pass(&part, handler, &exchange)
-        case .none, .whole: verdict = .forward
+        waiting.prepend(Waiting(item: .head(head, framing), next: current.next + 1))
+    }
+
+    // MARK: - Whole bodies
+
+    /// Begins to gather a body, unless it is known to be too large.
+    private mutating func gather(
+        _ current: Waiting,
+        _ head: Head,
+        _ framing: BodyFraming,
+        _ limit: Int,
+        _ decoded: Bool
+    ) {
+        if case .length(let length) = framing, length > limit {
+            waiting.prepend(Waiting(item: current.item, next: current.next, stage: .overflowing))
+            return
         }
-        if part.readableBytes > 0 { waiting.prepend(Waiting(item: .part(part), next: current.next + 1)) }
-        switch verdict {
-        case .forward: return nil
-        case .pause(.until(let moment)):
-            isHeld = true
-            holdsWhole = false
-            return .paused(.until(moment))
-        case .pause(.decision), .respond, .refuse:
-            exchange.note("a hook on a body part cannot answer or hold; the part went on")
-            return nil
-        case .drop: return .drop
+        gathering = Gathering(stage: current.next, limit: limit, decoded: decoded, head: head, framing: framing)
+    }
+
+    /// Adds a part to what is gathered; over the limit everything goes on as it came.
+    mutating func gather(_ part: ByteBuffer) {
+        guard var gathered = gathering else { return }
+        // Taken out first, so that the buffer is not shared while it grows.
+        gathering = nil
+        gathered.body.writeImmutableBuffer(part)
+        guard gathered.body.readableBytes > gathered.limit else {
+            gathering = gathered
+            return
         }
+        waiting.prepend(Waiting(item: .part(gathered.body), next: gathered.stage))
+        waiting.prepend(
+            Waiting(item: .head(gathered.head, gathered.framing), next: gathered.stage, stage: .overflowing)
+        )
     }
 
     private mutating func passEnd(
-        _ current: inout Waiting,
+        _ current: Waiting,
         _ trailers: FieldSection?,
         _ handler: any StageHandler,
         _ exchange: inout StageExchange
     ) -> Step? {
+        let next = current.next + 1
         guard var gathered = gathering, gathered.stage == current.next else {
-            current.next += 1
-            waiting.prepend(current)
+            waiting.prepend(Waiting(item: current.item, next: next))
             return nil
         }
         gathering = nil
-        let next = current.next + 1
         let result = WholeBody.pass(
             &gathered.head,
             gathered.body,
@@ -270,36 +304,85 @@ struct MessageFlow<Head: FlowingHead> {
         if result.isChanged { isChanged = true }
         waiting.prepend(Waiting(item: .end(trailers), next: next))
         if result.body.readableBytes > 0 { waiting.prepend(Waiting(item: .part(result.body), next: next)) }
-        waiting.prepend(Waiting(item: .head(gathered.head, result.framing), next: next))
-        switch result.verdict {
-        case .forward: return nil
+        let head = gathered.head
+        let whole = Waiting(item: .head(head, result.framing), next: current.next, stage: .wholeHooked)
+        return settle(whole, head, result.framing, handler, result.verdict, &exchange)
+    }
+
+    // MARK: - Parts
+
+    private mutating func passPart(
+        _ current: Waiting,
+        _ part: ByteBuffer,
+        _ handler: any StageHandler,
+        _ exchange: inout StageExchange
+    ) -> Step? {
+        if gathering?.stage == current.next {
+            gather(part)
+            return nil
+        }
+        var part = part
+        let verdict: Verdict
+        switch (demands[current.next], current.stage) {
+        case (_, .partHooked), (_, .paced): verdict = takeOutcome()
+        case (.observe, _):
+            var copy = part
+            verdict = Head.pass(&copy, handler, &exchange)
+        case (.transform, _): verdict = Head.pass(&part, handler, &exchange)
+        case (.pace, _): return pace(part, at: current.next, handler, &exchange)
+        case (.none, _), (.whole, _): verdict = .forward
+        }
+        return settle(part, at: current.next, verdict, &exchange)
+    }
+
+    /// Does what was decided about a part at the handler where it stands.
+    private mutating func settle(
+        _ part: ByteBuffer,
+        at stage: Int,
+        _ verdict: Verdict,
+        _ exchange: inout StageExchange
+    ) -> Step? {
+        switch verdict {
         case .pause(let pause):
-            isHeld = true
-            holdsWhole = true
+            guard case .until = pause else { fallthrough }
+            hold(Waiting(item: .part(part), next: stage, stage: .partHooked))
             return .paused(pause)
-        case .respond(let answer): return .respond(answer, next: next)
-        case .refuse(let answer): return .refuse(answer)
+        case .respond, .refuse:
+            exchange.note("a hook on a body part cannot answer or hold; the part went on")
+        case .perform(let work):
+            hold(Waiting(item: .part(part), next: stage, stage: .partHooked))
+            return .working(work)
         case .drop: return .drop
+        case .fail(let failure): return .fail(failure)
+        case .forward: break
         }
+        if part.readableBytes > 0 { waiting.prepend(Waiting(item: .part(part), next: stage + 1)) }
+        return nil
     }
 
-    /// Adds a part to what is gathered; over the limit everything goes on unmodified.
-    private mutating func gather(_ part: inout ByteBuffer, _ exchange: inout StageExchange) {
-        guard var gathered = gathering else { return }
-        // Taken out first, so that the buffer is not shared while it grows.
-        gathering = nil
-        gathered.body.writeBuffer(&part)
-        guard gathered.body.readableBytes > gathered.limit else {
-            gathering = gathered
-            return
+    /// Asks a handler when the bytes may go on.
+    private mutating func pace(
+        _ part: ByteBuffer,
+        at stage: Int,
+        _ handler: any StageHandler,
+        _ exchange: inout StageExchange
+    ) -> Step? {
+        guard part.readableBytes > 0 else { return nil }
+        switch handler.pace(Head.direction, part, &exchange) {
+        case .fail(let failure): return .fail(failure)
+        case .again(let moment):
+            hold(Waiting(item: .part(part), next: stage))
+            return .paused(.until(moment))
+        case .pass(let count, let moment):
+            var rest = part
+            let due = rest.readSlice(length: min(max(count, 1), part.readableBytes)) ?? part
+            if rest.readableBytes > 0 { waiting.prepend(Waiting(item: .part(rest), next: stage)) }
+            guard moment > exchange.now else {
+                waiting.prepend(Waiting(item: .part(due), next: stage + 1))
+                return nil
+            }
+            hold(Waiting(item: .part(due), next: stage, stage: .paced))
+            return .paused(.until(moment))
         }
-        demands[gathered.stage] = .none
-        noteTooLarge(gathered.limit, &exchange)
-        waiting.prepend(Waiting(item: .part(gathered.body), next: gathered.stage + 1))
-        waiting.prepend(Waiting(item: .head(gathered.head, gathered.framing), next: gathered.stage + 1))
-    }
-
-    private func noteTooLarge(_ limit: Int, _ exchange: inout StageExchange) {
-        exchange.note("the body is larger than the \(limit) bytes that are gathered; it passed unmodified")
     }
 }

@@ -20,6 +20,8 @@ public struct PauseReasons: OptionSet, Sendable, Hashable {
     public static let recorderFull = PauseReasons(rawValue: 1 << 4)
     /// The server has as many streams open as it allows, on as many connections as we make.
     public static let streamLimit = PauseReasons(rawValue: 1 << 5)
+    /// Work that may block is being done for it on another thread.
+    public static let working = PauseReasons(rawValue: 1 << 6)
 }
 
 extension PauseReasons: CustomStringConvertible {
@@ -28,6 +30,7 @@ extension PauseReasons: CustomStringConvertible {
         let names: [(PauseReasons, String)] = [
             (.peerFull, "peer full"), (.held, "held"), (.paced, "paced"), (.upstreamPending, "upstream pending"),
             (.recorderFull, "recorder full"), (.streamLimit, "the server's stream limit"),
+            (.working, "working"),
         ]
         return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
     }

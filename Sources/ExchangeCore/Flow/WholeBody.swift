@@ -25,10 +25,9 @@ enum WholeBody {
         _ exchange: inout StageExchange
     ) -> Result {
         var body = received
-        var codings: [ContentCoding] = []
-        let encoding = head.fields.values(of: .contentEncoding).joined(separator: ",")
-        if decoded, received.readableBytes > 0, !encoding.isEmpty {
-            guard let plain = decode(received, encoding, &codings, &exchange) else {
+        let codings = decoded && received.readableBytes > 0 ? codings(head.fields) : []
+        if !codings.isEmpty {
+            guard let plain = decode(received, codings, &exchange) else {
                 return Result(
                     verdict: .forward,
                     body: received,
@@ -56,19 +55,22 @@ enum WholeBody {
         return Result(verdict: verdict, body: body, framing: framing, isBodyChanged: true, isChanged: true)
     }
 
+    /// The content codings in the order in which they were put on (RFC 9110 §8.4).
+    static func codings(_ fields: FieldSection) -> [ContentCoding] {
+        guard fields.contains(.contentEncoding) else { return [] }
+        return ContentCoding.list(fields.values(of: .contentEncoding).joined(separator: ","))
+    }
+
     private static func decode(
         _ received: ByteBuffer,
-        _ encoding: String,
-        _ codings: inout [ContentCoding],
+        _ codings: [ContentCoding],
         _ exchange: inout StageExchange
     ) -> ByteBuffer? {
-        let parsed = ContentCoding.list(encoding)
-        let result = ContentDecoder.decode(received, codings: parsed, limit: decodedLimit)
+        let result = ContentDecoder.decode(received, codings: codings, limit: decodedLimit)
         if let problem = result.problem {
             exchange.note("the body could not be decoded (\(problem)); it passed unmodified")
             return nil
         }
-        codings = parsed
         return result.bytes
     }
 

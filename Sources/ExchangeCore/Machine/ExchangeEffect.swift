@@ -29,10 +29,20 @@ public enum ExchangeEffect: Sendable {
     case readUpstream(Bool)
     /// Call `pauseElapsed` with this generation at that moment.
     case wake(at: NIODeadline, FlowDirection, generation: Int)
-    /// A message waits for `decided`.
-    case hold(HoldID, HeldMessage)
+    /// A message waits for `decided`; the limit is enforced by a `wake`, and told for whoever shows the message.
+    case hold(HoldID, HeldMessage, HoldLimit?)
     /// A hold is over without a decision: its exchange ended.
     case releaseHold(HoldID)
+    /// Do this work on a thread on which blocking is allowed, and call `workDone` with this generation.
+    case perform(any BlockingWork, FlowDirection, generation: Int)
+    /// Do this work likewise; nobody waits for it.
+    case performAfterwards(any BlockingWork)
+    /// Read this file in place of a server's response body: report `responsePartReceived` and `responseEndReceived`, or
+    /// `upstreamClosed`. `readUpstream` and `abandonUpstream` are for its reader from here on.
+    case readFile(AnswerFile)
+    /// Let the client have little on its way to us, since its bytes are paced: else what the sockets' buffers take at
+    /// once would look to it like a fast network.
+    case boundClientBuffer
     /// The connection to the server, made or asked for, is of no more use and must not be reused; a stream of one that
     /// is shared is reset with this code.
     case abandonUpstream(HTTP2ErrorCode)

@@ -23,13 +23,21 @@ extension ExchangeMachine {
         beginRequestStream(head)
         awaitsContinue = takesInterim && framing != .none && head.fields.contains(.expect, token: "100-continue")
         sink.record(.opened(record, messages))
-        if !chain.stages.isEmpty {
-            links = chain.links(
-                for: ExchangeOpening(id: record.id, url: record.url, head: head, clientAddress: clientAddress)
-            )
-        }
+        askStages(head)
         requestFlow.accept(.head(head, framing))
         pumpRequest()
+    }
+
+    private mutating func askStages(_ head: RequestHead) {
+        switch chain.candidates(for: record.url) {
+        case .none: return
+        case let candidates:
+            var url = record.url
+            // Rules may name the protocol that is asked for; a WebSocket begins as HTTP.
+            if head.fields.contains(.upgrade, token: "websocket") { url.scheme = url.scheme == "https" ? "wss" : "ws" }
+            let opening = ExchangeOpening(id: record.id, url: url, head: head, clientAddress: clientAddress)
+            links = chain.links(of: candidates, for: opening)
+        }
     }
 
     /// The client sent bytes of the request's body.
@@ -75,9 +83,21 @@ extension ExchangeMachine {
     public mutating func clientGone(resetCode: HTTP2ErrorCode? = nil, now: NIODeadline) {
         guard !isFinished else { return }
         exchange.now = now
+        // Nothing is owed to a client that has everything and has sent everything; what a stage still holds of that is let
+        // out first.
+        let isServed = requestState == .ended && responseState == .ended
+        if isServed, resetCode == nil, !discardsRequest, !requestFlow.isEmpty { return }
         if isTunnel || responseState == .ended {
             if let resetCode { note("the client reset its stream (\(resetCode))") }
             abandonUpstream(resetCode ?? .cancel)
+            finish()
+            return
+        }
+        if responseState == .sending, responseLeft == 0, requestState == .ended, resetCode == nil {
+            // All of the body is there; only the word that it was all is not.
+            note("the client left as soon as it had the whole body, before the server ended the response")
+            abandonUpstream(.cancel)
+            responseState = .ended
             finish()
             return
         }
@@ -112,9 +132,13 @@ extension ExchangeMachine {
             case .paused(let pause):
                 beginPause(pause, .request)
                 return
+            case .working(let work):
+                beginWork(work, .request)
+                return
             case .respond(let answer, _):
                 if record.kind == .http {
                     self.answer = answer
+                    exchange.isAnswered = true
                 } else {
                     exchange.note("a tunnel cannot be answered with a message; it went on")
                 }
@@ -126,6 +150,9 @@ extension ExchangeMachine {
                 record.state = .blocked
                 emit(.abortClient(.cancel))
                 finish()
+                return
+            case .fail(let failure):
+                cut(failure)
                 return
             }
         }
@@ -158,8 +185,13 @@ extension ExchangeMachine {
 
     private mutating func emitRequestHead(_ head: RequestHead, _ framing: BodyFraming) {
         if requestFlow.isChanged { record.flags.insert(.requestChanged) }
-        if requestFlow.bodyMayChange { record.flags.insert(.requestBodyChanged) }
+        if requestFlow.bodyMayChange {
+            record.flags.insert(.requestBodyChanged)
+            // An empty beginning, since what is sent may be no body at all.
+            sink.record(.body(record.id, .requestSent, ByteBuffer()))
+        }
         method = head.method
+        if requestFlow.isPaced, framing != .none { boundClientBuffer() }
         if let answer {
             // The stage's answer takes the place of the server; the response chain still runs.
             discardsRequest = true
@@ -304,7 +336,7 @@ extension ExchangeMachine {
         exchange.note("the rest of the request was not sent, since the server had answered already: \(failure.message)")
         abandonUpstream()
         discardsRequest = true
-        unpause(.request, [.peerFull, .paced])
+        unpause(.request, [.peerFull, .paced, .working])
         finishIfDone()
     }
 

@@ -15,6 +15,7 @@ extension ExchangeMachine {
         outgoing?.forget()
         requestFlow.becomeTunnel(links)
         responseFlow.becomeTunnel(links)
+        if requestFlow.isPaced { boundClientBuffer() }
         if !isTunnelEstablished {
             let head = ResponseHead(status: 200, reason: "Connection established")
             messages.responseHead = head.serialized()
@@ -22,6 +23,13 @@ extension ExchangeMachine {
         }
         emit(.becomeTunnel)
         sink.record(.updated(record, messages))
+    }
+
+    /// Whoever paces the client's bytes wants few of them on their way.
+    mutating func boundClientBuffer() {
+        guard !hasBoundClientBuffer else { return }
+        hasBoundClientBuffer = true
+        emit(.boundClientBuffer)
     }
 
     /// After 101 both legs carry another protocol's bytes (RFC 9110 §7.8).
@@ -33,6 +41,7 @@ extension ExchangeMachine {
         requestState = .receiving
         requestFlow.becomeTunnel(links)
         responseFlow.becomeTunnel(links)
+        if requestFlow.isPaced { boundClientBuffer() }
         emit(.becomeTunnel)
         sink.record(.updated(record, messages))
     }
@@ -52,6 +61,13 @@ extension ExchangeMachine {
         if responseState != .ended {
             exchange.stage = "sluice"
             exchange.note("the tunnel ended: \(failure.message)")
+            guard responseFlow.isEmpty else {
+                // A stage still holds some of what the server sent: the client gets that first.
+                requestState = .ended
+                discardsRequest = true
+                unpause(.request, [.peerFull, .paced, .working])
+                return
+            }
             responseState = .ended
             emit(.sendResponseEnd(nil))
         }

@@ -57,8 +57,8 @@ public struct ExchangeMachine: ~Copyable {
 
     var requestFlow = MessageFlow<RequestHead>()
     var responseFlow = MessageFlow<ResponseHead>()
-    private(set) var requestPauses: PauseReasons = []
-    private(set) var responsePauses: PauseReasons = []
+    var requestPauses: PauseReasons = []
+    var responsePauses: PauseReasons = []
     /// What the adapters were last told about reading.
     private var readsClient = true
     var readsUpstream = true
@@ -88,12 +88,19 @@ public struct ExchangeMachine: ~Copyable {
     var saidContinue = false
     /// The client's response must not have a body, whatever the server or a stage sends.
     var dropsResponseBody = false
+    /// How many bytes of the response's body the client is still to be given; `nil` where nobody knows.
+    var responseLeft: Int64?
     var outgoing: OutgoingRequest?
-    private var holdOrdinal = 0
-    private var hold: (id: HoldID, direction: FlowDirection)?
-    private var wakeGeneration = 0
-    private var requestGeneration = 0
-    private var responseGeneration = 0
+    var holdOrdinal = 0
+    var hold: Hold?
+    /// Counts the wakes and works; each direction waits for one at a time.
+    var generation = 0
+    var requestGeneration = 0
+    var responseGeneration = 0
+    /// What a file that is being read takes the place of; `nil` where none is.
+    var fileRole: FileRole?
+    /// Whether the client's leg was told that its bytes are paced.
+    var hasBoundClientBuffer = false
     var marks = Marks()
     var interimCount = 0
     /// Whether more is known than the recorder was told.
@@ -105,6 +112,13 @@ public struct ExchangeMachine: ~Copyable {
     var responseStream: StreamTap?
     /// Whether the client waits for 100 (Continue) before it sends a body (RFC 9110 §10.1.1).
     public internal(set) var awaitsContinue = false
+
+    /// A message that waits for a decision.
+    struct Hold {
+        let id: HoldID
+        let direction: FlowDirection
+        let limit: HoldLimit?
+    }
 
     /// When what happened, on the event loop's clock.
     struct Marks {
@@ -186,135 +200,4 @@ public struct ExchangeMachine: ~Copyable {
 
     /// Why the server is not read from; empty while it is.
     public var responsePauseReasons: PauseReasons { responsePauses }
-
-    // MARK: - Pauses
-
-    mutating func pause(_ direction: FlowDirection, _ reason: PauseReasons) {
-        switch direction {
-        case .request: requestPauses.insert(reason)
-        case .response: responsePauses.insert(reason)
-        }
-    }
-
-    mutating func unpause(_ direction: FlowDirection, _ reason: PauseReasons) {
-        switch direction {
-        case .request: requestPauses.subtract(reason)
-        case .response: responsePauses.subtract(reason)
-        }
-    }
-
-    private mutating func set(_ direction: FlowDirection, _ reason: PauseReasons, _ isSet: Bool) {
-        if isSet { pause(direction, reason) } else { unpause(direction, reason) }
-    }
-
-    /// The client takes bytes again, or takes no more for now.
-    public mutating func clientBecameWritable(_ isWritable: Bool) {
-        guard !isFinished else { return }
-        set(.response, .peerFull, !isWritable)
-    }
-
-    /// The server takes bytes again, or takes no more for now.
-    public mutating func upstreamBecameWritable(_ isWritable: Bool) {
-        guard !isFinished, upstream == .ready || upstream == .answered else { return }
-        set(.request, .peerFull, !isWritable)
-    }
-
-    /// The recorder has no room, or has room again.
-    public mutating func recorderBecameFull(_ isFull: Bool) {
-        guard !isFinished else { return }
-        set(.request, .recorderFull, isFull)
-        set(.response, .recorderFull, isFull)
-    }
-
-    /// A stage holds a message.
-    mutating func beginPause(_ pause: Pause, _ direction: FlowDirection) {
-        switch pause {
-        case .until(let moment):
-            wakeGeneration += 1
-            if direction == .request { requestGeneration = wakeGeneration } else { responseGeneration = wakeGeneration }
-            self.pause(direction, .paced)
-            emit(.wake(at: moment, direction, generation: wakeGeneration))
-        case .decision:
-            holdOrdinal += 1
-            let id = HoldID(exchange: record.id, ordinal: holdOrdinal)
-            let message: HeldMessage?
-            switch direction {
-            case .request: message = requestFlow.held.map { .request($0, body: $1) }
-            case .response: message = responseFlow.held.map { .response($0, body: $1) }
-            }
-            guard let message else { return }
-            hold = (id, direction)
-            record.flags.insert(.held)
-            self.pause(direction, .held)
-            emit(.hold(id, message))
-        }
-    }
-
-    /// The moment of a `wake` has come.
-    ///
-    /// One of an older generation is ignored.
-    public mutating func pauseElapsed(_ direction: FlowDirection, generation: Int, now: NIODeadline) {
-        guard !isFinished else { return }
-        exchange.now = now
-        switch direction {
-        case .request:
-            guard generation == requestGeneration, requestPauses.contains(.paced) else { return }
-            requestFlow.release()
-            unpause(.request, .paced)
-            pumpRequest()
-        case .response:
-            guard generation == responseGeneration, responsePauses.contains(.paced) else { return }
-            responseFlow.release()
-            unpause(.response, .paced)
-            pumpResponse()
-        }
-    }
-
-    /// Somebody decided about a held message.
-    ///
-    /// A late or repeated decision does nothing; returns whether it counted.
-    @discardableResult
-    public mutating func decided(_ id: HoldID, _ resolution: HoldResolution, now: NIODeadline) -> Bool {
-        guard !isFinished, let hold, hold.id == id else { return false }
-        exchange.now = now
-        exchange.stage = "breakpoints"
-        self.hold = nil
-        switch resolution {
-        case .abort:
-            fail(ExchangeFailure(.aborted, "The held message was aborted."), cutClient: true)
-            return true
-        case .cancel: exchange.note("went on unedited")
-        case .execute(let edited): apply(edited)
-        }
-        if hold.direction == .request {
-            requestFlow.release()
-            unpause(.request, .held)
-            pumpRequest()
-        } else {
-            responseFlow.release()
-            unpause(.response, .held)
-            pumpResponse()
-        }
-        return true
-    }
-
-    /// Withdraws a message that waits for a decision, because the exchange goes on without it.
-    mutating func releaseHold() {
-        guard let hold else { return }
-        emit(.releaseHold(hold.id))
-        self.hold = nil
-        unpause(hold.direction, .held)
-    }
-
-    private mutating func apply(_ edited: HeldMessage?) {
-        switch edited {
-        case nil: exchange.note("went on unedited")
-        case .request(let head, let body):
-            exchange.fired(rule: nil, "the request was edited")
-            requestFlow.replaceHeld(head: head, body: body)
-        case .response(let head, let body):
-            exchange.fired(rule: nil, "the response was edited")
-            responseFlow.replaceHeld(head: head, body: body)
-        }
-    }
 }

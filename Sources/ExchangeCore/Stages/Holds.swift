@@ -20,10 +20,12 @@ public struct HoldID: Sendable, Hashable, CustomStringConvertible {
 
 /// A message that waits for a decision.
 ///
-/// Its body is `nil` when only the head is held and the body streams on after.
+/// Its body is `nil` when only the head is held and the body streams on after; it is as received, with its content coding
+/// still on.
 public enum HeldMessage: Sendable {
-    /// A request before it is sent.
-    case request(RequestHead, body: ByteBuffer?)
+    /// A request before it is sent, and where to. An edited destination counts; the Host field is the editor's own
+    /// matter.
+    case request(RequestHead, body: ByteBuffer?, destination: Destination)
     /// A response before the client is given it.
     case response(ResponseHead, body: ByteBuffer?)
 }

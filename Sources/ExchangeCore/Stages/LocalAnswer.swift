@@ -7,11 +7,19 @@ public struct LocalAnswer: Sendable {
     public var head: ResponseHead
     /// The body.
     public var body: ByteBuffer
+    /// A file in place of the body, read as fast as the client takes it.
+    public var file: AnswerFile?
 
     /// Creates an answer.
     public init(head: ResponseHead, body: ByteBuffer = ByteBuffer()) {
         self.head = head
         self.body = body
+    }
+
+    /// Creates an answer whose body is read from a file.
+    public init(head: ResponseHead, file: AnswerFile) {
+        self.init(head: head)
+        self.file = file
     }
 
     /// Creates an answer with a text body.

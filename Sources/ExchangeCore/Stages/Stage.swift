@@ -1,5 +1,4 @@
 public import HTTPModel
-public import NIOCore
 
 /// A tool: an immutable, compiled set of rules that may look at an exchange and change it.
 ///
@@ -60,6 +59,15 @@ public enum StageSlot: Int, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
+    /// The messages that the tool acts on.
+    public var directions: Set<FlowDirection> {
+        switch self {
+        case .allowList, .blockList, .mapRemote, .mapLocal, .dnsSpoofing: [.request]
+        case .mirror: [.response]
+        case .noCaching, .blockCookies, .rewrite, .breakpoints, .throttle: [.request, .response]
+        }
+    }
+
     /// Orders by place.
     public static func < (left: StageSlot, right: StageSlot) -> Bool { left.rawValue < right.rawValue }
 }
@@ -72,10 +80,13 @@ public struct ExchangeOpening: Sendable {
     ///
     /// Locations are matched against this, whatever an earlier stage changes.
     public let url: RequestURL
-    /// The request head as received, hop-by-hop fields removed.
+    /// The request head as received, hop-by-hop fields removed; of a tunnel, its CONNECT.
     public let head: RequestHead
     /// Where the client connects from, as `host:port`.
     public let clientAddress: String
+
+    /// Whether it is a CONNECT that is not decrypted, of which just host and port are known.
+    public var isTunnel: Bool { url.scheme == "tunnel" }
 
     /// Creates the facts of an exchange that begins.
     public init(id: ExchangeID, url: RequestURL, head: RequestHead, clientAddress: String) {
@@ -84,97 +95,4 @@ public struct ExchangeOpening: Sendable {
         self.head = head
         self.clientAddress = clientAddress
     }
-}
-
-/// What one stage does to one exchange.
-///
-/// Lives on the exchange's event loop.
-///
-/// Hooks are synchronous and must not block: no disk, no name resolution, no locks. Every hook has a default that
-/// forwards. A demand is read after the head hook of its direction, so that hook may decide it.
-public protocol StageHandler: AnyObject {
-    /// What the handler wants of the request's body.
-    var requestDemand: BodyDemand { get }
-    /// What the handler wants of the response's body.
-    var responseDemand: BodyDemand { get }
-
-    /// The request's head, as earlier stages left it.
-    func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
-    /// Some bytes of the request's body (demand `observe` or `transform`).
-    func requestPart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
-    /// The request whole (demand `whole`); an edited body is framed anew.
-    func requestWhole(_ head: inout RequestHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
-    /// The response's head, as earlier stages left it.
-    func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
-    /// Some bytes of the response's body (demand `observe` or `transform`).
-    func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
-    /// The response whole (demand `whole`); an edited body is framed anew.
-    func responseWhole(_ head: inout ResponseHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
-    /// The exchange is over, however it ended; nothing is called afterwards.
-    func ended()
-}
-
-extension StageHandler {
-    /// No interest in the request's body.
-    public var requestDemand: BodyDemand { .none }
-    /// No interest in the response's body.
-    public var responseDemand: BodyDemand { .none }
-    /// Forwards the head as it is.
-    public func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
-    /// Forwards the part as it is.
-    public func requestPart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
-    /// Forwards the request as it is.
-    public func requestWhole(
-        _ head: inout RequestHead,
-        _ body: inout ByteBuffer,
-        _ exchange: inout StageExchange
-    ) -> Verdict { .forward }
-    /// Forwards the head as it is.
-    public func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
-    /// Forwards the part as it is.
-    public func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
-    /// Forwards the response as it is.
-    public func responseWhole(
-        _ head: inout ResponseHead,
-        _ body: inout ByteBuffer,
-        _ exchange: inout StageExchange
-    ) -> Verdict { .forward }
-    /// Does nothing.
-    public func ended() {}
-}
-
-/// What a handler wants of a message's body.
-public enum BodyDemand: Sendable, Hashable {
-    /// Nothing; parts pass by.
-    case none
-    /// To see each part, leaving the bytes as they are.
-    case observe
-    /// To see each part and perhaps change it; the message is framed anew without a length.
-    case transform
-    /// The whole body at once, up to `limit` bytes; over it the message passes unmodified and the trace says so.
-    /// With `decoded` the content coding is removed before the hook and put back where the body was changed.
-    case whole(limit: Int, decoded: Bool)
-}
-
-/// What a hook decides.
-public enum Verdict: Sendable {
-    /// Go on with what the hook left in its parameter.
-    case forward
-    /// Answer in place of the server. Remaining request hooks and the whole response chain still run. From a response
-    /// hook: replaces the response from here on.
-    case respond(LocalAnswer)
-    /// Answer at once; no further hook is asked. What block lists do.
-    case refuse(LocalAnswer)
-    /// Cut the connection to the client without an answer; no further hook is asked.
-    case drop
-    /// Hold the message before it goes on from here.
-    case pause(Pause)
-}
-
-/// How long a message is held.
-public enum Pause: Sendable, Hashable {
-    /// Until a moment on the event loop's clock.
-    case until(NIODeadline)
-    /// Until somebody decides: a breakpoint. Only from head and whole-body hooks.
-    case decision
 }

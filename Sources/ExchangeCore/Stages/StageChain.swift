@@ -1,25 +1,66 @@
+public import HTTPModel
+
 /// One snapshot of the tools in force, in the fixed order.
 public struct StageChain: Sendable {
     /// The stages in the order in which messages pass them.
     public let stages: [any Stage]
+    /// Finds out cheaply which stages may have something to do with a URL.
+    private let preselection: (any StagePreselection)?
 
     /// Orders stages by their slots; stages of one slot keep the given order.
-    public init(_ stages: [any Stage] = []) {
+    ///
+    /// - Parameters:
+    ///   - stages: the tools.
+    ///   - preselection: says which of them, by their places in the resulting order, are to be asked at all; without one,
+    ///     or with more than 64 of them, all are.
+    public init(_ stages: [any Stage] = [], preselection: (any StagePreselection)? = nil) {
         self.stages = stages.enumerated()
             .sorted { ($0.element.slot, $0.offset) < ($1.element.slot, $1.offset) }
             .map(\.element)
+        self.preselection = stages.count <= UInt64.bitWidth ? preselection : nil
     }
 
-    /// Asks every stage for a handler of this exchange.
-    func links(for opening: ExchangeOpening) -> [ChainLink] {
+    /// Whether any stage has to be asked about an exchange with this URL, and which.
+    func candidates(for url: RequestURL) -> Candidates {
+        if stages.isEmpty { return .none }
+        guard let preselection else { return .all }
+        let bits = preselection.candidates(for: url)
+        return bits == 0 ? .none : .some(bits)
+    }
+
+    enum Candidates {
+        case none
+        case all
+        /// Those whose bits are set.
+        case some(UInt64)
+
+        fileprivate func contains(_ index: Int) -> Bool {
+            switch self {
+            case .none: false
+            case .all: true
+            case .some(let bits): bits & (1 << UInt64(index)) != 0
+            }
+        }
+    }
+
+    /// Asks the candidates for handlers of this exchange.
+    func links(of candidates: Candidates, for opening: ExchangeOpening) -> [ChainLink] {
         var links: [ChainLink] = []
-        for stage in stages {
+        for (index, stage) in stages.enumerated() where candidates.contains(index) {
             if let handler = stage.handler(for: opening) {
                 links.append(ChainLink(name: stage.slot.name, handler: handler))
             }
         }
         return links
     }
+}
+
+/// Says which stages of a chain may have something to do with a URL, so that the others need not be asked.
+///
+/// Most exchanges concern no rule at all; they are to cost nothing.
+public protocol StagePreselection: Sendable {
+    /// Bit i is for the stage at place i of `StageChain.stages`; a stage whose bit is not set would return no handler.
+    func candidates(for url: RequestURL) -> UInt64
 }
 
 /// A handler in an exchange's chain.

@@ -15,6 +15,8 @@ public struct StageExchange: Sendable {
     ///
     /// Request head hooks may change it; later it has no effect.
     public var destination: Destination
+    /// Whether a stage answers in place of a server, so that the request goes nowhere.
+    public internal(set) var isAnswered = false
     /// The trace so far.
     public internal(set) var trace: [TraceEntry] = []
     /// The stage whose hook is running; notes carry its name.

@@ -16,7 +16,7 @@ public struct Location: Sendable, Hashable {
         case any
     }
 
-    private enum Port: Sendable, Hashable {
+    enum Port: Sendable, Hashable {
         case any
         case exact(Int)
         case glob(Glob)
@@ -65,11 +65,11 @@ public struct Location: Sendable, Hashable {
     /// What every matching host has in common.
     public var hostKey: HostKey { compiled.hostKey }
 
-    private var scheme: Glob? { compiled.scheme }
-    private var host: Glob? { compiled.host }
-    private var port: Port { compiled.port }
-    private var path: Glob? { compiled.path }
-    private var query: Glob? { compiled.query }
+    var scheme: Glob? { compiled.scheme }
+    var host: Glob? { compiled.host }
+    var port: Port { compiled.port }
+    var path: Glob? { compiled.path }
+    var query: Glob? { compiled.query }
 
     /// Compiles the string form; see ``LocationPattern/init(_:)`` for its grammar.
     ///

@@ -55,6 +55,14 @@ struct LocationCompiler {
         try check(.host, glob, what: "a host") {
             !$0.isASCII || $0.isLetter || $0.isNumber || "-._~%:".contains($0)
         }
+        if pattern.host.hasPrefix(".") {
+            lint(.host, "no host begins with a dot, so this matches nothing; write *\(pattern.host) for subdomains")
+        } else if pattern.host.contains("..") {
+            lint(.host, "no host has two dots in a row, so this matches nothing")
+        }
+        if !pattern.host.utf8.allSatisfy({ $0 < 0x80 }) {
+            lint(.host, "clients send such a name in its ASCII form (xn--…)")
+        }
         if pattern.host.contains("?"), !pattern.host.contains("\\") {
             lint(.host, "'?' stands for one character of the host; to name a query, write /*? before it")
         }
@@ -81,6 +89,7 @@ struct LocationCompiler {
         // Checked as written, so that the columns of errors stand.
         guard let written = try compile(.path, ignoringCase: false) else { return nil }
         lintUnsendable(.path)
+        if pattern.path.contains("//") { lint(.path, "'//' matches only where the request has both slashes") }
         if pattern.path.first == "/" || pattern.path.first == "*" { return written }
         lint(.path, "a path begins with '/' or '*': matched as /\(pattern.path)")
         pattern.path = "/" + pattern.path
@@ -106,6 +115,10 @@ struct LocationCompiler {
         }
         if pattern[field].contains(where: \.isWhitespace) {
             lint(field, "a blank is never sent as such; write %20")
+        }
+        if let character = pattern[field].first(where: { !$0.isASCII }) {
+            let encoded = String(character).utf8.map { "%" + String($0, radix: 16, uppercase: true) }.joined()
+            lint(field, "'\(character)' is hardly ever sent as such; write \(encoded)")
         }
     }
 

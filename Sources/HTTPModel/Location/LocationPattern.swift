@@ -74,11 +74,14 @@ extension LocationPattern: CustomStringConvertible {
     /// The string form, which reads back as a location that matches the same; `*` where every field is blank.
     public var description: String {
         var text = `protocol`.isEmpty ? "" : "\(`protocol`)://"
+        // Nothing but stars means any, as blank does; the string form would ask for a path.
+        let path = path.allSatisfy { $0 == "*" } ? "" : path
+        let query = query.allSatisfy { $0 == "*" } ? "" : query
         let isAddress = host.contains(":") && !host.hasPrefix("[")
-        let needsHost = host.isEmpty && (!text.isEmpty || !port.isEmpty || path.isEmpty || path == "*")
+        let needsHost = host.isEmpty && (!text.isEmpty || !port.isEmpty || path.isEmpty)
         text += isAddress ? "[\(host)]" : needsHost ? "*" : host
         if !port.isEmpty { text += ":\(port)" }
-        if !path.isEmpty, path != "*" {
+        if !path.isEmpty {
             text += (path.first == "/" ? "" : "/") + LocationPattern.escapingPath(path)
         } else if !query.isEmpty, !text.isEmpty {
             text += "/*"

@@ -1,4 +1,5 @@
 import HTTPModel
+import Logging
 import NIOCore
 import Wire
 
@@ -21,6 +22,9 @@ final class ClientConnection: ChannelDuplexHandler {
     private var outputEnd = OutputEnd()
     /// Set when the client sends no more: whether that was a half-close.
     private var inputEnd: Bool?
+    /// The client's connection that this one is a stream of.
+    private weak var carrier: ClientConnection?
+    private var hasBoundBuffer = false
 
     /// Creates the end of a channel's pipeline.
     ///
@@ -30,6 +34,7 @@ final class ClientConnection: ChannelDuplexHandler {
     ///   - carrier: the client's connection that this one is a stream of; `nil` for one of its own.
     init(loop: LoopContext, channel: any Channel, inside carrier: ClientConnection? = nil) {
         self.loop = loop
+        self.carrier = carrier
         lastActivity = loop.eventLoop.now
         localAddress = carrier?.localAddress ?? channel.localAddress
         localPort = localAddress?.port
@@ -172,6 +177,26 @@ final class ClientConnection: ChannelDuplexHandler {
         gatherer.flush { context.write(wrapOutboundOut($0), promise: nil) }
         context.flush()
     }
+
+    /// Lets the kernel take in little that the client sends before it is read.
+    func boundBuffer() {
+        guard !hasBoundBuffer else { return }
+        hasBoundBuffer = true
+        if let carrier {
+            carrier.boundBuffer()
+        } else {
+            context?.channel.setOption(.socketOption(.so_rcvbuf), value: ClientConnection.boundedBuffer)
+                .assumeIsolated().whenFailure { [logger = loop.logger] error in
+                    logger.debug("a client's receive buffer keeps its size: \(error)")
+                }
+        }
+    }
+
+    /// The receive buffer of a client whose bytes are paced, in bytes.
+    ///
+    /// Not 64 KiB, the size of one segment on Linux's loopback: with room for less than two of them the sender waits for
+    /// its persist timer, and an upload over HTTP/2 falls a tenth behind its pace.
+    private static let boundedBuffer = ChannelOptions.Types.SocketOption.Value(256 << 10)
 
     func close() {
         guard let context else { return }

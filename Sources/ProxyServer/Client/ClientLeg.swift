@@ -18,6 +18,8 @@ protocol ClientLeg: AnyObject {
     func setReading(_ isReading: Bool)
     /// Puts what was sent on the wire.
     func flush()
+    /// Its bytes are paced: little of them is to be on its way in the sockets' buffers.
+    func boundBuffer()
     /// Cuts the client off.
     func abort(_ code: HTTP2ErrorCode)
     /// The exchange is over.

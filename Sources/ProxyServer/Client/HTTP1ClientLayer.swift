@@ -356,6 +356,10 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         connection.flush()
     }
 
+    func boundBuffer() {
+        connection.boundBuffer()
+    }
+
     func abort(_ code: HTTP2ErrorCode) {
         isClosing = true
         exchange = nil

@@ -126,7 +126,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         scheme: String,
         connectProtocol: String?
     ) {
-        let stream = HTTP2ClientStream(driver, id)
+        let stream = HTTP2ClientStream(driver, id, on: connection)
         var arrival = RequestIntake.Arrival(head: received, method: received.method, version: .http2)
         arrival.takesResets = true
         if let connectProtocol {

@@ -13,6 +13,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
 
     private let driver: HTTP2Driver
     private let id: HTTP2StreamID
+    private let connection: ClientConnection
     private var isReading = true
     /// Bytes of the stream's window that are not given back yet.
     private var withheld = 0
@@ -20,9 +21,10 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     /// HEADERS frame, as gRPC tells that from an answer whose trailers got lost.
     private var pending: ResponseHead?
 
-    init(_ driver: HTTP2Driver, _ id: HTTP2StreamID) {
+    init(_ driver: HTTP2Driver, _ id: HTTP2StreamID, on connection: ClientConnection) {
         self.driver = driver
         self.id = id
+        self.connection = connection
     }
 
     // MARK: - ClientLeg
@@ -81,6 +83,10 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     func flush() {
         sendPending(isEnd: false)
         driver.scheduleFlush()
+    }
+
+    func boundBuffer() {
+        connection.boundBuffer()
     }
 
     func abort(_ code: HTTP2ErrorCode) {

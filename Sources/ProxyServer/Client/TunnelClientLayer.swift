@@ -130,6 +130,10 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     func flush() { connection.flush() }
 
+    func boundBuffer() {
+        connection.boundBuffer()
+    }
+
     func abort(_ code: HTTP2ErrorCode) {
         exchange = nil
         connection.close()

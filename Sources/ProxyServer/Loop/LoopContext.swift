@@ -67,6 +67,36 @@ final class LoopContext {
         }
     }
 
+    // MARK: - Work
+
+    /// How much work is being done on other threads.
+    private var works = 0
+
+    /// Does what may block on a thread of its own, and hands what comes of it back to this loop.
+    ///
+    /// A server that stops waits for it.
+    func offload<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value,
+        then deliver: @escaping (Result<Value, any Error>) -> Void
+    ) {
+        works += 1
+        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop, work)
+            .assumeIsolated().whenComplete { [self] result in
+                works -= 1
+                deliver(result)
+            }
+    }
+
+    /// Does what an exchange that is over has left to do.
+    func performAfterwards(_ work: any BlockingWork) {
+        offload {
+            work.run()
+        } then: { [logger] result in
+            guard case .success(let outcome) = result, case .fail(let failure) = outcome.verdict else { return }
+            logger.warning("\(failure.message)")
+        }
+    }
+
     // MARK: - Who is there
 
     func add(_ connection: ClientConnection) { connections[ObjectIdentifier(connection)] = connection }
@@ -80,7 +110,7 @@ final class LoopContext {
     func remove(_ exchange: Exchange) { exchanges[ObjectIdentifier(exchange)] = nil }
 
     /// Whether something is going on that is to be waited for when Sluice stops.
-    var isBusy: Bool { !exchanges.isEmpty || connections.values.contains(where: \.isBusy) }
+    var isBusy: Bool { works > 0 || !exchanges.isEmpty || connections.values.contains(where: \.isBusy) }
 
     private func recorderBecameFull(_ isFull: Bool) {
         guard isFull != isRecorderFull else { return }
@@ -108,12 +138,16 @@ final class LoopContext {
         for connection in Array(connections.values) { connection.beginStopping() }
     }
 
-    /// Ends what is still going on.
-    func cut() {
+    /// Ends what is still going on; clients are told so by the end of the tick.
+    func interrupt() {
         sweep?.cancel()
         for exchange in Array(exchanges.values) {
             exchange.interrupt(ExchangeFailure(.stopped, "Sluice was stopped before the exchange was over."))
         }
+    }
+
+    /// Closes every connection.
+    func cut() {
         for connection in Array(connections.values) { connection.close() }
         pool.closeAll()
         http2.closeAll()

@@ -18,6 +18,8 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
     private var parser = HTTP1ResponseParser()
     private var gatherer = WriteGatherer()
     private var isTunnel = false
+    /// The server has switched protocols; what it sends from here on is for the tunnel, once there is one.
+    private var isSwitching = false
     private var isPooled = false
     private var keepsAlive = true
     private var requestFraming = BodyFraming.none
@@ -92,6 +94,8 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
     func becomeTunnel() {
         isTunnel = true
         if let rest = parser.takeRemaining(), rest.readableBytes > 0 { exchange?.responsePart(rest) }
+        // The server may have ended it while the head was held.
+        if connection.hasInputEnded { exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: true) }
     }
 
     func setReading(_ isReading: Bool) {
@@ -208,7 +212,7 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
             exchange?.readCompleted()
         }
         do throws(HTTP1ParseError) {
-            while !isTunnel, let event = try parser.next() { handle(event) }
+            while !isTunnel, !isSwitching, let event = try parser.next() { handle(event) }
         } catch {
             keepsAlive = false
             fail(
@@ -235,6 +239,7 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
             var head = received
             keepsAlive = Persistence.keepsAlive(head, framing: framing)
             let isUpgrade = head.status == 101
+            isSwitching = isUpgrade
             let removed = HopByHop.strip(from: &head.fields, keeping: isUpgrade ? [.keepAlive, .upgrade] : .keepAlive)
             var notes = parser.tolerances.explanations
             let worthNoting = removed.filter { $0.lowercased() != "connection" && $0.lowercased() != "keep-alive" }
@@ -268,6 +273,7 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
             exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: true)
             return
         }
+        if isSwitching { return }
         parser.receiveEOF()
         parse()
         if !isResponseRead {

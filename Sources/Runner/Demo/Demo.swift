@@ -67,11 +67,13 @@ public enum Demo {
         var settings = settings
         settings.host = "127.0.0.1"
         settings.port = 0
+        // Nobody steers it, and its profile is gone before it is.
+        settings.hasControl = false
+        settings.watchesProfile = false
         settings.upstreamAuthorities = [try store("origin.pem", origin.authority.certificatePEM)]
-        settings.profile = try store(
-            "profile.yaml",
-            "version: 1\nintercept: { except: [\"\(DemoClient.unreadHost)\"] }\n"
-        )
+        settings.profiles = [
+            try store("profile.yaml", "version: 1\nintercept: { except: [\"\(DemoClient.unreadHost)\"] }\n")
+        ]
         let trustsOrigin = TLSTrust(includesSystem: false, extraFiles: settings.upstreamAuthorities)
         try trustsOrigin.load()
         let proxy = try await RunningProxy.start(settings, onFinished: onFinished, print: write, complain: complain)

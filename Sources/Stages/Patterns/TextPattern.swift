@@ -1,13 +1,10 @@
 /// What a rule looks for in a text: plain, or a regular expression written `/…/`.
 struct TextPattern: Sendable {
-    private enum Kind: Sendable {
-        case plain([UInt8])
-        case expression(RegularExpression)
-    }
-
-    private let kind: Kind
-    private let isCaseSensitive: Bool
-    private let isWhole: Bool
+    /// The pattern as written.
+    let text: String
+    private let expression: RegularExpression
+    /// How many groups a replacement can refer to; `nil` for plain text, whose replacements are plain too.
+    let groupCount: Int?
 
     /// Reads a pattern.
     ///
@@ -19,35 +16,54 @@ struct TextPattern: Sendable {
     ///   - isWhole: whether the whole text must match, not just a part of it.
     /// - Throws: ``RegularExpression/SyntaxError`` with the offset in `text`.
     init(_ text: String, isCaseSensitive: Bool, isWhole: Bool) throws(RegularExpression.SyntaxError) {
-        self.isCaseSensitive = isCaseSensitive
-        self.isWhole = isWhole
-        if text.utf8.count > 2, text.hasPrefix("/"), text.hasSuffix("/") {
+        let isExpression = text.utf8.count > 2 && text.hasPrefix("/") && text.hasSuffix("/")
+        if isExpression {
             let inner = String(text.dropFirst().dropLast())
-            let source = isWhole ? "\\A(?:\(inner))\\z" : inner
             do {
-                kind = .expression(try RegularExpression(source, isCaseSensitive: isCaseSensitive))
+                try self.init(expression: inner, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
             } catch {
-                let shift = isWhole ? "\\A(?:".utf8.count : 0
-                throw RegularExpression.SyntaxError(
-                    offset: max(0, min(error.offset - shift, inner.utf8.count)) + 1,
-                    message: error.message
-                )
+                throw RegularExpression.SyntaxError(offset: error.offset + 1, message: error.message)
             }
         } else {
-            let plain = text.hasPrefix("\\/") ? text.dropFirst() : text[...]
-            kind = .plain(Array(plain.utf8))
+            let plain = text.hasPrefix("\\/") ? String(text.dropFirst()) : text
+            let literal = try RegularExpression(
+                plain,
+                isCaseSensitive: isCaseSensitive,
+                isWhole: isWhole,
+                isLiteral: true
+            )
+            self.init(text, literal, groupCount: nil)
         }
     }
 
-    /// How many groups a replacement can refer to; `nil` for plain text, whose replacements are plain too.
-    var groupCount: Int? {
-        if case .expression(let expression) = kind { expression.groupCount } else { nil }
+    private init(_ text: String, _ expression: RegularExpression, groupCount: Int?) {
+        self.text = text
+        self.expression = expression
+        self.groupCount = groupCount
     }
+
+    /// Compiles a regular expression that is written without slashes.
+    init(
+        expression pattern: String,
+        isCaseSensitive: Bool,
+        isWhole: Bool
+    ) throws(RegularExpression.SyntaxError) {
+        let expression = try RegularExpression(pattern, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
+        self.init("/\(pattern)/", expression, groupCount: expression.groupCount)
+    }
+
+    /// How messages show it: an expression with its slashes, a text in quotes; a long one is cut.
+    var description: String {
+        let short = text.clipped(to: 60)
+        return groupCount == nil ? "'\(short)'" : short
+    }
+
+    // MARK: - Texts
 
     /// Whether the pattern is found.
     func matches(_ text: String) throws(RegularExpression.Runaway) -> Bool {
         var isFound = false
-        try forEachMatch(in: Array(text.utf8)) { _ in
+        try forEachMatch(in: text) { _, _ in
             isFound = true
             return false
         }
@@ -60,51 +76,68 @@ struct TextPattern: Sendable {
         with replacement: Replacement,
         onlyFirst: Bool
     ) throws(RegularExpression.Runaway) -> String? {
-        let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var end = 0
         var isFound = false
-        try forEachMatch(in: bytes) { groups in
-            guard let whole = groups[0], whole.lowerBound >= end else { return true }
+        try forEachMatch(in: text) { match, subject in
+            let whole = match.whole
+            guard whole.lowerBound >= end else { return true }
             isFound = true
-            result += bytes[end..<whole.lowerBound]
-            replacement.append(to: &result, groups: groups, of: bytes)
+            result += subject[end..<whole.lowerBound]
+            replacement.append(to: &result, match, subject)
             end = whole.upperBound
             return !onlyFirst
         }
         guard isFound else { return nil }
-        result += bytes[end...]
+        result += text.utf8.dropFirst(end)
         return String(decoding: result, as: UTF8.self)
     }
 
-    private func forEachMatch(
-        in bytes: [UInt8],
-        _ body: ([Range<Int>?]) -> Bool
-    ) throws(RegularExpression.Runaway) {
-        switch kind {
-        case .expression(let expression): try expression.forEachMatch(in: bytes, body)
-        case .plain(let needle):
-            if isWhole {
-                if bytes.count == needle.count, isEqual(bytes[...], needle) { _ = body([0..<bytes.count]) }
-                return
-            }
-            var start = 0
-            while start + needle.count <= bytes.count, !needle.isEmpty {
-                if isEqual(bytes[start..<(start + needle.count)], needle) {
-                    guard body([start..<(start + needle.count)]) else { return }
-                    start += needle.count
-                } else {
-                    start += 1
-                }
-            }
+    /// What the first match would be replaced by; `nil` where there is none.
+    func expansion(
+        of replacement: Replacement,
+        in text: String
+    ) throws(RegularExpression.Runaway) -> String? {
+        var result: [UInt8]?
+        try forEachMatch(in: text) { match, subject in
+            var bytes: [UInt8] = []
+            replacement.append(to: &bytes, match, subject)
+            result = bytes
+            return false
         }
+        return result.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Compares bytes; only the case of ASCII letters can be left out of account.
-    private func isEqual(_ bytes: ArraySlice<UInt8>, _ needle: [UInt8]) -> Bool {
-        if isCaseSensitive { return bytes.elementsEqual(needle) }
-        func lower(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
-        return zip(bytes, needle).allSatisfy { lower($0) == lower($1) }
+    private func forEachMatch(
+        in text: String,
+        _ body: (TextMatch, UnsafeRawBufferPointer) -> Bool
+    ) throws(RegularExpression.Runaway) {
+        var text = text
+        var failure: RegularExpression.Runaway?
+        text.withUTF8 { bytes in
+            let subject = UnsafeRawBufferPointer(bytes)
+            do throws(RegularExpression.Runaway) {
+                try expression.forEachMatch(in: subject) { body($0, subject) }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    // MARK: - Bytes
+
+    /// Calls `body` with each match in order; going on ends when it returns `false`.
+    ///
+    /// - Parameters:
+    ///   - subject: valid UTF-8.
+    ///   - body: must not keep the match.
+    /// - Throws: ``RegularExpression/Runaway`` where the limits were passed.
+    func forEachMatch(
+        in subject: UnsafeRawBufferPointer,
+        _ body: (TextMatch) -> Bool
+    ) throws(RegularExpression.Runaway) {
+        try expression.forEachMatch(in: subject, body)
     }
 }
 
@@ -155,12 +188,37 @@ struct Replacement: Sendable {
         highestGroup = highest
     }
 
+    /// Whether nothing would be left.
+    var isEmpty: Bool {
+        pieces.allSatisfy {
+            if case .text(let bytes) = $0 { bytes.isEmpty } else { false }
+        }
+    }
+
+    /// The text, for where there is no match whose groups it could refer to.
+    var plain: String {
+        var bytes: [UInt8] = []
+        for case .text(let text) in pieces { bytes += text }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends what a match becomes, given by its ranges in `subject`: the whole, then each group.
     func append(to result: inout [UInt8], groups: [Range<Int>?], of subject: [UInt8]) {
         for piece in pieces {
             switch piece {
             case .text(let bytes): result += bytes
             case .group(let number):
                 if number < groups.count, let range = groups[number] { result += subject[range] }
+            }
+        }
+    }
+
+    /// Appends what a match in `subject` becomes.
+    func append(to result: inout [UInt8], _ match: TextMatch, _ subject: UnsafeRawBufferPointer) {
+        for piece in pieces {
+            switch piece {
+            case .text(let bytes): result += bytes
+            case .group(let number): if let range = match.group(number) { result += subject[range] }
             }
         }
     }

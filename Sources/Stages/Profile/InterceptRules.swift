@@ -3,8 +3,8 @@ import Yams
 
 /// Which hosts are decrypted.
 public struct InterceptRules: Sendable, Hashable {
-    private let only: [Location]?
-    private let except: [Location]
+    private var only: [Location]?
+    private var except: [Location]
 
     /// Every host is decrypted.
     public init() {
@@ -23,15 +23,49 @@ public struct InterceptRules: Sendable, Hashable {
         let url = RequestURL(scheme: "tunnel", host: host, port: port, path: "")
         return (only?.contains { $0.matches(url) } ?? true) && !except.contains { $0.matches(url) }
     }
+
+    /// In words; `nil` where every host is decrypted.
+    var text: String? {
+        let decrypted = only.map { $0.isEmpty ? "no host" : $0.map(\.description).joined(separator: ", ") }
+        let without = except.isEmpty ? "" : " except \(except.map(\.description).joined(separator: ", "))"
+        return decrypted == nil && without.isEmpty ? nil : "decrypted: \(decrypted ?? "every host")\(without)"
+    }
+
+    /// Whether it is certain that no host a location means is decrypted.
+    func neverDecrypts(_ location: Location) -> Bool {
+        if except.contains(where: { $0.pattern.port.isEmpty && $0.coversHost(of: location) }) { return true }
+        if case .exact(let host) = location.hostKey {
+            let ports = Int(location.pattern.port).map { [$0] } ?? [443]
+            return !ports.contains { decrypts(host: host, port: $0) }
+        }
+        return only.map { $0.allSatisfy { $0.hasDisjointHost(from: location) } } ?? false
+    }
 }
 
 extension InterceptRules {
-    init?(_ node: Node, _ reader: inout ProfileReader) {
-        guard let fields = reader.rule(node, "intercept", keys: ["only", "except"]), fields.isEnabled else {
-            return nil
-        }
-        only = fields["only"].map { InterceptRules.hosts($0, &reader) }
-        except = fields["except"].map { InterceptRules.hosts($0, &reader) } ?? []
+    /// What a profile may say.
+    static let keys: [GrammarKey] = [
+        GrammarKey(
+            "only",
+            .locations,
+            "The hosts that are decrypted: host and port, nothing else is known before.",
+            example: "only: [ \"*.example.com\", \"localhost:8443\" ]",
+            fallback: "every host"
+        ),
+        GrammarKey(
+            "except",
+            .locations,
+            "Hosts that are passed through unread.",
+            example: "except: [ \"*.bank.example\" ]",
+            fallback: "none"
+        ),
+    ]
+
+    /// Adds what one file says: hosts to decrypt and hosts not to are both gathered over the files of a profile.
+    mutating func add(_ node: Node, _ reader: inout ProfileReader) {
+        guard let fields = reader.fields(node, "intercept", keys: InterceptRules.keys) else { return }
+        if let node = fields["only"] { only = (only ?? []) + InterceptRules.hosts(node, &reader) }
+        if let node = fields["except"] { except += InterceptRules.hosts(node, &reader) }
     }
 
     /// Before anything is decrypted nothing but host and port is known.

@@ -18,6 +18,8 @@ public struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
     public var column: Int
     /// What is wrong, without a full stop.
     public var message: String
+    /// Whether the file itself could not be read.
+    var isUnreadable = false
 
     /// One line in the form that editors jump to: `file:line:column: message`.
     public var description: String {

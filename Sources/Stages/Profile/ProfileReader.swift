@@ -1,4 +1,5 @@
 import HTTPModel
+import NIOCore
 import Yams
 
 /// Reads values out of a profile's tree and gathers what is wrong with them.
@@ -7,6 +8,10 @@ import Yams
 /// is not what it should be, so that one pass finds all mistakes.
 struct ProfileReader {
     let file: String
+    /// Where relative paths begin: the directory of the file.
+    let directory: String
+    /// The user's own throttle presets by name in lower case, from every file of the profile.
+    var presets: [String: ThrottleConditions] = [:]
     private(set) var issues: [ProfileIssue] = []
 
     /// Beyond this many there is no use in going on.
@@ -14,6 +19,7 @@ struct ProfileReader {
 
     init(file: String) {
         self.file = file
+        directory = ProfileText.directory(of: file)
     }
 
     var hasErrors: Bool { issues.contains { $0.severity == .error } }
@@ -36,6 +42,45 @@ struct ProfileReader {
     ) {
         guard issues.count < ProfileReader.mostIssues else { return }
         issues.append(ProfileIssue(severity: severity, file: file, line: line, column: column, message: message()))
+    }
+
+    func place(_ node: Node) -> ProfilePlace {
+        ProfilePlace(file: file, line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
+    }
+
+    // MARK: - Mappings and lists
+
+    /// The members of a list; anything else is a list of itself.
+    func list(_ node: Node) -> [Node] {
+        node.sequence.map { Array($0) } ?? [node]
+    }
+
+    /// The fields of a mapping, unknown keys noted.
+    mutating func fields(_ node: Node, _ what: String, keys: [GrammarKey]) -> ProfileFields? {
+        guard let mapping = node.mapping else {
+            error("\(what) must be a mapping, as in { \(keys.first?.name ?? "key"): … }, not \(node.kind)", at: node)
+            return nil
+        }
+        var fields = ProfileFields(node: node, keys: keys)
+        for (key, value) in mapping {
+            guard let name = key.scalar?.string else {
+                error("a key must be a word", at: key)
+                continue
+            }
+            if keys.contains(where: { $0.name == name }) {
+                fields.values[name] = value
+            } else {
+                let known = keys.map(\.name)
+                error("\(what) has no key '\(name.prefix(40))'\(Suggestion.text(for: name, among: known))", at: key)
+            }
+        }
+        return fields
+    }
+
+    mutating func required(_ fields: ProfileFields, _ key: String, _ what: String) -> Node? {
+        if let node = fields[key] { return node }
+        error("\(what) needs '\(key)'", at: fields.node)
+        return nil
     }
 
     // MARK: - Values
@@ -69,110 +114,65 @@ struct ProfileReader {
         return nil
     }
 
-    /// The members of a list; anything else is a list of itself.
-    func list(_ node: Node) -> [Node] {
-        node.sequence.map { Array($0) } ?? [node]
+    /// A number, in the range that the grammar has for the key.
+    mutating func number(_ fields: ProfileFields, _ key: String) -> Double? {
+        guard let node = fields[key] else { return nil }
+        guard case .number(let range, let unit)? = fields.grammar(key)?.value else { return number(node, key, nil, "") }
+        return number(node, key, range, unit)
     }
 
-    /// The fields of a mapping, unknown keys noted.
-    mutating func fields(_ node: Node, _ what: String, keys: [String]) -> ProfileFields? {
-        guard let mapping = node.mapping else {
-            error("\(what) must be a mapping, as in { \(keys.first ?? "key"): … }, not \(node.kind)", at: node)
+    /// A number in a range.
+    mutating func number(_ node: Node, _ what: String, _ range: ClosedRange<Double>?, _ unit: String) -> Double? {
+        guard let text = text(node, what) else { return nil }
+        guard let number = Double(text), number.isFinite else {
+            error("\(what) must be a number\(unit.isEmpty ? "" : " (\(unit))"), not '\(text.prefix(40))'", at: node)
             return nil
         }
-        var fields = ProfileFields(node: node)
-        for (key, value) in mapping {
-            guard let name = key.scalar?.string else {
-                error("a key must be a word", at: key)
-                continue
-            }
-            if keys.contains(name) {
-                fields.values[name] = value
-            } else {
-                error("\(what) has no key '\(name.prefix(40))'\(Suggestion.text(for: name, among: keys))", at: key)
-            }
+        if let range, !range.contains(number) {
+            let (low, high) = (GrammarValue.text(range.lowerBound), GrammarValue.text(range.upperBound))
+            error("\(what) must be from \(low) to \(high)\(unit.isEmpty ? "" : " (\(unit))"), not \(text)", at: node)
+            return nil
         }
-        return fields
+        return number
     }
 
-    /// The fields of a mapping that may also have `name` and `enabled`.
-    mutating func rule(_ node: Node, _ what: String, keys: [String]) -> ProfileFields? {
-        guard var fields = fields(node, what, keys: keys + ["name", "enabled"]) else { return nil }
-        fields.name = fields["name"].flatMap { text($0, "name") }
-        fields.isEnabled = fields["enabled"].flatMap { flag($0, "enabled") } ?? true
-        return fields
-    }
-
-    mutating func required(_ fields: ProfileFields, _ key: String, _ what: String) -> Node? {
-        if let node = fields[key] { return node }
-        error("\(what) needs '\(key)'", at: fields.node)
+    /// A time with its unit: `500ms`, `30s`, `2m`.
+    mutating func duration(_ node: Node, _ what: String) -> TimeAmount? {
+        guard let text = text(node, what) else { return nil }
+        let units: [(String, Double)] = [("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3_600e9)]
+        if let (suffix, scale) = units.first(where: { text.hasSuffix($0.0) }),
+            let count = Double(text.dropLast(suffix.count)), count >= 0, count * scale < 1e17
+        {
+            return .nanoseconds(Int64(count * scale))
+        }
+        error("\(what) must be a time with its unit, as 500ms, 30s or 2m, not '\(text.prefix(40))'", at: node)
         return nil
     }
 
-    // MARK: - Locations
-
-    /// One location or a list of them.
-    mutating func locations(_ node: Node) -> [Location] {
-        if let list = node.sequence, list.isEmpty {
-            lint("the list of locations is empty, so nothing matches", at: node)
-        }
-        return list(node).compactMap { location($0) }
-    }
-
-    private mutating func location(_ node: Node) -> Location? {
-        if node.mapping != nil { return locationByFields(node) }
-        guard let text = text(node, "a location") else { return nil }
-        do {
-            let location = try Location(text)
-            for found in location.lints { lint(found.description, at: node) }
-            return location
-        } catch {
-            let isQuoted = node.scalar?.style == .singleQuoted || node.scalar?.style == .doubleQuoted
-            self.error(error.description, at: node, offset: error.column - 1 + (isQuoted ? 1 : 0))
+    /// An absolute path; a relative one begins beside the profile, `~/` in the home directory.
+    mutating func path(_ node: Node, _ what: String) -> String? {
+        guard let text = text(node, what) else { return nil }
+        guard !text.isEmpty, !text.utf8.contains(0) else {
+            error("\(what) must be the path of a file or directory", at: node)
             return nil
         }
+        return ProfileText.absolute(text, in: directory)
     }
 
-    private mutating func locationByFields(_ node: Node) -> Location? {
-        let keys = LocationPattern.Field.allCases.map(\.rawValue)
-        guard let fields = fields(node, "a location", keys: keys) else { return nil }
-        var pattern = LocationPattern()
-        for field in LocationPattern.Field.allCases {
-            if let value = fields[field.rawValue], let text = text(value, field.rawValue) { pattern[field] = text }
-        }
+    /// What a rule looks for in a text; `nil` where the key is not there, is blank, or is no good.
+    mutating func pattern(
+        _ fields: ProfileFields,
+        _ key: String,
+        isCaseSensitive: Bool,
+        isWhole: Bool
+    ) -> TextPattern? {
+        guard let node = fields[key], let text = text(node, key), !text.isEmpty else { return nil }
         do {
-            let location = try Location(pattern)
-            for found in location.lints { lint(found.description, at: node) }
-            return location
+            return try TextPattern(text, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
         } catch {
-            self.error(error.description, at: error.field.flatMap { fields[$0.rawValue] } ?? node)
+            let characters = String(decoding: Array(text.utf8).prefix(error.offset), as: UTF8.self).count
+            self.error("bad regular expression: \(error.message)", at: node, offset: characters + node.quoteWidth)
             return nil
-        }
-    }
-}
-
-/// A mapping's values by key.
-struct ProfileFields {
-    let node: Node
-    var values: [String: Node] = [:]
-    var name: String?
-    var isEnabled = true
-
-    init(node: Node) {
-        self.node = node
-    }
-
-    subscript(key: String) -> Node? { values[key] }
-}
-
-extension Node {
-    /// What the node is, in words.
-    var kind: String {
-        switch self {
-        case .scalar: "a text"
-        case .mapping: "a mapping"
-        case .sequence: "a list"
-        case .alias: "an alias"
         }
     }
 }

@@ -1,14 +1,19 @@
+import Dispatch
 import Foundation
+import Synchronization
 import Yams
 
 /// Gets from a file to a YAML tree, on guard against what a hostile file can do.
 enum ProfileText {
     /// No profile that people write is larger.
     static let limit = 1 << 20
+    /// How many characters that begin or divide values a text may have: seven for each of eleven thousand rules, and no
+    /// more than can be read in a second.
+    static let mostMarks = 80_000
 
     /// Reads a file; at most one byte more than the limit is ever read.
     static func read(_ path: String) throws(ProfileError) -> String {
-        guard let file = fopen(path, "rb") else { throw failure(path, "cannot be read: \(reason())") }
+        guard let file = fopen(path, "rb") else { throw unreadable(path) }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 << 10)
@@ -17,7 +22,7 @@ enum ProfileText {
             if count == 0 { break }
             bytes += piece[..<count]
         }
-        if ferror(file) != 0 { throw failure(path, "cannot be read: \(reason())") }
+        if ferror(file) != 0 { throw unreadable(path) }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             if bytes.count > limit { throw tooLarge(path) }
             throw failure(path, "is not UTF-8 text")
@@ -25,7 +30,31 @@ enum ProfileText {
         return text
     }
 
+    /// The directory that a file is in; `.` where its name says none.
+    static func directory(of file: String) -> String {
+        guard let slash = file.lastIndex(of: "/") else { return "." }
+        return slash == file.startIndex ? "/" : String(file[..<slash])
+    }
+
+    /// A path as it stands, or from a directory where it is relative; `~/` is the home directory.
+    static func absolute(_ path: String, in directory: String) -> String {
+        if path.hasPrefix("/") { return path }
+        if path.hasPrefix("~/") { return NSHomeDirectory() + path.dropFirst() }
+        return directory == "." ? path : directory.hasSuffix("/") ? directory + path : "\(directory)/\(path)"
+    }
+
+    /// The same text for every way to name the same file.
+    static func canonical(_ path: String) -> String {
+        URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
+    }
+
     private static func reason() -> String { String(cString: strerror(errno)) }
+
+    private static func unreadable(_ path: String) -> ProfileError {
+        var error = failure(path, "cannot be read: \(reason())")
+        error.issues[0].isUnreadable = true
+        return error
+    }
 
     private static func tooLarge(_ file: String) -> ProfileError {
         failure(file, "is larger than \(limit >> 20) MiB, which no profile needs")
@@ -40,14 +69,31 @@ enum ProfileText {
     /// Parses the text; `nil` where there is nothing in it.
     static func tree(_ text: String, file: String) throws(ProfileError) -> Node? {
         guard text.utf8.count <= limit else { throw tooLarge(file) }
+        // A byte order mark is no part of the text (YAML 1.2 §5.2), but the parser takes it for one.
+        let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
         if let trap = trap(in: text) { throw failure(file, trap.message, line: trap.line, column: trap.column) }
         do {
-            return try Parser(yaml: text, encoding: .utf8).singleRoot()
+            return try parse(text)
         } catch let error as YamlError {
             throw describe(error, file)
         } catch {
             throw failure(file, "is not YAML: \(error)")
         }
+    }
+
+    /// Parses on a thread of its own: the parser calls itself for each level of nesting, up to a thousand, and what
+    /// thread we are called on, with how little stack, is not known.
+    private static func parse(_ text: String) throws -> Node? {
+        let outcome = Mutex<Result<Node?, any Error>?>(nil)
+        let done = DispatchSemaphore(value: 0)
+        let thread = Thread {
+            outcome.withLock { $0 = Result { try Parser(yaml: text, encoding: .utf8).singleRoot() } }
+            done.signal()
+        }
+        thread.stackSize = 16 << 20
+        thread.start()
+        done.wait()
+        return try outcome.withLock { $0.take() }?.get()
     }
 
     private static func describe(_ error: YamlError, _ file: String) -> ProfileError {
@@ -71,16 +117,23 @@ enum ProfileText {
         }
     }
 
-    /// Finds the two parts of YAML by which a small text can cost any amount of time, and which no profile needs.
+    /// Finds what makes a text cost more time than a profile may, and which no profile needs.
     ///
-    /// Lists of aliases of lists of aliases grow without bound; lists within keys within keys are compared over and
-    /// over. Quotes and comments are not told apart, so that no trick with them gets one past this check.
+    /// Each value takes its time, however small it is. Lists of aliases of lists of aliases grow without bound; lists
+    /// within keys within keys are compared over and over. Quotes and comments are not told apart, so that no trick with them gets one past this check.
     private static func trap(in text: String) -> (line: Int, column: Int, message: String)? {
         var line = 1
         var column = 1
         var before: UInt8 = 0x20
         var beforeThat: UInt8 = 0x20
+        var marks = 0
         for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "{"): marks += 1
+            case 0x20, 0x09, 0x0A, 0x0D: if before == UInt8(ascii: "-") { marks += 1 }
+            default: break
+            }
+            if marks > mostMarks { return (line, column, "up to here the profile has as many values as can be taken") }
             if before == UInt8(ascii: "&"), isNameByte(byte), endsToken(beforeThat) {
                 let message =
                     "anchors (&name) are not taken in profiles; if it is text, write \\x26 for & in double quotes"

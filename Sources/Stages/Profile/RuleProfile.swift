@@ -1,94 +1,116 @@
 public import ExchangeCore
 import Yams
 
-/// A set-up of tools as a file describes it: read, checked and compiled.
+/// A set-up of tools as one file or several describe it: read, checked and compiled.
+///
+/// The rules of several files stand one after the other, in the order of the files.
 public struct RuleProfile: Sendable {
-    /// The tools in force, in their fixed order.
-    public let chain: StageChain
-    /// Which hosts are decrypted.
-    public let intercept: InterceptRules
     /// The name that the profile gives itself; empty where it does not.
     public let name: String
-    /// How many rules are in force.
-    public let ruleCount: Int
-    /// For example `2 block rules, 1 rewrite rule`.
-    public let summary: String
+    /// The files it was read from, those that are included before those that include them.
+    public let sources: [ProfileSource]
+    /// The tools that the files say something about, in the fixed order.
+    public let tools: [ToolOutline]
+    /// The tools that are switched off at first.
+    public let off: Set<StageSlot>
+    /// Which hosts are decrypted.
+    public let intercept: InterceptRules
+    /// Further networks that may use the proxy, as CIDR.
+    public let access: [String]
+    /// The profile's own tests.
+    public let expectations: [Expectation]
+    /// What must hold of the traffic of a run.
+    public let assertions: [Assertion]
     /// What is allowed but hardly meant.
     public let lints: [ProfileIssue]
 
-    /// Reads a profile from a file.
-    ///
-    /// - Throws: ``ProfileError`` with everything that is wrong.
-    public static func load(path: String) throws(ProfileError) -> RuleProfile {
-        try RuleProfile(try ProfileText.read(path), file: path)
+    let compiled: [Compiled]
+
+    /// A tool with a rule that is in force.
+    struct Compiled: Sendable {
+        let stage: any Stage
+        /// `nil` where the stage is to be asked about every exchange.
+        let headings: [RuleHeading]?
     }
 
-    /// Reads a profile from text; `file` is what issues call it.
+    /// Reads a profile from its files and those that they include.
+    ///
+    /// - Throws: ``ProfileError`` with everything that is wrong.
+    public static func load(paths: [String]) throws(ProfileError) -> RuleProfile {
+        try RuleProfile(sources: try ProfileSource.read(paths))
+    }
+
+    /// Reads a profile from one text; `file` is what issues call it.
     ///
     /// - Throws: ``ProfileError`` with everything that is wrong.
     public init(_ text: String, file: String) throws(ProfileError) {
-        var reader = ProfileReader(file: file)
-        var stages: [any Stage] = []
-        var counts: [String] = []
-        var total = 0
-        var intercept = InterceptRules()
-        var name = ""
-        let tree = try ProfileText.tree(text, file: file)
-        if let tree, let fields = RuleProfile.topLevel(tree, &reader) {
-            name = fields.name ?? ""
-            RuleProfile.checkVersion(fields, &reader)
-            if let node = fields["intercept"] { intercept = InterceptRules(node, &reader) ?? InterceptRules() }
-            for tool in ToolRegistry.tools {
-                guard let node = fields[tool.key], let result = tool.parse(node, &reader), fields.isEnabled else {
-                    continue
-                }
-                stages.append(result.stage)
-                total += result.ruleCount
-                counts.append("\(result.ruleCount) \(tool.key) rule\(result.ruleCount == 1 ? "" : "s")")
-            }
-        } else if tree == nil {
-            reader.note(.error, "the profile is empty; the least it has is 'version: 1'", line: 1, column: 1)
-        }
-        let issues = reader.issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
-        if reader.hasErrors { throw ProfileError(issues: issues) }
-        chain = StageChain(stages)
-        self.intercept = intercept
-        self.name = name
-        ruleCount = total
-        summary = counts.isEmpty ? "no rules" : counts.joined(separator: ", ")
-        lints = issues
+        try self.init(sources: [ProfileSource(file: file, text: text)])
     }
 
-    /// The top level's fields.
+    /// Compiles texts that have been read; what they include is among them already.
     ///
-    /// A tool that this version does not have yet is told apart from a mistake.
-    private static func topLevel(_ tree: Node, _ reader: inout ProfileReader) -> ProfileFields? {
-        guard var mapping = tree.mapping else {
-            reader.error("a profile is a mapping that begins with 'version: 1', not \(tree.kind)", at: tree)
-            return nil
+    /// - Throws: ``ProfileError`` with everything that is wrong.
+    public init(sources: [ProfileSource]) throws(ProfileError) {
+        var compiler = ProfileCompiler()
+        try compiler.add(sources)
+        let issues = compiler.issues
+        if issues.contains(where: { $0.severity == .error }) { throw ProfileError(issues: issues) }
+        name = compiler.name
+        self.sources = sources
+        off = compiler.off
+        intercept = compiler.intercept
+        access = compiler.access
+        expectations = compiler.expectations
+        assertions = compiler.assertions
+        tools = compiler.tools.map { ToolOutline($0.grammar, $1.map(\.heading)) }
+        lints = RuleProfile.sorted(issues + ProfileLints(tools, intercept: intercept).issues, by: sources)
+        compiled = compiler.tools.filter { $0.rules.contains { $0.heading.isEnabled } }.map { tool, rules in
+            Compiled(stage: tool.stage(rules), headings: tool.actsWithoutMatch ? nil : rules.map(\.heading))
         }
-        for (key, _) in mapping {
-            guard let name = key.scalar?.string, ToolRegistry.later.contains(name) else { continue }
-            reader.error("this version of Sluice does not have '\(name)' yet", at: key)
-        }
-        mapping = Node.Mapping(
-            mapping.filter { !ToolRegistry.later.contains($0.key.scalar?.string ?? "") }.map { ($0.key, $0.value) },
-            mapping.tag,
-            mapping.style,
-            mapping.mark
-        )
-        return reader.rule(
-            .mapping(mapping),
-            "a profile",
-            keys: ["version", "intercept"] + ToolRegistry.tools.map(\.key)
-        )
+        if off.contains(.throttle) { setThrottle(isOn: false) }
     }
 
-    private static func checkVersion(_ fields: ProfileFields, _ reader: inout ProfileReader) {
-        guard let node = reader.required(fields, "version", "a profile"), let text = reader.text(node, "version"),
-            text != "1"
-        else { return }
-        let hint = Int(text).map { $0 > 1 } == true ? "a newer Sluice may" : "it is 1"
-        reader.error("this Sluice does not know version '\(text.prefix(20))' of the profile; \(hint)", at: node)
+    /// The tools in force at first.
+    public var chain: StageChain { chain(without: off) }
+
+    /// The tools in force, in their fixed order, where some are switched off.
+    ///
+    /// The throttle stays even then: `setThrottle` switches it, for what is under way too.
+    public func chain(without off: Set<StageSlot>) -> StageChain {
+        let inForce = compiled.filter { !off.contains($0.stage.slot) || $0.stage is Throttle }
+        return StageChain(inForce.map(\.stage), preselection: HostPreselection(inForce.map(\.headings)))
+    }
+
+    /// The tools for a rehearsal: those of the chain, but for the one that would write files.
+    func rehearsalChain(without off: Set<StageSlot>) -> StageChain {
+        let inForce = compiled.filter { !off.contains($0.stage.slot) }
+        let stages = inForce.map { compiled -> any Stage in
+            compiled.stage.slot == .mirror ? MirrorRehearsal(compiled.headings ?? []) : compiled.stage
+        }
+        return StageChain(stages, preselection: HostPreselection(inForce.map(\.headings)))
+    }
+
+    /// In the order of the files, and of each from its top.
+    private static func sorted(_ issues: [ProfileIssue], by sources: [ProfileSource]) -> [ProfileIssue] {
+        let places = Dictionary(sources.enumerated().map { ($1.file, $0) }) { first, _ in first }
+        return issues.sorted {
+            (places[$0.file] ?? 0, $0.line, $0.column) < (places[$1.file] ?? 0, $1.line, $1.column)
+        }
+    }
+
+    /// How many rules are in force.
+    public var ruleCount: Int {
+        tools.reduce(0) { $0 + $1.rules.count { $0.isEnabled } }
+    }
+
+    /// For example `2 block rules, 1 rewrite rule`.
+    public var summary: String {
+        let counts = tools.compactMap { tool -> String? in
+            let count = tool.rules.count { $0.isEnabled }
+            let state = off.contains(tool.slot) ? " (off)" : ""
+            let noun = tool.slot == .breakpoints ? "breakpoint" : "\(tool.slot.name) rule"
+            return count == 0 ? nil : "\(count) \(noun)\(count == 1 ? "" : "s")\(state)"
+        }
+        return counts.isEmpty ? "no rules" : counts.joined(separator: ", ")
     }
 }

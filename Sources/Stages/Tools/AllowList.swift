@@ -1,52 +1,59 @@
 public import ExchangeCore
 import HTTPModel
-import Yams
 
-/// The allow list: only requests that match one of its locations pass.
+/// The allow list: only requests that match one of its rules pass.
 public struct AllowList: Stage {
-    /// The allow list's place.
-    public var slot: StageSlot { .allowList }
+    struct Rule: ToolRule {
+        var heading: RuleHeading
+        let refusal: Refusal?
+    }
 
-    private var index = LocationIndex()
-    private var refusal = Refusal.forbid
+    private let index: RuleIndex
+    private let refusal: Refusal
 
-    /// A handler that refuses, unless a location matches.
+    init(_ rules: [Rule]) {
+        index = RuleIndex(rules.map(\.heading))
+        refusal = rules.lazy.filter(\.heading.isEnabled).compactMap(\.refusal).first ?? .answer(403)
+    }
+
+    /// A handler that refuses, unless a rule matches.
     public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        guard index.first(opening.url) == nil else { return nil }
+        guard index.first(opening) == nil else { return nil }
         return RefusingHandler(refusal, rule: nil, reason: "no location of the allow list matches")
     }
 }
 
-extension AllowList {
-    /// Reads the key's value.
-    ///
-    /// `allow: { at: ["*.example.com", "localhost"], action: 403 }`, or a list of such; the first action counts for all.
-    static let tool = Tool(key: "allow") { node, reader in
-        var list = AllowList()
-        var action: Refusal?
-        var count = 0
-        var isAnyEnabled = false
-        for entry in reader.list(node) {
-            guard let fields = reader.rule(entry, "an allow rule", keys: ["at", "action"]) else { continue }
-            let own = fields["action"].flatMap { reader.choice($0, "action", Refusal.choices) }
-            guard let at = reader.required(fields, "at", "an allow rule") else { continue }
-            let locations = reader.locations(at)
-            guard fields.isEnabled else { continue }
-            isAnyEnabled = true
-            if let own, let action, own != action {
-                reader.lint("the allow list has one action for all that does not pass: the first one given", at: entry)
-            }
-            action = action ?? own
-            for location in locations { list.index.add(location, rule: count) }
-            count += 1
-        }
-        if !isAnyEnabled, reader.list(node).isEmpty {
-            reader.lint(
-                "the allow list is empty and therefore not in force; to block all, use block: { at: \"*\" }",
-                at: node
+extension AllowList: RuleTool {
+    /// It acts on what no rule matches.
+    static var actsWithoutMatch: Bool { true }
+
+    /// The allow list's place.
+    public var slot: StageSlot { .allowList }
+
+    static let grammar = ToolGrammar(
+        .allowList,
+        noun: "an allow rule",
+        summary: "Lets only matching requests pass; all others are refused.",
+        scope: .at,
+        selection: .first,
+        keys: [
+            GrammarKey(
+                "action",
+                Refusal.value,
+                "How what does not pass is refused; the first one given counts for the whole list.",
+                example: "action: 403",
+                fallback: "403"
             )
+        ],
+        example: "allow: { at: [\"*.example.com\", \"localhost\"], action: 403 }"
+    )
+
+    static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
+        var heading = heading
+        heading.action = "pass"
+        if heading.isEnabled, heading.scope.locations?.isEmpty == true {
+            reader.lint("an allow rule without a location lets nothing pass", at: fields.node)
         }
-        list.refusal = action ?? .forbid
-        return isAnyEnabled ? Tool.Result(stage: list, ruleCount: count) : nil
+        return Rule(heading: heading, refusal: fields["action"].flatMap { Refusal($0, &reader) })
     }
 }

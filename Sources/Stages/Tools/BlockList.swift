@@ -1,45 +1,159 @@
 public import ExchangeCore
 import HTTPModel
-import Yams
 
-/// The block list: requests that match one of its rules are refused, by a cut connection or by a 403.
+/// The block list: requests that match one of its rules are refused, by a cut connection or by an answer.
 ///
-/// A tunnel that is not decrypted can match by host and port only.
+/// A rule may be for a share of the requests that match it; the others are left to the rules after it. A tunnel that is
+/// not decrypted can match by host and port only.
 public struct BlockList: Stage {
-    private struct Rule {
-        let name: String
+    struct Rule: ToolRule {
+        var heading: RuleHeading
         let refusal: Refusal
+        /// `nil` where every request that matches is refused.
+        let share: BlockShare?
     }
 
-    /// The block list's place.
-    public var slot: StageSlot { .blockList }
+    private let rules: [Rule]
+    private let index: RuleIndex
+    private let hasShares: Bool
 
-    private var rules: [Rule] = []
-    private var index = LocationIndex()
+    init(_ rules: [Rule]) {
+        self.rules = rules
+        index = RuleIndex(rules.map(\.heading))
+        hasShares = rules.contains { $0.share != nil }
+    }
 
     /// A handler that refuses, where a rule matches.
     public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        guard let (position, location) = index.first(opening.url) else { return nil }
-        let rule = rules[position]
-        return RefusingHandler(rule.refusal, rule: rule.name, reason: "the block list has \(location)")
+        guard let match = index.first(opening) else { return nil }
+        if hasShares { return drawn(opening) }
+        return RefusingHandler(rules[match.rule].refusal, rule: rules[match.rule].heading.name, reason: reason(match))
+    }
+
+    private func reason(_ match: RuleIndex.Match) -> String {
+        "the block list has \(match.location?.description ?? "everything")"
+    }
+
+    /// The first rule that matches and whose draw, if there is one, is against the request.
+    private func drawn(_ opening: ExchangeOpening) -> (any StageHandler)? {
+        var spared: [String] = []
+        for position in index.all(opening) {
+            let rule = rules[position]
+            let location = rule.heading.scope.locations?.first { $0.matches(opening.url) }
+            var reason = reason(RuleIndex.Match(rule: position, location: location))
+            if let share = rule.share {
+                let draw = share.draw(opening)
+                guard draw.isHit else {
+                    spared.append("\(rule.heading.name): \(draw.text), so it passed")
+                    continue
+                }
+                reason += ", and \(draw.text)"
+            }
+            return RefusingHandler(rule.refusal, rule: rule.heading.name, reason: reason)
+        }
+        return spared.isEmpty ? nil : SparingHandler(spared)
     }
 }
 
-extension BlockList {
-    /// Reads the key's value.
-    ///
-    /// `block: [ { at: "*.tracker.example", action: drop } ]`
-    static let tool = Tool(key: "block") { node, reader in
-        var list = BlockList()
-        for (position, entry) in reader.list(node).enumerated() {
-            guard let fields = reader.rule(entry, "a block rule", keys: ["at", "action"]) else { continue }
-            let refusal = fields["action"].flatMap { reader.choice($0, "action", Refusal.choices) } ?? .forbid
-            guard let at = reader.required(fields, "at", "a block rule") else { continue }
-            let locations = reader.locations(at)
-            guard fields.isEnabled else { continue }
-            for location in locations { list.index.add(location, rule: list.rules.count) }
-            list.rules.append(Rule(name: fields.name ?? "rule \(position + 1)", refusal: refusal))
+/// A share of requests, drawn by chance that a seed makes repeatable.
+struct BlockShare: Sendable {
+    /// In percent.
+    let percent: Double
+    let seed: UInt64
+    private let draws: SeededDraw
+    private let counter = RequestCounter()
+
+    init(percent: Double, seed: UInt64, rule: String) {
+        self.percent = percent
+        self.seed = seed
+        draws = SeededDraw(seed: seed, rule: rule)
+    }
+
+    /// Draws for a request: whether it is one of the share, and how that came about.
+    func draw(_ opening: ExchangeOpening) -> (isHit: Bool, text: String) {
+        let nth = counter.next(opening.head.method, opening.url)
+        let drawn = draws.uniform(opening.head.method, opening.url, nth: nth, index: 0) * 100
+        let isHit = drawn < percent
+        let tenths = Int((drawn * 10).rounded(.down))
+        let number = "\(tenths / 10).\(tenths % 10)"
+        let share = GrammarValue.text(percent)
+        return (
+            isHit,
+            "\(number) was drawn, \(isHit ? "below" : "not below") \(share) (request \(nth) for it, seed \(seed))"
+        )
+    }
+}
+
+/// Writes down which rules let a request pass by chance.
+private final class SparingHandler: StageHandler {
+    private let notes: [String]
+
+    init(_ notes: [String]) {
+        self.notes = notes
+    }
+
+    func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+        for note in notes { exchange.note(note) }
+        return .forward
+    }
+}
+
+extension BlockList: RuleTool {
+    /// The block list's place.
+    public var slot: StageSlot { .blockList }
+
+    static let grammar = ToolGrammar(
+        .blockList,
+        noun: "a block rule",
+        summary: "Refuses matching requests: cuts the connection, or answers with an error.",
+        scope: .at,
+        selection: .first,
+        keys: [
+            GrammarKey(
+                "action",
+                Refusal.value,
+                "How the request is refused: the connection is cut, or this status is answered with a page that says why.",
+                example: "action: drop",
+                fallback: "403"
+            ),
+            GrammarKey(
+                "share",
+                .number(0...100, unit: "percent"),
+                "How many of the matching requests are refused, drawn by chance; the others are left to later rules.",
+                example: "share: 20",
+                fallback: "100"
+            ),
+            GrammarKey(
+                "seed",
+                .number(0...9_007_199_254_740_992, unit: ""),
+                "Makes the draws the same in every run: the n-th request for a URL always fares alike.",
+                example: "seed: 42",
+                fallback: "another one in each run"
+            ),
+        ],
+        example: "block: [ { at: \"*.tracker.example\", action: drop } ]"
+    )
+
+    static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
+        let refusal = fields["action"].flatMap { Refusal($0, &reader) } ?? .answer(403)
+        let percent = reader.number(fields, "share")
+        if percent == 0, let node = fields["share"] {
+            reader.error("a share of 0 refuses nothing; to switch the rule off there is 'enabled: false'", at: node)
         }
-        return list.rules.isEmpty ? nil : Tool.Result(stage: list, ruleCount: list.rules.count)
+        let seed = reader.number(fields, "seed")
+        if let node = fields["seed"] {
+            if let seed, seed != seed.rounded() { reader.error("seed must be a whole number", at: node) }
+            if fields["share"] == nil { reader.lint("'seed' means nothing without 'share'", at: node) }
+        }
+        var heading = heading
+        heading.action = refusal.action
+        var share: BlockShare?
+        if let percent, percent < 100 {
+            let seed = seed.map { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
+            share = BlockShare(percent: percent, seed: seed, rule: heading.name)
+            heading.isConditional = true
+            heading.action += " to \(GrammarValue.text(percent)) % of them"
+        }
+        return Rule(heading: heading, refusal: refusal, share: share)
     }
 }

@@ -1,31 +1,52 @@
 import ExchangeCore
 import HTTPModel
+import Yams
 
 /// What becomes of an exchange that a list does not let pass.
-enum Refusal: Sendable {
+enum Refusal: Sendable, Hashable {
     /// The connection is cut without an answer.
     case drop
-    /// The client gets a 403 that says who refused.
-    case forbid
+    /// The client gets this status, with a page that says who refused.
+    case answer(Int)
 
     /// How profiles write them.
-    static let choices: [(String, Refusal)] = [("drop", .drop), ("403", .forbid)]
+    static let value = GrammarValue.either(.choice(["drop"]), .number(400...599, unit: "status"))
+
+    init?(_ node: Node, _ reader: inout ProfileReader) {
+        guard let text = reader.text(node, "action") else { return nil }
+        if text == "drop" {
+            self = .drop
+        } else if let status = Int(text), (400...599).contains(status) {
+            self = .answer(status)
+        } else {
+            reader.error("action must be drop or a status from 400 to 599, not '\(text.clipped(to: 40))'", at: node)
+            return nil
+        }
+    }
+
+    /// What is done, for lists of rules.
+    var action: String {
+        switch self {
+        case .drop: "drop the connection"
+        case .answer(let status): "answer \(status)"
+        }
+    }
 
     /// What the trace says was done.
     var outcome: String {
         switch self {
         case .drop: "the connection was dropped"
-        case .forbid: "answered 403"
+        case .answer(let status): "answered \(status)"
         }
     }
 
     func verdict(_ head: RequestHead, _ text: String) -> Verdict {
         switch self {
         case .drop: .drop
-        case .forbid:
+        case .answer(let status):
             .refuse(
                 .explanation(
-                    status: 403,
+                    status: status,
                     title: "Blocked",
                     text: text,
                     html: head.fields.value(of: "accept")?.contains("text/html") ?? false

@@ -107,6 +107,11 @@ struct HTTP2FloodGuard: ~Copyable {
         pings.refund(1)
     }
 
+    /// Notes that a stream was reset by us, which many clients answer with a reset of their own.
+    mutating func noteSentReset() {
+        resets.refund(1)
+    }
+
     private mutating func count(
         type: UInt8,
         flags: UInt8,

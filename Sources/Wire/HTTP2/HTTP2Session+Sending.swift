@@ -165,6 +165,7 @@ extension HTTP2Session {
         stream.queue.removeAll()
         stream.trailers = nil
         nghttp2_submit_rst_stream(handle, 0, id.number, code.rawValue)
+        floodGuard.noteSentReset()
         if role == .client, !stream.isHeadSent {
             // A request that waits for its turn is forgotten at once; nghttp2 would do so when its turn comes.
             streamClosed(id.number, code)

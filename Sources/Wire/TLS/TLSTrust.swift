@@ -116,8 +116,8 @@ public final class TLSTrust: Sendable {
         for candidate in [bundle] + Self.usualBundles where X509_STORE_load_file(store, candidate) == 1 { return }
     }
 
-    /// Where systems without a hashed directory keep their authorities.
-    private static let usualBundles = [
+    /// Where systems keep all their authorities in one file, beside the place that OpenSSL was built for.
+    static let usualBundles = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/ssl/cert.pem",
     ]

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import Foundation
 import HTTPModel
 import NIOCore
 import ProxyServer
@@ -27,8 +28,17 @@ struct Run: AsyncParsableCommand {
     )
     var recorder: RecorderConfiguration.Mode = .lossless
 
-    @Option(help: "The rule profile (YAML).")
-    var profile: String?
+    @Option(help: "A rule profile (YAML). Repeatable: the rules of several stand one after the other.")
+    var profile: [String] = []
+
+    @Argument(
+        parsing: .postTerminator,
+        help: ArgumentHelp(
+            "After '--': a command to run behind the proxy, with its arguments. Sluice ends with it, with its exit code.",
+            valueName: "command"
+        )
+    )
+    var command: [String] = []
 
     @Flag(help: "Print no line for each exchange.")
     var quiet = false
@@ -37,25 +47,82 @@ struct Run: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
+        if command.isEmpty, CommandLine.arguments.last == "--" {
+            throw ValidationError("There is no command after '--'.")
+        }
         if quiet, json { throw ValidationError("--quiet and --json exclude each other.") }
         if noSession, session != nil { throw ValidationError("--session and --no-session exclude each other.") }
     }
 
     func run() async throws {
-        var settings = try proxy.settings()
+        let environment = ProcessInfo.processInfo.environment
+        // Known before anything is started, with the exit code that shells have for it.
+        let child = try command.isEmpty ? nil : findCommand(environment)
+        var settings = try proxy.settings(port: child == nil ? 8080 : 0)
         settings.session = session
         settings.recordsNothing = noSession
         settings.recorder = recorder
-        settings.profile = profile
-        settings.output = quiet ? .quiet : json ? .json : .lines
-        StopSignals.prepare()
+        settings.profiles = profile
+        // The command has the standard output to itself.
+        settings.output = json ? .json : quiet || child != nil ? .quiet : .lines
+        // A command gets the signals, so they must be as they were when it is started.
+        if child == nil { StopSignals.prepare() }
         let running = try await RunningProxy.start(settings)
         announce(running)
-        await StopSignals.wait()
-        StandardStreams.error("sluice: stopping; once more ends it at once\n")
+        guard let child else {
+            await StopSignals.wait()
+            StandardStreams.error("sluice: stopping; once more ends it at once\n")
+            if !(await finish(running)) { throw ExitCode(1) }
+            return
+        }
+        let code = await run(child, environment, running)
+        StopSignals.prepare()
+        let isFine = await finish(running)
+        if code != 0 { throw ExitCode(code) }
+        if !isFine { throw ExitCode(1) }
+    }
+
+    private func findCommand(_ environment: [String: String]) throws -> ChildCommand {
+        do {
+            return try ChildCommand(command, environment: environment)
+        } catch {
+            StandardStreams.error("sluice: \(error)\n")
+            throw ExitCode(error.exitCode)
+        }
+    }
+
+    /// Runs the command to its end; returns its exit code.
+    private func run(_ child: ChildCommand, _ environment: [String: String], _ running: RunningProxy) async -> Int32 {
+        do {
+            let outcome = try await ChildRun.run(
+                child,
+                proxy: running.address,
+                authority: running.authority,
+                inherited: environment,
+                note: { StandardStreams.error("sluice: \($0)\n") }
+            )
+            for note in outcome.notes { StandardStreams.error("sluice: \(note)\n") }
+            return outcome.exitCode
+        } catch {
+            StandardStreams.error("sluice: \(error)\n")
+            return (error as? ChildFailure)?.exitCode ?? 1
+        }
+    }
+
+    /// Stops the proxy, says what there was, and checks what the profile asserts.
+    ///
+    /// - Returns: whether everything was recorded and every assertion holds.
+    private func finish(_ running: RunningProxy) async -> Bool {
         let summary = await running.stop()
         StandardStreams.error(RunSummary.text(summary))
-        if summary.error != nil { throw ExitCode(1) }
+        do {
+            let results = try await running.checkAssertions()
+            for result in results { StandardStreams.error(result.text) }
+            return summary.error == nil && results.allSatisfy(\.passes)
+        } catch {
+            StandardStreams.error("sluice: \(error)\n")
+            return false
+        }
     }
 
     private func announce(_ running: RunningProxy) {
@@ -71,132 +138,9 @@ struct Run: AsyncParsableCommand {
             text += recovered.count > recovered.first.count ? ", …)\n" : ")\n"
         }
         if let profile = running.profileSummary { text += "sluice: profile: \(profile)\n" }
+        text += running.profileLints.map { "\($0)\n" }.joined()
         StandardStreams.error(text)
     }
 }
 
 extension RecorderConfiguration.Mode: ExpressibleByArgument {}
-
-/// The legs on which HTTP/2 is spoken, as `--http2` names them.
-enum HTTP2Choice: String, ExpressibleByArgument, CaseIterable {
-    case off, client, upstream, on
-
-    var legs: ProxyConfiguration.HTTP2Legs {
-        switch self {
-        case .off: []
-        case .client: .client
-        case .upstream: .upstream
-        case .on: [.client, .upstream]
-        }
-    }
-}
-
-/// The options of every command that runs a proxy.
-struct ProxyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where to listen; port 0 is any free one.", valueName: "host:port"))
-    var listen = "127.0.0.1:8080"
-
-    @Option(
-        help: ArgumentHelp(
-            "A network that may use the proxy beside this machine; needed where others can reach it. Repeatable.",
-            valueName: "cidr"
-        )
-    )
-    var allow: [String] = []
-
-    @Option(help: "A certificate authority to use in place of your own: PEM with key, or PKCS #12.")
-    var ca: String?
-
-    @Option(help: "The PEM file with the authority's key, where --ca has only the certificate.")
-    var caKey: String?
-
-    @Option(help: "The password of a PKCS #12 authority.")
-    var caPassword: String?
-
-    @Option(help: "A PEM file with certificates to trust when servers are verified. Repeatable.")
-    var upstreamCa: [String] = []
-
-    @Flag(help: "Verify no server.")
-    var insecureUpstream = false
-
-    @Option(help: ArgumentHelp("A server not to verify. Repeatable.", valueName: "host"))
-    var insecureHost: [String] = []
-
-    @Option(help: ArgumentHelp("A server with which old and weak TLS is spoken. Repeatable.", valueName: "host"))
-    var tlsLegacy: [String] = []
-
-    @Option(help: "Where HTTP/2 is spoken: on both legs ('on'), with clients or with servers only, or nowhere ('off').")
-    var http2 = HTTP2Choice.on
-
-    @Flag(help: "Keep decrypting hosts whose clients refuse our certificate.")
-    var noAutoTunnel = false
-
-    @Option(help: ArgumentHelp("How long connecting to a server may take.", valueName: "seconds"))
-    var connectTimeout = 15.0
-
-    @Option(
-        help: ArgumentHelp(
-            "How long an exchange may be silent, but for tunnels, WebSockets and streams of messages.",
-            valueName: "seconds"
-        )
-    )
-    var idleTimeout = 600.0
-
-    @Option(help: ArgumentHelp("How long the rest of a request head may take.", valueName: "seconds"))
-    var headTimeout = 60.0
-
-    @Option(help: ArgumentHelp("How long exchanges may take to finish when stopped.", valueName: "seconds"))
-    var grace = 3.0
-
-    func validate() throws {
-        for (name, value) in [
-            ("connect-timeout", connectTimeout), ("idle-timeout", idleTimeout), ("head-timeout", headTimeout),
-        ]
-        where !(0.001...1_000_000).contains(value) {
-            throw ValidationError("--\(name) takes seconds above 0.")
-        }
-        if !(0...3_600).contains(grace) { throw ValidationError("--grace takes seconds from 0 to 3600.") }
-        if caKey != nil, ca == nil { throw ValidationError("--ca-key needs --ca.") }
-        _ = try place()
-        _ = try networks()
-    }
-
-    func settings() throws -> RunSettings {
-        var settings = RunSettings()
-        (settings.host, settings.port) = try place()
-        settings.allowed = try networks()
-        settings.authority = ca
-        settings.authorityKey = caKey
-        settings.authorityPassword = caPassword
-        settings.upstreamAuthorities = upstreamCa
-        settings.skipsVerification = insecureUpstream
-        settings.insecureHosts = insecureHost
-        settings.legacyHosts = tlsLegacy
-        settings.tunnelsRefusingHosts = !noAutoTunnel
-        settings.http2 = http2.legs
-        settings.timeouts.connect = .milliseconds(Int64(connectTimeout * 1_000))
-        settings.timeouts.requestHead = .milliseconds(Int64(headTimeout * 1_000))
-        settings.timeouts.idle = .milliseconds(Int64(idleTimeout * 1_000))
-        settings.grace = .milliseconds(Int64(grace * 1_000))
-        return settings
-    }
-
-    private func place() throws -> (String, Int) {
-        var host = listen[...]
-        guard let colon = host.lastIndex(of: ":"), let port = Int(host[host.index(after: colon)...]),
-            (0...65_535).contains(port)
-        else { throw ValidationError("--listen takes host:port, for example 127.0.0.1:8080; not '\(listen)'.") }
-        host = host[..<colon]
-        if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
-        return (host.isEmpty ? "127.0.0.1" : String(host), port)
-    }
-
-    private func networks() throws -> [AccessRules.Network] {
-        try allow.flatMap { $0.split(separator: ",") }.map { text in
-            guard let network = AccessRules.Network(String(text)) else {
-                throw ValidationError("--allow takes an address or a network such as 192.168.0.0/16; not '\(text)'.")
-            }
-            return network
-        }
-    }
-}

@@ -41,7 +41,7 @@ final class SluiceProcess: Sendable {
     static func environment(_ scratch: Scratch) -> [String: String] {
         [
             "XDG_CONFIG_HOME": scratch.path("config"), "XDG_STATE_HOME": scratch.path("state"),
-            "HOME": scratch.path("home"),
+            "HOME": scratch.path("home"), "XDG_RUNTIME_DIR": scratch.path("runtime"),
         ]
     }
 

@@ -1,0 +1,40 @@
+import DequeModule
+import HTTPModel
+import NIOCore
+
+/// A message that is held for a decision: its head waits first, and behind it, where a whole-body hook holds it, its body.
+extension MessageFlow {
+    /// The held message: its head, and its body where that is held too.
+    var held: (Head, ByteBuffer?)? {
+        guard isHeld, let first = waiting.first, case .head(let head, _) = first.item else { return nil }
+        guard first.stage == .wholeHooked else { return (head, nil) }
+        if waiting.count > 1, case .part(let body) = waiting[1].item { return (head, body) }
+        return (head, ByteBuffer())
+    }
+
+    /// Puts an edited message in the place of the held one.
+    mutating func replaceHeld(head: Head, body: ByteBuffer?) {
+        guard isHeld, let first = waiting.first, case .head(_, var framing) = first.item else { return }
+        if first.stage == .wholeHooked, let body {
+            let oldBody: ByteBuffer
+            if waiting.count > 1, case .part(let part) = waiting[1].item {
+                oldBody = part
+                waiting.remove(at: 1)
+            } else {
+                oldBody = ByteBuffer()
+            }
+            if body != oldBody {
+                framing = holdsTrailers ? .chunked : .length(Int64(body.readableBytes))
+                bodyMayChange = true
+            }
+            if body.readableBytes > 0 { waiting.insert(Waiting(item: .part(body), next: first.next + 1), at: 1) }
+        }
+        waiting[0].item = .head(head, framing)
+        isChanged = true
+    }
+
+    private var holdsTrailers: Bool {
+        guard case .end(let trailers?)? = waiting.last?.item else { return false }
+        return !trailers.isEmpty
+    }
+}

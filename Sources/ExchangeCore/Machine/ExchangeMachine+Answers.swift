@@ -1,0 +1,137 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// Answers that come from no server.
+extension ExchangeMachine {
+    // MARK: - Answers of our own
+
+    /// What a file that is being read takes the place of.
+    enum FileRole {
+        /// A server's response: its bytes are recorded as received.
+        case received
+        /// A response that was received, or some of it: its bytes are recorded as sent.
+        case sent
+    }
+
+    /// Takes a stage's answer as though a server had sent it, so that the response chain runs.
+    mutating func receiveAnswer(_ answer: LocalAnswer) {
+        let answer = framed(answer)
+        upstream = .done
+        marks.responseBegan = exchange.now
+        marks.responseEnded = exchange.now
+        recordAnswer(answer)
+        for item in items(of: answer) { responseFlow.accept(item) }
+        if let file = answer.file { read(file, as: .received) }
+        pumpResponse()
+    }
+
+    /// Takes a stage's answer in place of the response that is passing it; later stages still see it.
+    mutating func replaceResponse(with answer: LocalAnswer, next: Int) {
+        // A file takes the server's place, even where that has just some of the request left to read.
+        if upstream == .ready || upstream == .answered && answer.file != nil {
+            abandonUpstream()
+            discardsRequest = true
+            unpause(.request, [.peerFull, .paced, .working])
+        }
+        isUpgrading = false
+        record.flags.insert(.answeredLocally)
+        let answer = framed(answer)
+        responseFlow.replace(with: items(of: answer), next: next)
+        if let file = answer.file { read(file, as: .sent) }
+    }
+
+    /// Gives the client an answer past the response chain.
+    mutating func answerDirectly(_ answer: LocalAnswer) {
+        releaseHold()
+        abandonUpstream()
+        upstream = .done
+        discardsRequest = true
+        isUpgrading = false
+        unpause(.request, [.upstreamPending, .streamLimit, .peerFull, .held, .paced, .working])
+        unpause(.response, [.held, .paced, .working])
+        guard responseState == .none else {
+            // A tunnel whose CONNECT was answered already.
+            emit(.abortClient(.connectError))
+            finish()
+            return
+        }
+        record.flags.insert(.answeredLocally)
+        let answer = framed(answer)
+        let role: FileRole = messages.responseHead == nil ? .received : .sent
+        recordAnswer(answer)
+        if let file = answer.file {
+            responseFlow.replace(with: items(of: answer), next: links.count)
+            responseFlow.isChanged = role == .sent
+            responseFlow.bodyMayChange = role == .sent
+            read(file, as: role)
+            pumpResponse()
+            return
+        }
+        responseState = .ended
+        for item in items(of: answer) {
+            switch item {
+            case .head(let head, let framing): emit(.sendResponseHead(head, framing))
+            case .part(let part): emit(.sendResponsePart(part))
+            case .end: emit(.sendResponseEnd(nil))
+            }
+        }
+        finishIfDone()
+    }
+
+    /// Has a file read as though it came from a server.
+    private mutating func read(_ file: AnswerFile, as role: FileRole) {
+        fileRole = role
+        upstream = .ready
+        readsUpstream = true
+        marks.responseEnded = nil
+        emit(.readFile(file))
+    }
+
+    /// An answer from a file says how long that is; one that has no body reads none.
+    private func framed(_ answer: LocalAnswer) -> LocalAnswer {
+        guard let file = answer.file else { return answer }
+        var answer = answer
+        if answer.head.status != 204, answer.head.status != 304 {
+            answer.head.fields.set("Content-Length", String(file.length))
+        }
+        if forbidsBody(answer.head.status) || file.length == 0 { answer.file = nil }
+        return answer
+    }
+
+    /// Records an answer as received, or, where a server's response was received before, as what was sent instead.
+    private mutating func recordAnswer(_ answer: LocalAnswer) {
+        record.status = answer.head.status
+        if record.flags.contains(.grpc) { record.grpc = GRPCOutcome(answer.head.fields) }
+        let body = forbidsBody(answer.head.status) ? ByteBuffer() : answer.body
+        if messages.responseHead == nil {
+            messages.responseHead = answer.head.serialized()
+            record.mediaType = mediaType(answer.head)
+            record.sizes.responseHead = Int64(messages.responseHead?.readableBytes ?? 0)
+            record.sizes.responseBody = Int64(body.readableBytes)
+        } else {
+            messages.responseHeadSent = answer.head.serialized()
+            record.flags.formUnion([.responseChanged, .responseBodyChanged])
+        }
+        if body.readableBytes > 0 {
+            let side: BodySide = messages.responseHeadSent == nil ? .responseReceived : .responseSent
+            sink.record(.body(record.id, side, body))
+        }
+    }
+
+    private func items(of answer: LocalAnswer) -> [MessageFlow<ResponseHead>.Item] {
+        guard !forbidsBody(answer.head.status) else { return [.head(answer.head, .none), .end(nil)] }
+        if let file = answer.file { return [.head(answer.head, .length(file.length))] }
+        let head = MessageFlow<ResponseHead>.Item.head(answer.head, .length(Int64(answer.body.readableBytes)))
+        return answer.body.readableBytes > 0 ? [head, .part(answer.body), .end(nil)] : [head, .end(nil)]
+    }
+
+    func mediaType(_ head: ResponseHead) -> String {
+        head.fields.withValue(of: .contentType) { bytes in
+            var essence = bytes.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
+            while let last = essence.last, last == 0x20 || last == 0x09 { essence.removeLast() }
+            let text = String(fieldBytes: UnsafeRawBufferPointer(rebasing: essence))
+            return essence.contains { $0 &- 0x41 < 26 || $0 >= 0x80 } ? text.lowercased() : text
+        } ?? ""
+    }
+}

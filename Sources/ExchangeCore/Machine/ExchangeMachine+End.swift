@@ -1,0 +1,110 @@
+import HTTPModel
+import NIOCore
+
+/// How exchanges end.
+extension ExchangeMachine {
+    // MARK: - The end
+
+    /// Ends the exchange with a failure: with a page where the client has no head yet, else by cutting it off.
+    ///
+    /// What goes wrong after the client has its response whole is only noted.
+    mutating func fail(_ failure: ExchangeFailure, cutClient: Bool) {
+        guard responseState != .ended else {
+            exchange.stage = "sluice"
+            exchange.note("after the response: \(failure.message)")
+            finish()
+            return
+        }
+        record.failure = failure
+        record.state = .failed
+        abandonUpstream(failure.resetCode ?? .cancel)
+        // A server that resets a stream means to say so; a client that can be told the same is.
+        let isPassedOn = clientTakesResets && failure.resetCode != nil
+        if cutClient || isPassedOn || responseState != .none || isTunnelEstablished {
+            emit(.abortClient(failure.resetCode ?? (failure.code == .aborted ? .cancel : .internalError)))
+            finish()
+        } else {
+            answerDirectly(page(for: failure))
+        }
+    }
+
+    /// Ends the exchange with a failure that a stage wants: the client is cut off.
+    mutating func cut(_ failure: ExchangeFailure) {
+        guard isTunnel, responseState == .ended else {
+            fail(failure, cutClient: true)
+            return
+        }
+        // Half a tunnel is still something to fail.
+        record.failure = failure
+        record.state = .failed
+        abandonUpstream()
+        emit(.abortClient(.internalError))
+        finish()
+    }
+
+    /// The answer that tells a client of a failure, in a form that it can show.
+    private func page(for failure: ExchangeFailure) -> LocalAnswer {
+        let fields = messages.requestHead.flatMap { StoredHead.request($0)?.fields }
+        if record.flags.contains(.grpc) {
+            return .callFailure(failure, contentType: fields?.value(of: .contentType) ?? "application/grpc")
+        }
+        return .failure(failure, html: fields?.value(of: "accept")?.contains("text/html") ?? false)
+    }
+
+    /// Gives up a connection that was asked for, or whose request or response is not whole.
+    mutating func abandonUpstream(_ code: HTTP2ErrorCode = .cancel) {
+        switch upstream {
+        case .connecting, .ready, .answered: emit(.abandonUpstream(code))
+        case .none, .done: break
+        }
+        upstream = .done
+        fileRole = nil
+    }
+
+    /// The exchange is over when the client has its response whole and its request was read whole, and sent where
+    /// somebody still wants it.
+    mutating func finishIfDone() {
+        guard responseState == .ended, requestState == .ended, discardsRequest || requestFlow.isEmpty else { return }
+        // A tunnel of which both halves have ended leaves nothing to give up.
+        if isTunnel { upstream = .done }
+        finish()
+    }
+
+    mutating func finish() {
+        guard !isFinished else { return }
+        isFinished = true
+        abandonUpstream()
+        releaseHold()
+        if record.kind == .webSocket { noteMissingClose() }
+        if record.state == .inFlight { record.state = .complete }
+        noteTimings()
+        messages.trace = exchange.trace
+        let isComplete = record.state == .complete && responseState == .ended
+        for link in links {
+            if let work = link.handler.ended(isComplete: isComplete) { emit(.performAfterwards(work)) }
+        }
+        links = []
+        emit(.finished)
+    }
+
+    private mutating func noteTimings() {
+        let now = exchange.now
+        if record.kind == .tunnel || record.kind == .decryptedTunnel {
+            // Whose turn it is to speak in a tunnel is not known, so there is nothing that waits.
+            record.timings.wait = nil
+        } else if let sentAt = marks.requestSent {
+            record.timings.send = marks.ready.map { microseconds(from: $0, to: sentAt) }
+            record.timings.wait = marks.responseBegan.map { microseconds(from: sentAt, to: $0) }
+        } else if let ready = marks.ready {
+            record.timings.wait = marks.responseBegan.map { microseconds(from: ready, to: $0) }
+        }
+        if let began = marks.responseBegan {
+            record.timings.receive = microseconds(from: began, to: marks.responseEnded ?? now)
+        }
+        record.timings.total = microseconds(from: openedAt, to: now)
+    }
+
+    func microseconds(from start: NIODeadline, to end: NIODeadline) -> Int64 {
+        max(0, (end - start).nanoseconds / 1_000)
+    }
+}

@@ -1,0 +1,63 @@
+import Content
+import HTTPModel
+public import NIOCore
+
+extension HeldMessage {
+    /// A body was set for a message whose head alone is held.
+    public struct NoBodyHeld: Error, CustomStringConvertible {
+        /// What to tell whoever tried.
+        public let description = "Only the head of this message is held; its body streams on after it."
+    }
+
+    /// The held body without its content coding.
+    ///
+    /// - Parameter limit: the most bytes to decode to.
+    /// - Returns: the body, as far as it could be decoded, and what was wrong with the rest if anything was; `nil` where
+    ///   the head alone is held.
+    public func decodedBody(limit: Int) -> (ByteBuffer, problem: String?)? {
+        switch self {
+        case .request(let head, let body, _): body.map { HeldMessage.decoded($0, head.fields, limit) }
+        case .response(let head, let body): body.map { HeldMessage.decoded($0, head.fields, limit) }
+        }
+    }
+
+    /// Sets the held body, given without content coding: the coding is put on again, or, where that is not possible, the
+    /// `Content-Encoding` field is taken off.
+    ///
+    /// The engine frames the message anew when it goes on.
+    ///
+    /// - Throws: `NoBodyHeld` where the head alone is held.
+    public mutating func setBody(decoded body: ByteBuffer) throws {
+        switch self {
+        case .request(var head, .some, let destination):
+            let coded = HeldMessage.coded(body, &head.fields)
+            self = .request(head, body: coded, destination: destination)
+        case .response(var head, .some):
+            let coded = HeldMessage.coded(body, &head.fields)
+            self = .response(head, body: coded)
+        case .request(_, nil, _), .response(_, nil): throw NoBodyHeld()
+        }
+    }
+
+    private static func decoded(
+        _ body: ByteBuffer,
+        _ fields: FieldSection,
+        _ limit: Int
+    ) -> (ByteBuffer, problem: String?) {
+        let codings = WholeBody.codings(fields)
+        guard !codings.isEmpty, body.readableBytes > 0 else { return (body, nil) }
+        let result = ContentDecoder.decode(body, codings: codings, limit: limit)
+        return (result.bytes, result.problem?.description)
+    }
+
+    private static func coded(_ body: ByteBuffer, _ fields: inout FieldSection) -> ByteBuffer {
+        let codings = WholeBody.codings(fields)
+        guard !codings.isEmpty else { return body }
+        do {
+            return try ContentEncoder.encode(body, codings: codings)
+        } catch {
+            fields.removeAll(.contentEncoding)
+            return body
+        }
+    }
+}

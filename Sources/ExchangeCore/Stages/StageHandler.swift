@@ -1,0 +1,114 @@
+public import HTTPModel
+public import NIOCore
+
+/// What one stage does to one exchange.
+///
+/// Lives on the exchange's event loop.
+///
+/// Hooks are synchronous and must not block: no disk, no name resolution, no locks; what has to block is left to a
+/// `Verdict.perform`. Every hook has a default that forwards. A demand is read after the head hook of its direction, so
+/// that hook may decide it.
+public protocol StageHandler: AnyObject {
+    /// What the handler wants of the request's body.
+    var requestDemand: BodyDemand { get }
+    /// What the handler wants of the response's body.
+    var responseDemand: BodyDemand { get }
+
+    /// The request's head, as earlier stages left it.
+    func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
+    /// Some bytes of the request's body (demand `observe` or `transform`).
+    func requestPart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
+    /// The request whole (demand `whole`); an edited body is framed anew.
+    func requestWhole(_ head: inout RequestHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
+    /// The request's body is larger than the demand `whole` asked for; it streams on after this, and the demand is
+    /// read once more.
+    func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
+    /// The response's head, as earlier stages left it.
+    func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
+    /// Some bytes of the response's body (demand `observe` or `transform`).
+    func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
+    /// The response whole (demand `whole`); an edited body is framed anew.
+    func responseWhole(_ head: inout ResponseHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
+    /// The response's body is larger than the demand `whole` asked for; it streams on after this, and the demand is
+    /// read once more.
+    func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
+    /// When the bytes that wait may go on (demand `pace`).
+    ///
+    /// Called for the bytes at the head of the queue, and again for what is left of them once some have gone on. Nothing
+    /// more is read from their sender meanwhile.
+    ///
+    /// - Parameters:
+    ///   - direction: where the bytes are going.
+    ///   - waiting: the bytes that arrived together; never empty.
+    ///   - exchange: the exchange; `now` is the present moment.
+    /// - Returns: how many of them go on, and when.
+    func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace
+    /// The exchange is over, however it ended; no hook is called afterwards.
+    ///
+    /// - Parameter isComplete: whether the client has the response whole, and not one that tells of a failure.
+    /// - Returns: work to be done on another thread, which nobody waits for; if its outcome is a failure, that is logged.
+    func ended(isComplete: Bool) -> (any BlockingWork)?
+}
+
+extension StageHandler {
+    /// No interest in the request's body.
+    public var requestDemand: BodyDemand { .none }
+    /// No interest in the response's body.
+    public var responseDemand: BodyDemand { .none }
+    /// Forwards the head as it is.
+    public func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
+    /// Forwards the part as it is.
+    public func requestPart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
+    /// Forwards the request as it is.
+    public func requestWhole(
+        _ head: inout RequestHead,
+        _ body: inout ByteBuffer,
+        _ exchange: inout StageExchange
+    ) -> Verdict { .forward }
+    /// Forwards the request as it is; the engine notes that.
+    public func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
+    /// Forwards the head as it is.
+    public func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
+    /// Forwards the part as it is.
+    public func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
+    /// Forwards the response as it is.
+    public func responseWhole(
+        _ head: inout ResponseHead,
+        _ body: inout ByteBuffer,
+        _ exchange: inout StageExchange
+    ) -> Verdict { .forward }
+    /// Forwards the response as it is; the engine notes that.
+    public func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
+    /// Lets everything go on at once.
+    public func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
+        .pass(waiting.readableBytes, at: exchange.now)
+    }
+    /// Does nothing.
+    public func ended(isComplete: Bool) -> (any BlockingWork)? { nil }
+}
+
+/// What a handler wants of a message's body.
+public enum BodyDemand: Sendable, Hashable {
+    /// Nothing; parts pass by.
+    case none
+    /// To see each part, leaving the bytes as they are.
+    case observe
+    /// To see each part and perhaps change it; the message is framed anew without a length.
+    case transform
+    /// The whole body at once, up to `limit` bytes; over it the message passes unmodified and the trace says so.
+    /// With `decoded` the content coding is removed before the hook and put back where the body was changed.
+    case whole(limit: Int, decoded: Bool)
+    /// To say when bytes go on; in tunnels and WebSockets too.
+    case pace
+}
+
+/// When bytes that wait go on.
+public enum Pace: Sendable {
+    /// So many of them, but at least one and at most all, go on at that moment: at once where it has come already.
+    /// Then it is asked about the rest.
+    case pass(Int, at: NIODeadline)
+    /// None of them go on yet; it is asked once more at that moment.
+    case again(at: NIODeadline)
+    /// The exchange ends as with `Verdict.fail`.
+    case fail(ExchangeFailure)
+}

@@ -1,0 +1,67 @@
+public import HTTPModel
+public import NIOCore
+
+/// What a hook decides.
+public enum Verdict: Sendable {
+    /// Go on with what the hook left in its parameter.
+    case forward
+    /// Answer in place of the server. Remaining request hooks and the whole response chain still run. From a response
+    /// hook: replaces the response from here on.
+    case respond(LocalAnswer)
+    /// Answer at once; no further hook is asked. What block lists do.
+    case refuse(LocalAnswer)
+    /// Cut the connection to the client without an answer; no further hook is asked.
+    case drop
+    /// End the exchange as though the network had failed: it is recorded as failed with this failure, and the client
+    /// is cut off.
+    case fail(ExchangeFailure)
+    /// Hold the message before it goes on from here.
+    case pause(Pause)
+    /// Hold the message while work that may block is done on another thread; then the outcome's verdict counts as
+    /// though the hook had decided so. A part is held until its work is done, which is back-pressure enough.
+    case perform(any BlockingWork)
+}
+
+/// How long a message is held.
+public enum Pause: Sendable {
+    /// Until a moment on the event loop's clock.
+    case until(NIODeadline)
+    /// Until a moment, at which the hook is asked once more. Only from head hooks.
+    case again(at: NIODeadline)
+    /// Until somebody decides: a breakpoint. Only from head and whole-body hooks.
+    case decision(HoldLimit?)
+}
+
+/// What becomes of a held message that nobody decides about in time.
+public struct HoldLimit: Sendable {
+    /// How long the message waits.
+    public var after: TimeAmount
+    /// What is taken to be decided then.
+    public var resolution: HoldResolution
+
+    /// Sets a limit.
+    public init(after: TimeAmount, resolution: HoldResolution) {
+        self.after = after
+        self.resolution = resolution
+    }
+}
+
+/// Work that a hook may not do itself, since it may block: files, names.
+public protocol BlockingWork: Sendable {
+    /// Does the work, on a thread on which blocking is allowed.
+    func run() -> WorkOutcome
+}
+
+/// What came of blocking work.
+public struct WorkOutcome: Sendable {
+    /// What is decided now about the message that was held.
+    public var verdict: Verdict
+    /// What is to be added to the exchange's trace.
+    public var trace: [TraceEntry]
+
+    /// Creates an outcome.
+    public init(_ verdict: Verdict, trace: [TraceEntry] = []) {
+        self.verdict = verdict
+        self.trace = trace
+    }
+}

@@ -1,0 +1,45 @@
+/// The rules that were in force from a moment on, as a session keeps them: enough to read and compile them again.
+public struct StoredRules: Sendable, Hashable {
+    /// A file of the profile with all of its text.
+    public struct Source: Sendable, Hashable, Codable {
+        /// The file, as issues name it.
+        public var file: String
+        /// What it held.
+        public var text: String
+
+        /// Puts a source together.
+        public init(file: String, text: String) {
+            self.file = file
+            self.text = text
+        }
+    }
+
+    /// Counts the sets of a session, from 1.
+    public var number: Int64
+    /// Since when they were in force: microseconds since 1970.
+    public var at: Int64
+    /// The profile's files in the order in which they were read, included ones too; none where there was no profile.
+    public var sources: [Source]
+    /// The names of the tools that were switched off, sorted.
+    public var switchedOff: [String]
+
+    /// Puts a set together.
+    public init(number: Int64, at: Int64, sources: [Source], switchedOff: [String]) {
+        self.number = number
+        self.at = at
+        self.sources = sources
+        self.switchedOff = switchedOff
+    }
+}
+
+/// A set of rules on its way to the file, where it gets its number.
+struct RulesNote: Sendable {
+    var at: Int64
+    var sources: [StoredRules.Source]
+    var switchedOff: [String]
+
+    /// What it holds of the recorder's credit, in bytes.
+    var cost: Int {
+        sources.reduce(512) { $0 + $1.file.utf8.count + $1.text.utf8.count }
+    }
+}

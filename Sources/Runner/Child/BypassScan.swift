@@ -1,0 +1,87 @@
+import Foundation
+import NIOCore
+
+/// Looks which connections of a command's processes do not lead to the proxy (Linux).
+///
+/// Needs no privileges, and sees what is there at the moment of each ``sample()``: a connection that comes and goes
+/// between two of them is missed, and so are those of processes of another user or in a network of their own.
+struct BypassScan {
+    private static let dns: UInt16 = 53
+    /// More than anybody reads; so that a program that scans ports does not fill our memory.
+    private static let mostReported = 1_000
+
+    private let proxy: SocketEndpoint?
+    private let table = SocketTable()
+    private var tree: ProcessTree
+    /// Sockets whose owner was looked for already.
+    private var examined: Set<UInt64> = []
+    /// Ports on which something listens, or did: what comes in there are no connections that the command made.
+    private var listening: Set<UInt16> = []
+    private var reported: Set<BypassedConnection> = []
+
+    /// Prepares for a command that is not started yet.
+    ///
+    /// - Parameters:
+    ///   - variable: A variable with its value that only the command will be given.
+    ///   - proxy: Where the proxy listens.
+    init(variable: String, proxy: SocketAddress) {
+        self.proxy = SocketEndpoint(proxy)
+        tree = ProcessTree(variable: variable)
+    }
+
+    /// The command was started.
+    ///
+    /// - Parameter root: Its process.
+    mutating func start(_ root: pid_t) {
+        tree.start(root)
+    }
+
+    /// Looks at what is there now.
+    ///
+    /// - Returns: The connections that were not there before; each destination of each process once.
+    mutating func sample() -> [BypassedConnection] {
+        if tree.refresh() { examined = [] }
+        let candidates = candidates()
+        examined.formIntersection(candidates.keys)
+        // Reading what every process has open is the dearer part, and needless where no socket is new.
+        guard candidates.keys.contains(where: { !examined.contains($0) }) else { return [] }
+        var found: [BypassedConnection] = []
+        for pid in tree.members.sorted() {
+            ProcessFiles.forEachSocket(of: pid) { inode in
+                guard let row = candidates[inode], examined.insert(inode).inserted else { return }
+                let connection = BypassedConnection(
+                    address: row.remote.text,
+                    port: Int(row.remote.port),
+                    process: ProcessFiles.program(of: pid),
+                    pid: pid,
+                    isLocal: row.isLocal
+                )
+                guard reported.count < Self.mostReported else { return }
+                if reported.insert(connection).inserted { found.append(connection) }
+            }
+        }
+        examined.formUnion(candidates.keys)
+        return found
+    }
+
+    /// The connections of this network, whosever they are.
+    private mutating func candidates() -> [UInt64: SocketRow] {
+        var candidates: [UInt64: SocketRow] = [:]
+        table.read { row in
+            if row.state == SocketRow.State.listen {
+                listening.insert(row.local.port)
+            } else if row.inode != 0, passesProxy(row) {
+                candidates[row.inode] = row
+            }
+        }
+        return candidates.filter { !listening.contains($0.value.local.port) }
+    }
+
+    /// Whether a connection leads elsewhere than to the proxy, and is not one that asks for an address.
+    func passesProxy(_ row: SocketRow) -> Bool {
+        if row.remote.port == Self.dns { return false }
+        guard let proxy, row.remote.port == proxy.port else { return true }
+        if row.remote.address == proxy.address { return false }
+        return !(proxy.isUnspecified && row.isLocal)
+    }
+}

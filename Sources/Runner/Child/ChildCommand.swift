@@ -1,0 +1,78 @@
+import Foundation
+
+/// A command that is to run behind the proxy, found but not started.
+public struct ChildCommand: Sendable, Equatable {
+    /// The file that is executed.
+    public let executable: String
+    /// The command and its arguments as they were given.
+    public let words: [String]
+
+    /// Looks a command up as a shell does.
+    ///
+    /// Do this before anything else is started, so that a slip of the keyboard leaves nothing behind.
+    ///
+    /// - Parameters:
+    ///   - words: The command and its arguments.
+    ///   - environment: The variables that count; only `PATH` is looked at.
+    /// - Throws: Where there is no such command (exit code 127), or it cannot be executed (126).
+    public init(_ words: [String], environment: [String: String]) throws(ChildFailure) {
+        guard let name = words.first, !name.isEmpty else {
+            let hint = "Write sluice run -- COMMAND ARGS…"
+            throw ChildFailure("There is no command after --.", hint: hint, exitCode: 127)
+        }
+        self.words = words
+        if name.contains("/") {
+            if let problem = Self.problem(of: name) { throw problem }
+            executable = name
+            return
+        }
+        var refusal: ChildFailure?
+        let path = environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+        for directory in path.split(separator: ":", omittingEmptySubsequences: false) {
+            // An empty entry means the current directory (POSIX, 8.3).
+            let candidate = directory.isEmpty ? "./\(name)" : "\(directory)/\(name)"
+            guard let problem = Self.problem(of: candidate) else {
+                executable = candidate
+                return
+            }
+            // What cannot be executed does not end the search, but is the better answer where nothing else is found.
+            if problem.exitCode == 126, refusal == nil { refusal = problem }
+        }
+        throw refusal
+            ?? ChildFailure("\(name): command not found.", hint: "Check its name, or give its path.", exitCode: 127)
+    }
+
+    private static func problem(of path: String) -> ChildFailure? {
+        var information = stat()
+        guard stat(path, &information) == 0 else {
+            if errno == EACCES { return .notExecutable(path, "you may not look there") }
+            return ChildFailure("\(path): no such file.", hint: "Check its path.", exitCode: 127)
+        }
+        if information.st_mode & S_IFMT == S_IFDIR { return .notExecutable(path, "it is a directory") }
+        if access(path, X_OK) == 0 { return nil }
+        return .notExecutable(path, String(cString: strerror(errno)), hint: "If it is a program: chmod +x '\(path)'")
+    }
+}
+
+/// Why a command could not be started.
+public struct ChildFailure: Error, CustomStringConvertible {
+    /// What happened, where.
+    public let message: String
+    /// What to try; may be empty.
+    public let hint: String
+    /// The exit code that shells give for it: 127 for a command that is not there, 126 for one that cannot be executed.
+    public let exitCode: Int32
+
+    init(_ message: String, hint: String = "", exitCode: Int32) {
+        self.message = message
+        self.hint = hint
+        self.exitCode = exitCode
+    }
+
+    static func notExecutable(_ path: String, _ reason: String, hint: String = "") -> ChildFailure {
+        ChildFailure("\(path) cannot be executed: \(reason).", hint: hint, exitCode: 126)
+    }
+
+    /// Message and hint.
+    public var description: String { hint.isEmpty ? message : "\(message)\n\(hint)" }
+}

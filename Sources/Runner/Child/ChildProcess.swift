@@ -1,0 +1,120 @@
+import Foundation
+import Synchronization
+
+/// A command that was started: in our process group, with our standard streams and terminal.
+///
+/// Foundation's `Process` is not used because it gives the command a process group of its own: at a terminal that is a
+/// background one, which may not read and gets no Ctrl-C.
+final class ChildProcess: Sendable {
+    /// The number of the process; of no use for `kill` once it was waited for.
+    let pid: pid_t
+    /// The same, until the process was waited for and the number can be another's.
+    private let running: Mutex<pid_t?>
+
+    private init(_ pid: pid_t) {
+        self.pid = pid
+        running = Mutex(pid)
+    }
+
+    /// Starts a command.
+    ///
+    /// - Throws: Where the system refuses (exit code 126).
+    static func start(_ command: ChildCommand, environment: [String: String]) throws(ChildFailure) -> ChildProcess {
+        let variables = environment.map { "\($0.key)=\($0.value)" }.sorted()
+        var (pid, error) = spawn(command.executable, command.words, variables)
+        if error == ENOEXEC {
+            // A script without `#!`: POSIX has it run by the shell (execvp).
+            let words = ["/bin/sh", command.executable] + command.words.dropFirst()
+            (pid, error) = spawn("/bin/sh", words, variables)
+        }
+        switch error {
+        case 0: return ChildProcess(pid)
+        case ENOENT:
+            let hint = "It is there, but not the interpreter that its first line names, or its dynamic loader."
+            throw .notExecutable(command.executable, String(cString: strerror(error)), hint: hint)
+        default: throw .notExecutable(command.executable, String(cString: strerror(error)))
+        }
+    }
+
+    /// Sends a signal, unless the process is over.
+    func send(_ signal: Int32) {
+        running.withLock { running in
+            if let running { kill(running, signal) }
+        }
+    }
+
+    /// Waits until the process is over, whatever its own children do.
+    ///
+    /// - Returns: Its exit code; 128 and the signal's number where a signal ended it.
+    func exitCode() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: self.wait()) }
+        }
+    }
+
+    private func wait() -> Int32 {
+        // It stays a zombie, and so keeps its number, until nobody can send it signals any more.
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+        return running.withLock { running in
+            running = nil
+            var status: Int32 = 0
+            while waitpid(pid, &status, 0) < 0 {
+                if errno != EINTR { return 1 }
+            }
+            let signal = status & 0x7F
+            return signal == 0 ? status >> 8 & 0xFF : 128 + signal
+        }
+    }
+
+    private static func spawn(_ file: String, _ words: [String], _ variables: [String]) -> (pid: pid_t, error: Int32) {
+        #if canImport(Darwin)
+        var attributes: posix_spawnattr_t?
+        #else
+        var attributes = posix_spawnattr_t()
+        #endif
+        let failure = posix_spawnattr_init(&attributes)
+        guard failure == 0 else { return (0, failure) }
+        defer { posix_spawnattr_destroy(&attributes) }
+        // We ignore SIGPIPE and wait for SIGCHLD; a command expects neither. No signal is to be blocked.
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        sigaddset(&defaults, SIGPIPE)
+        sigaddset(&defaults, SIGCHLD)
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        posix_spawnattr_setsigmask(&attributes, &blocked)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        keepSockets()
+        return withCStrings(words) { words in
+            withCStrings(variables) { variables in
+                var pid: pid_t = 0
+                let error = posix_spawn(&pid, file, nil, &attributes, words, variables)
+                return (pid, error)
+            }
+        }
+    }
+
+    /// Keeps our sockets from the command: else it would hold connections open that we close.
+    ///
+    /// So too what has no type, which is what the event loops wait with. What else it inherits, such as the pipe of
+    /// `make`'s job server, is the user's business.
+    private static func keepSockets() {
+        for descriptor in 3..<max(3, min(getdtablesize(), 65_536)) {
+            var facts = stat()
+            guard fstat(descriptor, &facts) == 0, [0, S_IFSOCK].contains(facts.st_mode & S_IFMT) else { continue }
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        }
+    }
+
+    /// Runs `body` with the strings in the form of `argv`.
+    private static func withCStrings<Result>(
+        _ strings: [String],
+        _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+    ) -> Result {
+        let copies = strings.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        return body(copies + [nil])
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+public import NIOCore
+public import Wire
+
+/// A command that runs behind the proxy: `sluice run -- COMMAND ARGS…`.
+public enum ChildRun {
+    /// Runs a command to its end.
+    ///
+    /// It gets our standard streams and terminal, and variables by which it finds the proxy and trusts the authority
+    /// (``ClientVariable/all``, `JAVA_TOOL_OPTIONS`, Git's). SIGINT, SIGTERM, SIGHUP and SIGQUIT do not end us
+    /// meanwhile: they are passed on, unless the terminal sent them to the whole group anyway.
+    ///
+    /// - Parameters:
+    ///   - command: The command.
+    ///   - proxy: Where the proxy listens.
+    ///   - authority: What signs the certificates that the proxy shows.
+    ///   - inherited: The variables that the command gets beside ours.
+    ///   - note: Takes what the user should know before the command starts, each in one line.
+    /// - Returns: What became of it.
+    /// - Throws: `ChildFailure` where it cannot be started; `StartFailure` or `CertificateFailure` where the files
+    ///   that it needs cannot be made.
+    public static func run(
+        _ command: ChildCommand,
+        proxy: SocketAddress,
+        authority: CertificateAuthority,
+        inherited: [String: String],
+        note: (String) -> Void = { _ in }
+    ) async throws -> ChildOutcome {
+        let trust = try TrustFiles(authority: authority, environment: inherited)
+        defer { trust.remove() }
+        let environment = ChildEnvironment(inherited: inherited, proxy: proxy, trust: trust)
+        for text in environment.notes + trust.notes { note(text) }
+        let variables = environment.variables
+        var scan = BypassScan(variable: "SLUICE_CA=\(trust.authority)", proxy: proxy)
+        let child = try SignalRelay.add { () throws(ChildFailure) in
+            try ChildProcess.start(command, environment: variables)
+        }
+        scan.start(child.pid)
+        let watcher = BypassWatcher(scan)
+        let exitCode = await child.exitCode()
+        SignalRelay.remove(child)
+        return ChildOutcome(exitCode: exitCode, bypassed: await watcher.stop())
+    }
+}
+
+/// What became of a command.
+public struct ChildOutcome: Sendable {
+    /// The command's own exit code; 128 and the signal's number where a signal ended it.
+    public let exitCode: Int32
+    /// Connections past the proxy that were seen while it ran, in the order in which they were found.
+    public let bypassed: [BypassedConnection]
+
+    /// What there is to say of the bypassed connections, each in one line; nothing where there were none.
+    ///
+    /// Processes of one program that went to the same place share a line.
+    public var notes: [String] {
+        let limit = 20
+        let groups = Dictionary(grouping: bypassed) { [$0.address, "\($0.port)", $0.process] }
+        let firsts = bypassed.filter { connection in
+            groups[[connection.address, "\(connection.port)", connection.process]]?.first == connection
+        }
+        guard !firsts.isEmpty else { return [] }
+        var notes = ["\(firsts.count == 1 ? "a connection was" : "connections were") made past the proxy:"]
+        for first in firsts.prefix(limit) {
+            let count = groups[[first.address, "\(first.port)", first.process]]?.count ?? 1
+            notes.append("  \(first)\(count > 1 ? " and \(count - 1) more like it" : "")")
+        }
+        if firsts.count > limit { notes.append("  and \(firsts.count - limit) more") }
+        return notes
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import NIOCore
+
+/// One end of a connection.
+struct SocketEndpoint: Hashable {
+    /// The address: 4 bytes, or 16; an IPv4 address within IPv6 (`::ffff:192.0.2.1`) counts as the former.
+    var address: [UInt8]
+    var port: UInt16
+
+    init(address: [UInt8], port: UInt16) {
+        let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+        self.address = address.count == 16 && address.starts(with: mapped) ? Array(address[12...]) : address
+        self.port = port
+    }
+
+    init?(_ address: SocketAddress) {
+        let bytes: [UInt8]
+        switch address {
+        case .v4(let address): bytes = withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
+        case .v6(let address): bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+        case .unixDomainSocket: return nil
+        }
+        self.init(address: bytes, port: UInt16(truncatingIfNeeded: address.port ?? 0))
+    }
+
+    /// The address in text form.
+    var text: String {
+        (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address), port: 0))?.ipAddress ?? "?"
+    }
+
+    var isLoopback: Bool {
+        address.count == 4 ? address[0] == 127 : address.dropLast().allSatisfy { $0 == 0 } && address.last == 1
+    }
+
+    var isUnspecified: Bool { address.allSatisfy { $0 == 0 } }
+}
+
+/// A TCP socket of this machine.
+struct SocketRow: Equatable {
+    /// Linux's numbers of the states that matter here (`include/net/tcp_states.h`).
+    enum State {
+        static let established: UInt8 = 1
+        static let synSent: UInt8 = 2
+        static let closeWait: UInt8 = 8
+        static let listen: UInt8 = 10
+        static let all: UInt32 = 1 << 1 | 1 << 2 | 1 << 8 | 1 << 10
+    }
+
+    var local: SocketEndpoint
+    var remote: SocketEndpoint
+    var state: UInt8
+    /// What tells whose socket it is: the target of a link in `/proc/PID/fd`; 0 where it is nobody's any more.
+    var inode: UInt64
+
+    /// Whether it leads to this machine.
+    var isLocal: Bool { remote.isLoopback || remote.address == local.address }
+}
+
+/// The TCP sockets of the network that we are in, as Linux's `sock_diag(7)` tells them to everybody.
+///
+/// `/proc/net/tcp` says the same at thirty times the price: on a machine with 24 GB, 10 ms of processor time for both
+/// families in place of 0.35.
+final class SocketTable: Sendable {
+    /// Values of `<linux/netlink.h>`, `<linux/sock_diag.h>` and `<linux/inet_diag.h>`, which no module shows.
+    private enum Netlink {
+        static let family: Int32 = 16
+        static let socketDiagnosis: Int32 = 4
+        static let byFamily: UInt16 = 20
+        static let failure: UInt16 = 2
+        static let done: UInt16 = 3
+        /// The flags `NLM_F_REQUEST` and `NLM_F_DUMP`.
+        static let dump: UInt16 = 0x301
+        static let headerSize = 16
+        static let messageSize = 72
+    }
+
+    private let descriptor: Int32
+
+    /// Opens the way to the kernel; where there is none, there are no sockets.
+    init() {
+        #if os(Linux)
+        descriptor = socket(
+            Netlink.family,
+            Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
+            Netlink.socketDiagnosis
+        )
+        // The answer is there at once; the limit only keeps a fault from becoming a standstill.
+        var limit = timeval(tv_sec: 1, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        #else
+        descriptor = -1
+        #endif
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Calls `body` for each socket that listens, connects, is connected, or was left by its peer.
+    func read(_ body: (SocketRow) -> Void) {
+        for family in [AF_INET, AF_INET6] where ask(UInt8(truncatingIfNeeded: family)) {
+            var answer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = recv(descriptor, &answer, answer.count, 0)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0, Self.parse(answer[..<count], body) else { break }
+            }
+        }
+    }
+
+    private func ask(_ family: UInt8) -> Bool {
+        guard descriptor >= 0 else { return false }
+        var request: [UInt8] = []
+        func append(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value) { request.append(contentsOf: $0) } }
+        append(UInt32(Netlink.messageSize))
+        append(Netlink.byFamily)
+        append(Netlink.dump)
+        append(UInt64(0))
+        request += [family, UInt8(IPPROTO_TCP), 0, 0]
+        append(SocketRow.State.all)
+        // The rest would name one socket; a dump is of all.
+        request += [UInt8](repeating: 0, count: Netlink.messageSize - request.count)
+        return send(descriptor, request, request.count, 0) == request.count
+    }
+
+    /// Reads one datagram of an answer.
+    ///
+    /// - Returns: Whether there is more to come.
+    static func parse(_ datagram: ArraySlice<UInt8>, _ body: (SocketRow) -> Void) -> Bool {
+        var rest = datagram
+        while rest.count >= Netlink.headerSize {
+            let length = Int(rest.number(at: 0, as: UInt32.self))
+            let kind = rest.number(at: 4, as: UInt16.self)
+            guard length >= Netlink.headerSize, length <= rest.count, kind != Netlink.done, kind != Netlink.failure
+            else { return false }
+            let message = rest.dropFirst(Netlink.headerSize).prefix(length - Netlink.headerSize)
+            if kind == Netlink.byFamily, let row = row(message) { body(row) }
+            // Messages begin at multiples of four.
+            rest = rest.dropFirst((length + 3) & ~3)
+        }
+        return true
+    }
+
+    /// Reads a `struct inet_diag_msg`.
+    private static func row(_ message: ArraySlice<UInt8>) -> SocketRow? {
+        guard message.count >= Netlink.messageSize else { return nil }
+        let size = message.number(at: 0, as: UInt8.self) == UInt8(AF_INET) ? 4 : 16
+        func endpoint(port: Int, address: Int) -> SocketEndpoint {
+            SocketEndpoint(
+                address: Array(message.dropFirst(address).prefix(size)),
+                port: UInt16(bigEndian: message.number(at: port, as: UInt16.self))
+            )
+        }
+        return SocketRow(
+            local: endpoint(port: 4, address: 8),
+            remote: endpoint(port: 6, address: 24),
+            state: message.number(at: 1, as: UInt8.self),
+            inode: UInt64(message.number(at: 68, as: UInt32.self))
+        )
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The number that begins at an offset from the slice's start; the caller has seen to it that it is there.
+    fileprivate func number<Number: FixedWidthInteger>(at offset: Int, as: Number.Type) -> Number {
+        withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A command's way to the Sluice that is running.
+///
+/// Every request has a connection of its own, so that a command holds nothing while a person edits.
+public struct ControlClient: Sendable {
+    /// The socket.
+    public let path: String
+    private let timeout: Duration
+
+    /// Finds the running Sluice.
+    ///
+    /// - Parameters:
+    ///   - choice: its socket or process; `nil` where there should be just one.
+    ///   - directories: where to look.
+    ///   - timeout: how long a request may take.
+    /// - Throws: ``StartFailure`` that says what is running, or how to start something.
+    public init(
+        _ choice: String?,
+        in directories: [String] = ControlPaths.directories,
+        timeout: Duration = .seconds(10)
+    ) throws(StartFailure) {
+        self.timeout = timeout
+        path =
+            if let choice {
+                try ControlClient.chosen(choice, directories)
+            } else {
+                try ControlClient.only(directories, timeout)
+            }
+    }
+
+    private static func chosen(_ choice: String, _ directories: [String]) throws(StartFailure) -> String {
+        guard let process = Int32(choice) else {
+            guard choice.contains("/") || FileManager.default.fileExists(atPath: choice) else {
+                throw StartFailure(
+                    "--control takes the path of a socket or the number of a process; not '\(choice)'.",
+                    isUsage: true
+                )
+            }
+            return choice
+        }
+        let paths = directories.map { ControlPaths.socket(of: process, in: $0) }
+        guard let path = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
+            throw StartFailure(
+                "Process \(process) has no control socket in \(directories.joined(separator: " or ")).",
+                hint: startHint
+            )
+        }
+        return path
+    }
+
+    private static let startHint = "sluice run starts a proxy; this command must be run by the same user."
+
+    private static func only(_ directories: [String], _ timeout: Duration) throws(StartFailure) -> String {
+        var seen: Set<String> = []
+        var running: [(path: String, process: Int32, status: ControlStatus?)] = []
+        for directory in directories where seen.insert(directory).inserted {
+            for (process, path) in ControlPaths.sockets(in: directory) {
+                do {
+                    running.append((path, process, try ask(path, ControlRequest(.status), timeout).status))
+                } catch ControlSocket.Failure.refused {
+                    // Left behind by a process that ended without a word.
+                    continue
+                } catch {
+                    running.append((path, process, nil))
+                }
+            }
+        }
+        if running.count == 1 { return running[0].path }
+        guard !running.isEmpty else { throw StartFailure("No Sluice is running.", hint: startHint) }
+        let lines = running.map { entry in
+            guard let status = entry.status else { return "  \(entry.process)  (does not answer)  \(entry.path)" }
+            let profiles = status.profiles.isEmpty ? "no profile" : status.profiles.joined(separator: ", ")
+            return "  \(status.pid)  \(status.address)  \(profiles)"
+        }
+        throw StartFailure(
+            "Several Sluices are running:\n\(lines.joined(separator: "\n"))",
+            hint: "Choose one with --control and the number of its process."
+        )
+    }
+
+    /// Asks something.
+    ///
+    /// - Returns: the reply; its `isOK` is true.
+    /// - Throws: ``StartFailure`` where there is no answer, or the answer is no.
+    public func ask(_ request: ControlRequest) throws(StartFailure) -> ControlReply {
+        let reply: ControlReply
+        do {
+            reply = try ControlClient.ask(path, request, timeout)
+        } catch let failure as ControlSocket.Failure {
+            throw explain(failure)
+        } catch let failure as ControlFailure {
+            throw StartFailure("The reply from \(path) is not understood: \(failure.message)")
+        } catch {
+            throw StartFailure("\(path) cannot be asked: \(error).")
+        }
+        guard reply.isOK else {
+            throw StartFailure(reply.error ?? "The running Sluice refused.", hint: reply.hint ?? "")
+        }
+        return reply
+    }
+
+    private static func ask(_ path: String, _ request: ControlRequest, _ timeout: Duration) throws -> ControlReply {
+        let line = try ControlLine.encode(request)
+        guard line.count <= ControlProtocol.longestLine else {
+            throw ControlFailure("the request is longer than \(ControlProtocol.longestLine >> 20) MiB")
+        }
+        let socket = try ControlSocket(path: path, deadline: .now + timeout)
+        try socket.sendLine(line)
+        return try ControlLine.decode(ControlReply.self, try socket.receiveLine())
+    }
+
+    private func explain(_ failure: ControlSocket.Failure) -> StartFailure {
+        switch failure {
+        case .refused: StartFailure("Nobody listens at \(path).", hint: ControlClient.startHint)
+        case .timeout: StartFailure("The Sluice at \(path) does not answer.")
+        case .gone:
+            StartFailure("The Sluice at \(path) closed the connection.", hint: "It is stopping, or is not yours.")
+        case .tooLong: StartFailure("The reply from \(path) is too long; that is no Sluice.")
+        case .system(let code): StartFailure("\(path) cannot be asked: \(String(cString: strerror(code))).")
+        }
+    }
+}

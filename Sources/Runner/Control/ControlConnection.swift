@@ -1,0 +1,99 @@
+import Foundation
+import NIOCore
+import Synchronization
+
+/// One client of the control socket: takes lines and answers them in order, one at a time.
+///
+/// While a line is being answered nothing is read, so that a client cannot pile up work.
+final class ControlConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let dispatcher: ControlDispatcher
+    private var received = ByteBuffer()
+    /// How many of the received bytes have been looked at, and hold no line feed.
+    private var searched = 0
+    private var isAnswering = false
+    /// Nothing more is taken: a line had no end.
+    private var hasEnded = false
+    /// The client sends nothing more, but may still wait for replies.
+    private var hasInputEnded = false
+
+    init(_ dispatcher: ControlDispatcher) {
+        self.dispatcher = dispatcher
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasEnded else { return }
+        received.writeImmutableBuffer(unwrapInboundIn(data))
+        takeLine(context)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case ChannelEvent.inputClosed? = event as? ChannelEvent else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        hasInputEnded = true
+        takeLine(context)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    private func takeLine(_ context: ChannelHandlerContext) {
+        guard !isAnswering, !hasEnded else { return }
+        guard let end = received.readableBytesView.dropFirst(searched).firstIndex(of: 0x0A) else {
+            searched = received.readableBytes
+            if searched > ControlProtocol.longestLine {
+                refuse(context)
+            } else if hasInputEnded {
+                context.close(promise: nil)
+            }
+            return
+        }
+        let length = end - received.readerIndex
+        guard length <= ControlProtocol.longestLine else { return refuse(context) }
+        let line = received.readSlice(length: length) ?? ByteBuffer()
+        received.moveReaderIndex(forwardBy: 1)
+        received.discardReadBytes()
+        searched = 0
+        answer(line, context)
+    }
+
+    private func answer(_ line: ByteBuffer, _ context: ChannelHandlerContext) {
+        isAnswering = true
+        setReading(false, context)
+        let bytes = line.withUnsafeReadableBytes { Data($0) }
+        let dispatcher = dispatcher
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        dispatcher.inProgress.add(1, ordering: .relaxed)
+        // Ends with its reply, which nobody needs to hear: a client that has gone away is no problem.
+        let reply = context.eventLoop.makeFutureWithTask { await dispatcher.reply(to: bytes) }
+        reply.whenSuccess { reply in
+            let (connection, context) = bound.value
+            dispatcher.inProgress.subtract(1, ordering: .relaxed)
+            connection.isAnswering = false
+            guard context.channel.isActive else { return }
+            context.writeAndFlush(connection.wrapOutboundOut(ByteBuffer(bytes: reply)), promise: nil)
+            connection.setReading(true, context)
+            connection.takeLine(context)
+        }
+    }
+
+    /// Ends a connection whose client sends a line without an end.
+    private func refuse(_ context: ChannelHandlerContext) {
+        hasEnded = true
+        received = ByteBuffer()
+        let failure = ControlFailure("A line has at most \(ControlProtocol.longestLine >> 20) MiB.")
+        guard let line = try? ControlLine.encode(ControlReply(failure)) else { return context.close(promise: nil) }
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: line))).whenComplete { _ in
+            bound.value.close(promise: nil)
+        }
+    }
+
+    private func setReading(_ isReading: Bool, _ context: ChannelHandlerContext) {
+        _ = try? context.channel.syncOptions?.setOption(.autoRead, value: isReading)
+    }
+}

@@ -1,0 +1,282 @@
+import Foundation
+
+/// What goes over the control socket: one JSON object a line, a reply for each request, in order.
+///
+/// Scripts may speak it with any client of local sockets, for example `nc -N -U "$XDG_RUNTIME_DIR/sluice/PID.sock"`:
+///
+/// ```
+/// {"command":"status"}
+/// {"command":"tool.list"}
+/// {"command":"tool.set","tool":"rewrite","on":false}             also "tools":[…], and "all"
+/// {"command":"hold.list"}
+/// {"command":"hold.show","id":"12.1"}
+/// {"command":"hold.edit","id":"12.1","edit":{"status":404,"headers":[{"name":"X","value":"y"}]}}
+/// {"command":"hold.execute","ids":["12.1","13.1"]}               likewise hold.cancel, hold.abort; "id":"all"
+/// {"command":"profile.reload"}
+/// ```
+///
+/// A reply has `"ok":true` and what was asked for (`status`, `tools`, `holds`, `hold`, `decided` and `gone`,
+/// `message`), or `"ok":false`, an `error` and perhaps a `hint`. Members of a reply that a client does not know are to be
+/// passed over; unknown members of a request are an error. ``HoldEdit`` says what an edit may have.
+public enum ControlProtocol {
+    /// The version that `status` tells; one more with every change that an older client would trip over.
+    public static let version = 1
+    /// The longest line either side takes, in bytes; a held body goes over it whole.
+    public static let longestLine = 64 << 20
+    /// How much of a held body `hold.show` gives, in bytes after decoding; escaped, it must still fit a line.
+    public static let longestShownBody = 8 << 20
+}
+
+/// What a client asks.
+public struct ControlRequest: Codable, Sendable, Hashable {
+    /// What there is to ask.
+    public enum Command: String, Codable, Sendable, Hashable, CaseIterable {
+        /// What is running.
+        case status
+        /// The tools.
+        case toolList = "tool.list"
+        /// Switch tools on or off.
+        case toolSet = "tool.set"
+        /// The messages that wait.
+        case holdList = "hold.list"
+        /// One of them, whole.
+        case holdShow = "hold.show"
+        /// Go on with an edited message.
+        case holdEdit = "hold.edit"
+        /// Go on with messages as they are.
+        case holdExecute = "hold.execute"
+        /// Go on with messages as though they had not been held.
+        case holdCancel = "hold.cancel"
+        /// Cut their clients off.
+        case holdAbort = "hold.abort"
+        /// Read the profile again.
+        case profileReload = "profile.reload"
+    }
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case command, tool, tools
+        case isOn = "on"
+        case id, ids, edit
+    }
+
+    /// What is asked.
+    public var command: Command
+    /// With `tool.set`: the tool.
+    public var tool: String?
+    /// With `tool.set`: several tools.
+    public var tools: [String]?
+    /// With `tool.set`: on or off.
+    public var isOn: Bool?
+    /// With `hold.…`: which message: `12.1`, `12` for the one of exchange 12, or `all`.
+    public var id: String?
+    /// With `hold.execute`, `hold.cancel` and `hold.abort`: several of them.
+    public var ids: [String]?
+    /// With `hold.edit`: the edit.
+    public var edit: HoldEdit?
+
+    /// Creates a request.
+    public init(
+        _ command: Command,
+        tools: [String]? = nil,
+        isOn: Bool? = nil,
+        id: String? = nil,
+        ids: [String]? = nil,
+        edit: HoldEdit? = nil
+    ) {
+        self.command = command
+        self.tools = tools
+        self.isOn = isOn
+        self.id = id
+        self.ids = ids
+        self.edit = edit
+    }
+
+    /// Reads a request; unknown members are errors, since a misspelt one must not be taken for none.
+    public init(from decoder: any Decoder) throws {
+        try decoder.refuseUnknownMembers(of: CodingKeys.self)
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        let word = try members.decode(String.self, forKey: .command)
+        guard let command = Command(rawValue: word) else {
+            let words = Command.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ControlFailure("There is no command '\(word.prefix(40))'.", hint: "There are: \(words).")
+        }
+        self.command = command
+        tool = try members.decodeIfPresent(String.self, forKey: .tool)
+        tools = try members.decodeIfPresent([String].self, forKey: .tools)
+        isOn = try members.decodeIfPresent(Bool.self, forKey: .isOn)
+        id = try members.decodeIfPresent(String.self, forKey: .id)
+        ids = try members.decodeIfPresent([String].self, forKey: .ids)
+        edit = try members.decodeIfPresent(HoldEdit.self, forKey: .edit)
+    }
+}
+
+/// What a running Sluice answers.
+public struct ControlReply: Codable, Sendable, Hashable {
+    enum CodingKeys: String, CodingKey {
+        case isOK = "ok"
+        case error, hint, status, tools, holds, hold, decided, gone, message
+    }
+
+    /// Whether it was done.
+    public var isOK: Bool
+    /// Why not.
+    public var error: String?
+    /// What to try.
+    public var hint: String?
+    /// What is running.
+    public var status: ControlStatus?
+    /// The tools, as they are now.
+    public var tools: [ToolState]?
+    /// The messages that wait.
+    public var holds: [HoldSummary]?
+    /// The message that was asked for.
+    public var hold: HoldDetails?
+    /// The messages that were decided about.
+    public var decided: [String]?
+    /// The messages that no longer waited.
+    public var gone: [String]?
+    /// What was done, in words.
+    public var message: String?
+
+    /// Creates a reply without any content.
+    public init(isOK: Bool = true) {
+        self.isOK = isOK
+    }
+
+    /// Says why something was not done.
+    public init(_ failure: ControlFailure) {
+        isOK = false
+        error = failure.message
+        hint = failure.hint.isEmpty ? nil : failure.hint
+    }
+}
+
+/// What is running.
+public struct ControlStatus: Codable, Sendable, Hashable {
+    /// The version of what goes over the socket.
+    public var `protocol` = ControlProtocol.version
+    /// The version of Sluice.
+    public var version: String
+    /// The proxy's address, as `host:port`.
+    public var address: String
+    /// The process.
+    public var pid: Int32
+    /// The session that is recorded to.
+    public var session: String?
+    /// The profile's files, included ones too.
+    public var profiles: [String]
+    /// The tools.
+    public var tools: [ToolState]
+    /// How many messages wait for a decision.
+    public var holds: Int
+
+    /// Puts a status together.
+    public init(
+        version: String,
+        address: String,
+        pid: Int32,
+        session: String? = nil,
+        profiles: [String] = [],
+        tools: [ToolState] = [],
+        holds: Int = 0
+    ) {
+        self.version = version
+        self.address = address
+        self.pid = pid
+        self.session = session
+        self.profiles = profiles
+        self.tools = tools
+        self.holds = holds
+    }
+}
+
+/// A tool, as it is at the moment.
+public struct ToolState: Codable, Sendable, Hashable {
+    enum CodingKeys: String, CodingKey {
+        case name
+        case isOn = "on"
+        case rules, enabled
+    }
+
+    /// Its name, as profiles have it.
+    public var name: String
+    /// Whether it is switched on.
+    public var isOn: Bool
+    /// How many rules the profile has for it.
+    public var rules: Int
+    /// How many of them are enabled.
+    public var enabled: Int
+
+    /// Describes a tool.
+    public init(name: String, isOn: Bool, rules: Int, enabled: Int) {
+        self.name = name
+        self.isOn = isOn
+        self.rules = rules
+        self.enabled = enabled
+    }
+}
+
+/// One line of JSON.
+enum ControlLine {
+    /// Writes a value, line feed included.
+    static func encode(_ value: some Encodable) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(value) + [0x0A]
+    }
+
+    /// Reads a value; says in words what is wrong with it.
+    static func decode<Value: Decodable>(_ type: Value.Type, _ line: Data) throws(ControlFailure) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: line)
+        } catch let failure as ControlFailure {
+            throw failure
+        } catch let error as DecodingError {
+            throw ControlFailure("The line is not understood: \(words(error)).")
+        } catch {
+            throw ControlFailure("The line is not understood.")
+        }
+    }
+
+    private static func words(_ error: DecodingError) -> String {
+        func place(_ context: DecodingError.Context) -> String {
+            let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
+            return path.isEmpty ? "it" : "'\(path.joined(separator: "."))'"
+        }
+        switch error {
+        case .keyNotFound(let key, _): return "'\(key.stringValue)' is missing"
+        case .typeMismatch(_, let context): return "\(place(context)) has another type"
+        case .valueNotFound(_, let context): return "\(place(context)) is null"
+        case .dataCorrupted(let context):
+            return context.codingPath.isEmpty ? "it is not JSON" : "\(place(context)) cannot be read"
+        @unknown default: return "it is not JSON"
+        }
+    }
+}
+
+extension Decoder {
+    /// Throws ``ControlFailure`` where an object has a member that is none of the keys.
+    func refuseUnknownMembers<Key: CodingKey & CaseIterable>(of: Key.Type) throws {
+        let known = Key.allCases.map(\.stringValue)
+        for key in try container(keyedBy: AnyMember.self).allKeys where !known.contains(key.stringValue) {
+            throw ControlFailure(
+                "There is no member '\(key.stringValue.prefix(40))'.",
+                hint: "There are: \(known.joined(separator: ", "))."
+            )
+        }
+    }
+}
+
+/// A member of a JSON object, whatever its name.
+private struct AnyMember: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+    }
+
+    init?(intValue: Int) {
+        nil
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// One connection to a control socket, for a command that has nothing else to do than wait.
+///
+/// Closed when it goes.
+final class ControlSocket {
+    private let descriptor: CInt
+    private let deadline: ContinuousClock.Instant
+    /// What came after the last line that was taken.
+    private var received = Data()
+
+    /// Why a connection came to nothing.
+    enum Failure: Error {
+        /// Nobody listens there.
+        case refused
+        /// The running Sluice did not answer in time.
+        case timeout
+        /// The running Sluice went away.
+        case gone
+        /// The reply is longer than any is.
+        case tooLong
+        /// Something else.
+        case system(CInt)
+    }
+
+    /// Connects; all that follows must be done by the deadline.
+    init(path: String, deadline: ContinuousClock.Instant) throws {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        guard path.utf8.count <= ControlPaths.longestPath else { throw Failure.system(ENAMETOOLONG) }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        #if os(Linux)
+        let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        #else
+        let kind = SOCK_STREAM
+        #endif
+        let descriptor = socket(AF_UNIX, kind, 0)
+        guard descriptor >= 0 else { throw Failure.system(errno) }
+        #if !os(Linux)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var on: CInt = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<CInt>.size))
+        #endif
+        self.descriptor = descriptor
+        self.deadline = deadline
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        while true {
+            let result = withUnsafePointer(to: address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
+            }
+            if result == 0 || errno == EISCONN { return }
+            switch errno {
+            case EINTR: continue
+            case EINPROGRESS, EALREADY: try wait(for: POLLOUT)
+            // A local socket whose queue is full says so at once, and cannot be waited for.
+            case EAGAIN:
+                guard ContinuousClock.now < deadline else { throw Failure.timeout }
+                usleep(5_000)
+            case ECONNREFUSED, ENOENT: throw Failure.refused
+            default: throw Failure.system(errno)
+            }
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Sends all of a line.
+    func sendLine(_ line: Data) throws {
+        var rest = line[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { bytes in
+                #if os(Linux)
+                send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+                #else
+                send(descriptor, bytes.baseAddress, bytes.count, 0)
+                #endif
+            }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN || errno == EWOULDBLOCK {
+                try wait(for: POLLOUT)
+            } else if errno == EPIPE || errno == ECONNRESET {
+                // What it had to say before it went may still be read.
+                return
+            } else if errno != EINTR {
+                throw Failure.system(errno)
+            }
+        }
+    }
+
+    /// Says that nothing more will be sent.
+    func endInput() {
+        shutdown(descriptor, CInt(SHUT_WR))
+    }
+
+    /// Receives a line, without its line feed.
+    func receiveLine() throws -> Data {
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        var searched = 0
+        while true {
+            if let end = received[(received.startIndex + searched)...].firstIndex(of: 0x0A) {
+                defer { received = received[(end + 1)...] }
+                return received[..<end]
+            }
+            searched = received.count
+            guard searched <= ControlProtocol.longestLine else { throw Failure.tooLong }
+            let count = read(descriptor, &piece, piece.count)
+            if count > 0 {
+                received.append(contentsOf: piece[..<count])
+            } else if count == 0 || errno == ECONNRESET {
+                throw Failure.gone
+            } else if errno == EAGAIN || errno == EWOULDBLOCK {
+                try wait(for: POLLIN)
+            } else if errno != EINTR {
+                throw Failure.system(errno)
+            }
+        }
+    }
+
+    private func wait(for event: some BinaryInteger) throws {
+        var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+        while true {
+            let left = deadline - .now
+            guard left > .zero else { throw Failure.timeout }
+            let milliseconds = left.components.seconds * 1_000 + left.components.attoseconds / 1_000_000_000_000_000
+            let result = poll(&request, 1, CInt(clamping: milliseconds + 1))
+            if result > 0 { return }
+            guard result == 0 || errno == EINTR else { throw Failure.system(errno) }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+public import ExchangeCore
+
+/// What the control socket steers: a running Sluice.
+///
+/// Called on any thread, by several clients at once.
+public protocol ControlTarget: Sendable {
+    /// What is running.
+    func status() async -> ControlStatus
+    /// The tools in their fixed order.
+    func tools() async -> [ToolState]
+    /// Switches tools on or off, for exchanges that begin from now on.
+    ///
+    /// - Parameters:
+    ///   - names: the tools' names; all of them are known, or none is switched.
+    ///   - isOn: whether to switch them on.
+    /// - Returns: all tools, as they are now.
+    /// - Throws: ``ControlFailure`` for a tool there is not.
+    func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState]
+    /// The messages that wait for a decision, oldest first.
+    func waitingHolds() async -> [WaitingHold]
+    /// Decides about a message; `false` where it no longer waits.
+    func decide(_ id: HoldID, _ resolution: HoldResolution) async -> Bool
+    /// Reads the profile again and puts it in force.
+    ///
+    /// - Returns: what has changed, in words.
+    /// - Throws: ``ControlFailure`` with what is wrong; the old rules then stay.
+    func reloadProfile() async throws -> String
+}
+
+/// A message that waits for a decision, and what is worth knowing about it.
+public struct WaitingHold: Sendable {
+    /// What happens where nobody decides.
+    public struct Outcome: Sendable {
+        /// What happens.
+        public var resolution: HoldResolution
+        /// In how long: seconds.
+        public var remaining: Double
+
+        /// Puts an outcome together.
+        public init(resolution: HoldResolution, remaining: Double) {
+            self.resolution = resolution
+            self.remaining = remaining
+        }
+    }
+
+    /// Names it.
+    public var id: HoldID
+    /// The message.
+    public var message: HeldMessage
+    /// The exchange's method; empty where it is not known.
+    public var method: String
+    /// The URL as the client sent it; empty where it is not known.
+    public var url: String
+    /// How long it has waited: seconds.
+    public var age: Double
+    /// What happens where nobody decides; `nil` where it waits for ever.
+    public var unanswered: Outcome?
+
+    /// Puts a hold together.
+    public init(
+        id: HoldID,
+        message: HeldMessage,
+        method: String = "",
+        url: String = "",
+        age: Double = 0,
+        unanswered: Outcome? = nil
+    ) {
+        self.id = id
+        self.message = message
+        self.method = method
+        self.url = url
+        self.age = age
+        self.unanswered = unanswered
+    }
+}

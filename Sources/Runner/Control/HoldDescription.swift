@@ -1,0 +1,114 @@
+import Content
+import ExchangeCore
+public import Foundation
+import HTTPModel
+import NIOCore
+
+/// A message that waits, in a few facts: what `hold.list` tells.
+public struct HoldSummary: Codable, Sendable, Hashable {
+    /// Names it, for example `12.1`.
+    public var id: String
+    /// `request` or `response`.
+    public var side: String
+    /// The request's method.
+    public var method: String
+    /// Where the request will go; for a response the URL as the client sent it.
+    public var url: String
+    /// The response's status; `nil` for a request.
+    public var status: Int?
+    /// The body's size as received; `nil` where it is not held.
+    public var size: Int?
+    /// How long it has waited: seconds.
+    public var age: Double
+    /// `execute`, `cancel` or `abort`: what happens where nobody decides; `nil` where it waits for ever.
+    public var unanswered: String?
+    /// In how many seconds that is.
+    public var remaining: Double?
+
+    /// Describes a hold.
+    public init(_ hold: WaitingHold) {
+        id = hold.id.description
+        method = hold.method
+        url = hold.url
+        age = HoldSummary.milliseconds(hold.age)
+        unanswered = hold.unanswered?.resolution.word
+        remaining = (hold.unanswered?.remaining).map(HoldSummary.milliseconds)
+        switch hold.message {
+        case .request(let head, let body, let destination):
+            side = "request"
+            method = head.method
+            url = destination.url(of: head)
+            size = body?.readableBytes
+        case .response(let head, let body):
+            side = "response"
+            status = head.status
+            size = body?.readableBytes
+        }
+    }
+
+    /// Seconds to the millisecond.
+    private static func milliseconds(_ seconds: Double) -> Double { (seconds * 1_000).rounded() / 1_000 }
+}
+
+/// A message that waits, whole: what `hold.show` tells.
+public struct HoldDetails: Codable, Sendable, Hashable {
+    /// What is known of the body.
+    public struct Body: Codable, Sendable, Hashable {
+        enum CodingKeys: String, CodingKey {
+            case size, decodedSize, text, base64
+            case isCut = "cut"
+            case problem
+        }
+
+        /// Its size as received.
+        public var size: Int
+        /// Its size without content coding.
+        public var decodedSize: Int
+        /// The decoded body, where it is text.
+        public var text: String?
+        /// The decoded body, where it is not.
+        public var base64: Data?
+        /// Whether only the beginning is here.
+        public var isCut: Bool
+        /// Why it could not be decoded further.
+        public var problem: String?
+    }
+
+    /// The facts that a list has.
+    public var summary: HoldSummary
+    /// The start line and fields, a line each; what `hold.edit` takes as `raw`, without the body.
+    public var head: String
+    /// The message as an editor is to show it, and as `hold.edit` takes it back as `raw`.
+    public var draft: String
+    /// The body; `nil` where the head alone is held and the body streams on.
+    public var body: Body?
+
+    /// Describes a hold.
+    public init(_ hold: WaitingHold) {
+        summary = HoldSummary(hold)
+        let draft = HoldDraft(hold.message)
+        head = draft.fullHead
+        self.draft = draft.text
+        body = HoldContent(hold.message)?.description(limit: ControlProtocol.longestShownBody)
+    }
+}
+
+extension HoldResolution {
+    /// Charles' word for it.
+    var word: String {
+        switch self {
+        case .execute: "execute"
+        case .cancel: "cancel"
+        case .abort: "abort"
+        }
+    }
+}
+
+extension Destination {
+    /// The URL that a request with this head asks for there.
+    func url(of head: RequestHead) -> String {
+        let port = RequestURL.defaultPort(of: scheme) == port ? "" : ":\(port)"
+        let host = host.contains(":") ? "[\(host)]" : host
+        return "\(scheme)://\(host)\(port)\(head.target == "*" ? "" : head.target)"
+    }
+}

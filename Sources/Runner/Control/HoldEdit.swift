@@ -1,0 +1,242 @@
+public import ExchangeCore
+public import Foundation
+import HTTPModel
+import NIOCore
+
+/// What is to be changed about a held message.
+///
+/// Sent over the control socket and applied by the process that holds the message. The parts are applied in the order
+/// in which they stand here; a length of the body is never given, since it follows from the body.
+public struct HoldEdit: Codable, Sendable, Hashable {
+    /// A name and a value.
+    public struct Pair: Codable, Sendable, Hashable {
+        /// The name, not encoded.
+        public var name: String
+        /// The value, not encoded.
+        public var value: String
+
+        /// Pairs a name with a value.
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// A value to put into a JSON body.
+    public struct JSONChange: Codable, Sendable, Hashable {
+        /// The place (RFC 6901), for example `/user/name`.
+        public var path: String
+        /// The value as JSON; what is no JSON counts as a text.
+        public var value: String
+
+        /// Says what to put where.
+        public init(path: String, value: String) {
+            self.path = path
+            self.value = value
+        }
+    }
+
+    /// A body without content coding.
+    public struct Body: Codable, Sendable, Hashable {
+        /// The body, where it is text.
+        public var text: String?
+        /// The body, where it is not.
+        public var base64: Data?
+
+        /// Takes bytes, as text where they are UTF-8.
+        public init(_ bytes: Data) {
+            text = String(validating: bytes, as: UTF8.self)
+            base64 = text == nil ? bytes : nil
+        }
+
+        enum CodingKeys: String, CodingKey, CaseIterable {
+            case text, base64
+        }
+
+        /// Reads a body; one that has neither or both is an error, not an empty body.
+        public init(from decoder: any Decoder) throws {
+            try decoder.refuseUnknownMembers(of: CodingKeys.self)
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            text = try members.decodeIfPresent(String.self, forKey: .text)
+            base64 = try members.decodeIfPresent(Data.self, forKey: .base64)
+            guard (text == nil) != (base64 == nil) else {
+                throw ControlFailure("A body is given as 'text' or as 'base64'.")
+            }
+        }
+
+        var bytes: ByteBuffer { text.map { ByteBuffer(string: $0) } ?? ByteBuffer(bytes: base64 ?? Data()) }
+    }
+
+    /// The whole message in the form that `hold.show` calls `draft`; excludes all other parts.
+    public var raw: String?
+    /// The request's method.
+    public var method: String?
+    /// The request's URL, absolute.
+    public var url: String?
+    /// The request's path, and its query where there is a `?`.
+    public var path: String?
+    /// Query parameters to remove.
+    public var removeQuery: [String] = []
+    /// Query parameters to set.
+    public var query: [Pair] = []
+    /// Header fields to remove.
+    public var removeHeaders: [String] = []
+    /// Header fields to set, in place of all of that name.
+    public var headers: [Pair] = []
+    /// Header fields to add beside those of that name.
+    public var addHeaders: [Pair] = []
+    /// The response's status.
+    public var status: Int?
+    /// The body.
+    public var body: Body?
+    /// Values to put into a JSON body.
+    public var json: [JSONChange] = []
+    /// Fields to set in a form body.
+    public var form: [Pair] = []
+
+    /// Creates an edit that changes nothing.
+    public init() {}
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case raw, method, url, path, removeQuery, query, removeHeaders, headers, addHeaders, status, body, json, form
+    }
+
+    /// Reads an edit; what is absent changes nothing, what is unknown is an error.
+    public init(from decoder: any Decoder) throws {
+        try decoder.refuseUnknownMembers(of: CodingKeys.self)
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        func list<Element: Decodable>(_ key: CodingKeys) throws -> [Element] {
+            try members.decodeIfPresent([Element].self, forKey: key) ?? []
+        }
+        raw = try members.decodeIfPresent(String.self, forKey: .raw)
+        method = try members.decodeIfPresent(String.self, forKey: .method)
+        url = try members.decodeIfPresent(String.self, forKey: .url)
+        path = try members.decodeIfPresent(String.self, forKey: .path)
+        removeQuery = try list(.removeQuery)
+        query = try list(.query)
+        removeHeaders = try list(.removeHeaders)
+        headers = try list(.headers)
+        addHeaders = try list(.addHeaders)
+        status = try members.decodeIfPresent(Int.self, forKey: .status)
+        body = try members.decodeIfPresent(Body.self, forKey: .body)
+        json = try list(.json)
+        form = try list(.form)
+    }
+
+    /// Whether nothing is to be changed.
+    public var isEmpty: Bool { self == HoldEdit() }
+
+    /// Applies the edit.
+    ///
+    /// - Parameter message: the message as it is held.
+    /// - Returns: the message as it is to go on.
+    /// - Throws: ``ControlFailure`` for what cannot be done; the message then waits on.
+    public func apply(to message: HeldMessage) throws(ControlFailure) -> HeldMessage {
+        if let raw {
+            var others = self
+            others.raw = nil
+            guard others.isEmpty else {
+                throw ControlFailure("The whole message in raw form and edits of its parts exclude each other.")
+            }
+            return try HoldDraft(message).apply(raw)
+        }
+        var message = message
+        try editTarget(&message)
+        try editFields(&message)
+        try editStatus(&message)
+        if let body { try message.setDecodedBody(body.bytes) }
+        if !json.isEmpty { try editJSON(&message) }
+        if !form.isEmpty { try editForm(&message) }
+        return message
+    }
+
+    /// What to decide about a message: go on edited, or just go on where the edit comes to nothing.
+    ///
+    /// - Throws: ``ControlFailure`` for what cannot be done; the message then waits on.
+    public func resolution(for message: HeldMessage) throws(ControlFailure) -> HoldResolution {
+        let edited = try apply(to: message)
+        return .execute(edited.isSame(as: message) ? nil : edited)
+    }
+
+    // MARK: - Heads
+
+    private func editTarget(_ message: inout HeldMessage) throws(ControlFailure) {
+        guard method != nil || url != nil || path != nil || !query.isEmpty || !removeQuery.isEmpty else { return }
+        guard case .request(let head, let body, let destination) = message else {
+            throw ControlFailure(
+                "A response is held: method, URL, path and query are those of requests.",
+                hint: "Its status, header fields and body can be edited."
+            )
+        }
+        var request = HeldRequest(head: head, destination: destination)
+        if let method { try request.setMethod(method) }
+        if let url { try request.setURL(url) }
+        if let path { try request.setPath(path) }
+        for name in removeQuery { try request.removeQuery(name) }
+        for pair in query { request.setQuery(pair.name, pair.value) }
+        message = .request(request.head, body: body, destination: request.destination)
+    }
+
+    private func editFields(_ message: inout HeldMessage) throws(ControlFailure) {
+        for name in removeHeaders {
+            try HeaderRules.checkName(name)
+            if message.fields.removeAll(FieldName(name)) == 0 {
+                throw ControlFailure("There is no header field \(name) to remove.")
+            }
+        }
+        for pair in headers {
+            try HeaderRules.check(pair)
+            message.fields.set(pair.name, pair.value)
+        }
+        for pair in addHeaders {
+            try HeaderRules.check(pair)
+            message.fields.append(pair.name, pair.value)
+        }
+    }
+
+    private func editStatus(_ message: inout HeldMessage) throws(ControlFailure) {
+        guard let status else { return }
+        guard case .response(var head, let body) = message else {
+            throw ControlFailure("A request is held: it has no status.", hint: "Its method and URL can be edited.")
+        }
+        try HeaderRules.checkStatus(status)
+        if head.status != status { head.reason = ResponseHead.standardReason(status) }
+        head.status = status
+        message = .response(head, body: body)
+    }
+
+    // MARK: - Bodies
+
+    private func editJSON(_ message: inout HeldMessage) throws(ControlFailure) {
+        var bytes = Array(try HoldEdit.decodedBody(of: message).readableBytesView)
+        for change in json { bytes = try JSONPointer(change.path).set(change.value, in: bytes) }
+        try message.setDecodedBody(ByteBuffer(bytes: bytes))
+    }
+
+    private func editForm(_ message: inout HeldMessage) throws(ControlFailure) {
+        let bytes = try HoldEdit.decodedBody(of: message)
+        let type = message.fields.value(of: .contentType)
+        let mediaType = type?.prefix { $0 != ";" }.lowercased() ?? ""
+        guard mediaType == "application/x-www-form-urlencoded" || (type == nil && bytes.readableBytes == 0) else {
+            throw ControlFailure(
+                "The body is \(type.map { "of type \($0)" } ?? "of no stated type"), not a form.",
+                hint: "Set its header field too: --header 'Content-Type: application/x-www-form-urlencoded'."
+            )
+        }
+        var text = String(decoding: bytes.readableBytesView, as: UTF8.self)
+        for pair in form { text = NamedValues.set(pair.name, pair.value, in: text) }
+        if type == nil { message.fields.append("Content-Type", "application/x-www-form-urlencoded") }
+        try message.setDecodedBody(ByteBuffer(string: text))
+    }
+
+    private static func decodedBody(of message: HeldMessage) throws(ControlFailure) -> ByteBuffer {
+        guard let content = HoldContent(message) else { throw ControlFailure.bodyStreamsOn }
+        if let problem = content.problem {
+            throw ControlFailure(
+                "The body cannot be decoded: \(problem).",
+                hint: "It can be replaced as a whole, with --body."
+            )
+        }
+        return content.bytes
+    }
+}

@@ -1,0 +1,69 @@
+import ExchangeCore
+import Foundation
+import HTTPModel
+import NIOCore
+import ProxyServer
+import Stages
+
+/// What the control socket of a running proxy steers.
+struct RunningTarget: ControlTarget {
+    let address: String
+    let session: String?
+    let rules: RulesInForce
+    let holds: HoldBoard
+
+    func status() async -> ControlStatus {
+        ControlStatus(
+            version: SluiceVersion.current,
+            address: address,
+            pid: ProcessInfo.processInfo.processIdentifier,
+            session: session,
+            profiles: await rules.profile?.sources.map(\.file) ?? [],
+            tools: await rules.tools,
+            holds: holds.all.count
+        )
+    }
+
+    func tools() async -> [ToolState] { await rules.tools }
+
+    func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState] {
+        try await rules.set(try ToolNames.slots(names), isOn: isOn)
+        return await rules.tools
+    }
+
+    func waitingHolds() async -> [WaitingHold] {
+        let now = NIODeadline.now()
+        return holds.all.map { held in
+            let age = Double((now - held.since).nanoseconds) / 1e9
+            return WaitingHold(
+                id: held.id,
+                message: held.message,
+                method: held.method,
+                url: held.url.description,
+                age: age,
+                unanswered: held.limit.map {
+                    WaitingHold.Outcome(
+                        resolution: $0.resolution,
+                        remaining: max(0, Double($0.after.nanoseconds) / 1e9 - age)
+                    )
+                }
+            )
+        }
+    }
+
+    func decide(_ id: HoldID, _ resolution: HoldResolution) async -> Bool {
+        holds.resolve(id, resolution)
+    }
+
+    func reloadProfile() async throws -> String {
+        do {
+            let (before, after) = try await rules.reload()
+            guard let after else {
+                throw ControlFailure("No profile is in use.", hint: "Start with --profile FILE.")
+            }
+            return RulesDifference(before: before, after: after).description
+        } catch let error as ProfileError {
+            throw ControlFailure(error.description, hint: "The rules stay as they were.")
+        }
+    }
+}

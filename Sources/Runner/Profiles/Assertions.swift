@@ -1,0 +1,108 @@
+public import HTTPModel
+import NIOCore
+public import Recording
+public import Stages
+
+/// What came of one of a profile's assertions.
+public struct AssertionResult: Sendable {
+    /// The assertion.
+    public let assertion: Assertion
+    /// How many exchanges its filter chose.
+    public let count: Int
+    /// What did not hold, one sentence each; the offending exchanges are named, the first few of them.
+    public let problems: [String]
+
+    /// Whether all of it held.
+    public var passes: Bool { problems.isEmpty }
+
+    /// For a report: one line, and one more for each problem.
+    public var text: String {
+        let name = assertion.name
+        guard !passes else { return "assert: \(name): \(count) exchange\(count == 1 ? "" : "s"), as expected\n" }
+        return "\(assertion.place): assertion failed: \(name)\n" + problems.map { "  \($0)\n" }.joined()
+    }
+}
+
+/// Checks what a profile asserts of the traffic of a run.
+public enum Assertions {
+    /// How many offending exchanges are named.
+    private static let mostNamed = 5
+
+    /// Checks all assertions against a session.
+    ///
+    /// - Parameters:
+    ///   - assertions: what must hold.
+    ///   - session: the session's file.
+    ///   - start: the first exchange that counts, where the session has others from before; `nil` for all.
+    /// - Returns: a result for each assertion, in order.
+    /// - Throws: `SessionError` where the session cannot be read.
+    public static func check(
+        _ assertions: [Assertion],
+        session: String,
+        from start: ExchangeID? = nil
+    ) throws -> [AssertionResult] {
+        let reader = try SessionReader(path: session)
+        return try assertions.map { try check($0, reader, from: start) }
+    }
+
+    /// Checks one assertion.
+    ///
+    /// - Throws: `SessionError` where the session cannot be read.
+    public static func check(
+        _ assertion: Assertion,
+        _ reader: SessionReader,
+        from start: ExchangeID? = nil
+    ) throws -> AssertionResult {
+        var count = 0
+        var wrongStatus = Offenders()
+        var tooSlow = Offenders()
+        var chosen = Offenders()
+        try reader.forEachRecord(from: start) { record in
+            guard try assertion.filter.matches(record, in: reader) else { return true }
+            count += 1
+            chosen.add(record) { "\(record.method) \(record.url) → \($0)" }
+            if let status = assertion.status, !status.passes(record.status) {
+                wrongStatus.add(record) { "\(record.method) \(record.url) → \($0)" }
+            }
+            if let limit = assertion.limit {
+                // What is still under way has taken no known time; it did not end within the limit either.
+                let total = record.timings.total
+                if total.map({ $0 > limit.nanoseconds / 1_000 }) ?? true {
+                    let time = total.map { "\($0 / 1_000) ms" } ?? "not over yet"
+                    tooSlow.add(record) { _ in "\(record.method) \(record.url): \(time)" }
+                }
+            }
+            return true
+        }
+        var problems: [String] = []
+        if !assertion.count.passes(count) {
+            problems.append("count: expected \(assertion.count), came \(count)\(chosen.text)")
+        }
+        if let status = assertion.status, wrongStatus.count > 0 {
+            problems.append("status: expected \(status), but of \(wrongStatus.count) it differs\(wrongStatus.text)")
+        }
+        if let limit = assertion.limit, tooSlow.count > 0 {
+            let milliseconds = limit.nanoseconds / 1_000_000
+            problems.append("within: expected \(milliseconds) ms, but \(tooSlow.count) took longer\(tooSlow.text)")
+        }
+        return AssertionResult(assertion: assertion, count: count, problems: problems)
+    }
+
+    /// Exchanges that something is wrong with, of which the first few are named.
+    private struct Offenders {
+        private(set) var count = 0
+        private var lines: [String] = []
+
+        mutating func add(_ record: ExchangeRecord, _ line: (String) -> String) {
+            count += 1
+            guard lines.count < Assertions.mostNamed else { return }
+            let status = record.status == 0 ? record.failure?.message ?? "no answer" : String(record.status)
+            lines.append("\n    #\(record.id) \(line(status))")
+        }
+
+        var text: String {
+            let more = count > lines.count ? "\n    and \(count - lines.count) more" : ""
+            return lines.joined() + more
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Content
+import ExchangeCore
+import Foundation
+import HTTPModel
+import NIOCore
+import Recording
+import Stages
+
+/// Why rules acted on a recorded exchange, or did not.
+public enum RecordedWhy {
+    /// How much of a body a rehearsal is given, in bytes.
+    private static let bodyLimit = 1 << 20
+
+    /// Explains an exchange by the rules that were in force when it began, or by those of other profiles.
+    ///
+    /// With other profiles the recorded request is played through them again, and the recorded response is what the server
+    /// answers.
+    ///
+    /// - Parameters:
+    ///   - session: the session's file, or `last`.
+    ///   - id: the exchange's number.
+    ///   - profiles: other profiles to ask; none for the rules of the time.
+    ///   - isWhole: whether rules for other hosts are told one by one, however many they are.
+    /// - Returns: a text for people.
+    /// - Throws: `StartFailure`, `SessionError` or `ProfileError`.
+    public static func text(
+        session: String,
+        id: Int64,
+        profiles: [String] = [],
+        isWhole: Bool = false
+    ) throws -> String {
+        let reader = try SessionQuery.open(session)
+        guard let exchange = try reader.exchange(ExchangeID(id)) else {
+            throw StartFailure(
+                "The session has no exchange \(id).",
+                hint: "sluice list \(session) prints the numbers there are."
+            )
+        }
+        let record = exchange.record
+        var text = "#\(record.id) \(record.method) \(record.url)"
+        if let sent = record.sentURL { text += "\n  sent as \(sent)" }
+        text += "\n\n"
+        guard profiles.isEmpty else {
+            return text + (try rehearsed(exchange, reader, by: RuleProfile.load(paths: profiles), isWhole))
+        }
+        guard let rules = try reader.rules(at: record.startedAt) else {
+            return text + unknown(exchange, "The session does not say which rules were in force.")
+        }
+        guard !rules.sources.isEmpty else {
+            return text + unknown(exchange, "No rules were in force: it was recorded without a profile.")
+        }
+        let off = Set(StageSlot.allCases.filter { rules.switchedOff.contains($0.name) })
+        do throws(ProfileError) {
+            let profile = try RuleProfile(sources: rules.sources.map { ProfileSource(file: $0.file, text: $0.text) })
+            let explanation = Explanation(
+                exchange.messages.trace,
+                of: opening(exchange),
+                by: profile,
+                without: off
+            )
+            text += explanation.text(isWhole: isWhole)
+        } catch {
+            let reason = "The rules of the time cannot be read by this Sluice: \(error.issues.first?.description ?? "")"
+            return text + unknown(exchange, reason)
+        }
+        return text + remarks(exchange) + outcome(record)
+    }
+
+    private static func unknown(_ exchange: RecordedExchange, _ reason: String) -> String {
+        let trace = exchange.messages.trace.map { "  \($0.stage)\($0.rule.map { " (\($0))" } ?? ""): \($0.text)\n" }
+        let text = trace.isEmpty ? "" : "\nWhat its trace says:\n" + trace.joined()
+        return "\(reason)\n\(text)\nTo ask with a profile: --profile FILE\n" + outcome(exchange.record)
+    }
+
+    /// What Sluice itself did or noticed.
+    private static func remarks(_ exchange: RecordedExchange) -> String {
+        let lines = exchange.messages.trace.filter { $0.stage == "sluice" }
+        return lines.isEmpty ? "" : "\nsluice\n" + lines.map { "  • \($0.text)\n" }.joined()
+    }
+
+    private static func outcome(_ record: ExchangeRecord) -> String {
+        var text = "\n"
+        switch record.state {
+        case .blocked: text += "It was blocked."
+        case .failed: text += "It failed: \(record.failure?.message ?? "no reason is recorded")"
+        case .inFlight, .interrupted: text += "It was not over."
+        case .complete: text += "It was answered with \(record.status)."
+        }
+        if record.flags.contains(.answeredLocally) { text += " The answer is Sluice's own, no server was asked." }
+        return text + "\n"
+    }
+
+    private static func head(_ exchange: RecordedExchange) -> RequestHead {
+        let record = exchange.record
+        let target = record.url.scheme == "tunnel" ? record.url.authority : record.url.pathAndQuery
+        return exchange.messages.requestHead.flatMap { StoredHead.request($0) }
+            ?? RequestHead(method: record.method, target: target)
+    }
+
+    private static func opening(_ exchange: RecordedExchange) -> ExchangeOpening {
+        let address = exchange.client.map { "\($0.peerAddress)" } ?? ""
+        return ExchangeOpening(
+            id: exchange.record.id,
+            url: exchange.record.url,
+            head: head(exchange),
+            clientAddress: address
+        )
+    }
+
+    private static func rehearsed(
+        _ exchange: RecordedExchange,
+        _ reader: SessionReader,
+        by profile: RuleProfile,
+        _ isWhole: Bool
+    ) throws -> String {
+        let record = exchange.record
+        let head = head(exchange)
+        let body = try reader.body(of: record.id, side: .requestReceived, limit: bodyLimit)
+        let request = RehearsedRequest(
+            method: head.method,
+            url: record.url,
+            fields: head.fields.filter { !isFraming($0) }.map { ($0.name, $0.value) },
+            body: body.readableBytes > 0 ? body : nil
+        )
+        var response = RehearsedResponse()
+        if let stored = exchange.messages.responseHead.flatMap({ StoredHead.response($0) }), stored.status >= 200 {
+            let body = try reader.body(of: record.id, side: .responseReceived, limit: bodyLimit)
+            response = RehearsedResponse(
+                status: stored.status,
+                fields: stored.fields.filter { !isFraming($0) }.map { ($0.name, $0.value) },
+                body: body.readableBytes > 0 ? body : nil
+            )
+        }
+        return request.explained(by: profile, answered: response).text(isWhole: isWhole)
+    }
+
+    /// Bodies are kept without the framing that they came in.
+    private static func isFraming(_ field: Field) -> Bool {
+        ["content-length", "transfer-encoding"].contains(field.name.lowercased())
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Watches files and tells when they have changed and are quiet again.
+///
+/// It looks at them every now and then, which works on every file system, and however an editor writes them.
+public final class FileWatcher: Sendable {
+    private let task: Task<Void, Never>
+
+    /// Begins to watch; what is changed after this call is noticed.
+    ///
+    /// - Parameters:
+    ///   - paths: the files; they need not be there.
+    ///   - interval: how often to look.
+    ///   - onChange: called when files have changed; returns the files to watch from then on. Nothing is looked at
+    ///     until it returns.
+    public convenience init(
+        _ paths: [String],
+        every interval: Duration = .milliseconds(300),
+        onChange: @escaping @Sendable () async -> [String]
+    ) {
+        self.init(paths, tick: { (try? await Task.sleep(for: interval)) != nil }, onChange: onChange)
+    }
+
+    /// The same with a clock of the caller's own: `tick` waits until it is time to look, `false` ends the watching.
+    init(
+        _ paths: [String],
+        tick: @escaping @Sendable () async -> Bool,
+        onChange: @escaping @Sendable () async -> [String]
+    ) {
+        let watch = FileWatch(paths, FileWatcher.look)
+        task = Task(priority: .utility) {
+            var watch = watch
+            while await tick(), !Task.isCancelled {
+                guard watch.poll(FileWatcher.look) else { continue }
+                watch.watch(await onChange(), FileWatcher.look)
+            }
+        }
+    }
+
+    deinit {
+        task.cancel()
+    }
+
+    /// Stops watching; a change that is being told is told to its end before this returns.
+    public func stop() async {
+        task.cancel()
+        await task.value
+    }
+
+    /// What the file system says about a file; `nil` where it says that there is none.
+    private static func look(_ path: String) -> FileWatch.Facts? {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { return nil }
+        #if canImport(Darwin)
+        let time = facts.st_mtimespec
+        #else
+        let time = facts.st_mtim
+        #endif
+        return FileWatch.Facts(
+            modifiedAt: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec),
+            size: Int64(facts.st_size),
+            number: UInt64(facts.st_ino),
+            device: UInt64(truncatingIfNeeded: facts.st_dev)
+        )
+    }
+}

@@ -1,0 +1,88 @@
+/// What became of each rule on its way from one program's settings to the other's.
+public struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
+    /// What became of one rule.
+    public enum Fate: Sendable, Hashable {
+        /// It means the same.
+        case kept
+        /// It is there, but something about it is not the same.
+        case approximated(why: [String])
+        /// It is not there.
+        case skipped(why: String)
+    }
+
+    /// One rule and its fate.
+    public struct Line: Sendable, Hashable, CustomStringConvertible {
+        /// The rule, with its tool: `Map Remote 3: https://api.example.com/*`.
+        public var rule: String
+        /// What became of it.
+        public var fate: Fate
+        /// What `kept` is called: `imported` or `exported`.
+        var word: String
+
+        /// For example `approximated  Map Local 2: */fixtures (it is a Windows path)`.
+        public var description: String {
+            switch fate {
+            case .kept: "\(word)      \(rule)"
+            case .approximated(let why): "approximated  \(rule) (\(why.joined(separator: "; ")))"
+            case .skipped(let why): "skipped       \(rule) (\(why))"
+            }
+        }
+    }
+
+    /// What `kept` is called: `imported` or `exported`.
+    public let word: String
+    /// All rules, in the order that they were met.
+    public private(set) var lines: [Line] = []
+
+    init(word: String) {
+        self.word = word
+    }
+
+    mutating func add(_ rule: String, _ fate: Fate) {
+        lines.append(Line(rule: rule.singleLine(upTo: 160), fate: fate, word: word))
+    }
+
+    /// Adds a rule that is there, with what is not the same about it.
+    mutating func add(_ rule: String, notes: [String]) {
+        add(rule, notes.isEmpty ? .kept : .approximated(why: notes))
+    }
+
+    /// The report with the lines of another after its own.
+    public func adding(_ other: FidelityReport) -> FidelityReport {
+        var sum = self
+        sum.lines += other.lines
+        return sum
+    }
+
+    /// How many rules came over as they were.
+    public var keptCount: Int { lines.count { $0.fate == .kept } }
+    /// How many came over with a difference.
+    public var approximatedCount: Int {
+        lines.count { if case .approximated = $0.fate { true } else { false } }
+    }
+    /// How many did not.
+    public var skippedCount: Int { lines.count - keptCount - approximatedCount }
+
+    /// For example `12 imported, 2 approximated, 1 skipped`.
+    public var summary: String { "\(keptCount) \(word), \(approximatedCount) approximated, \(skippedCount) skipped" }
+
+    /// A line for each rule, and the summary at the end.
+    public var description: String { (lines.map(\.description) + [summary]).joined(separator: "\n") }
+}
+
+extension String {
+    /// The text with line breaks and control characters shown as escapes, cut where it is long.
+    func singleLine(upTo limit: Int = 80) -> String {
+        var result = ""
+        for scalar in unicodeScalars.prefix(limit + 1) {
+            switch scalar.value {
+            case 0x0A: result += "\\n"
+            case 0x0D: result += "\\r"
+            case 0x09: result += "\\t"
+            case ..<0x20, 0x7F...0x9F, 0x2028, 0x2029: result += "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result.unicodeScalars.count > limit ? String(result.unicodeScalars.prefix(limit)) + "…" : result
+    }
+}

@@ -1,0 +1,206 @@
+public import ExchangeCore
+public import HTTPModel
+
+/// Why each rule of a profile acted on an exchange, or did not.
+public struct Explanation: Sendable {
+    /// What is to be said of one rule.
+    public struct Line: Sendable {
+        /// The rule.
+        public let rule: RuleHeading
+        /// What became of it.
+        public let verdict: RuleVerdict
+    }
+
+    /// What is to be said of one tool.
+    public struct ToolLines: Sendable {
+        /// The tool.
+        public let tool: ToolOutline
+        /// Whether it is switched off.
+        public let isOff: Bool
+        /// What the tool did that no single rule stands for.
+        public let remarks: [String]
+        /// Its rules in order.
+        public let lines: [Line]
+    }
+
+    /// The tools that the profile says something about, in the fixed order.
+    public let tools: [ToolLines]
+
+    /// Explains an exchange by its trace and by the profile that was in force.
+    ///
+    /// - Parameters:
+    ///   - trace: what the tools did.
+    ///   - opening: what they were asked about.
+    ///   - profile: the rules.
+    ///   - off: the tools that were switched off.
+    public init(
+        _ trace: [TraceEntry],
+        of opening: ExchangeOpening,
+        by profile: RuleProfile,
+        without off: Set<StageSlot>
+    ) {
+        tools = profile.tools.map { tool in
+            let isOff = off.contains(tool.slot)
+            let entries = trace.filter { $0.stage == tool.slot.name }
+            var fired: [String: [String]] = [:]
+            var remarks: [String] = []
+            for entry in entries {
+                if let rule = entry.rule {
+                    fired[RuleHeading.name(of: rule, among: tool.rules), default: []].append(entry.text)
+                } else {
+                    remarks.append(entry.text)
+                }
+            }
+            var lines = tool.rules.map { heading in
+                var verdict = RuleVerdict(heading, opening, isOff: isOff, fired: fired[heading.name] ?? [])
+                if heading.isConditional, case .idle = verdict {
+                    verdict = .missed("it left this request alone, by chance")
+                }
+                if tool.slot == .allowList, case .idle = verdict { verdict = .fired(["lets the request pass"]) }
+                if case .idle = verdict, !tool.isWholeScope(heading) {
+                    verdict = .missed("its own condition does not hold: \(heading.action)")
+                }
+                return Line(rule: heading, verdict: verdict)
+            }
+            if tool.selection == .first { Explanation.shadow(&lines) }
+            return ToolLines(tool: tool, isOff: isOff, remarks: remarks, lines: lines)
+        }
+    }
+
+    /// Where one rule decides, those after it that would have are shadowed by it.
+    private static func shadow(_ lines: inout [Line]) {
+        let decider =
+            lines.firstIndex { $0.verdict.isFired }
+            ?? lines.firstIndex { $0.verdict.isIdle && !$0.rule.isConditional }
+        guard let decider else { return }
+        for later in lines.indices.dropFirst(decider + 1) where lines[later].verdict.isIdle {
+            lines[later] = Line(rule: lines[later].rule, verdict: .shadowed(by: lines[decider].rule))
+        }
+    }
+}
+
+/// What became of a rule.
+public enum RuleVerdict: Sendable {
+    /// It acted; what it did, in words.
+    case fired([String])
+    /// It is for this request, but found nothing to do.
+    case idle
+    /// It is not for this request; why, in words.
+    case missed(String)
+    /// An earlier rule decided.
+    case shadowed(by: RuleHeading)
+    /// It is not enabled.
+    case disabled
+    /// Its tool is switched off.
+    case off
+
+    init(_ heading: RuleHeading, _ opening: ExchangeOpening, isOff: Bool, fired: [String]) {
+        if !fired.isEmpty {
+            self = .fired(fired)
+        } else if !heading.isEnabled {
+            self = .disabled
+        } else if isOff {
+            self = .off
+        } else if let reason = heading.scope.mismatch(opening) {
+            self = .missed(reason)
+        } else {
+            self = .idle
+        }
+    }
+
+    var isFired: Bool { if case .fired = self { true } else { false } }
+
+    fileprivate var isIdle: Bool { if case .idle = self { true } else { false } }
+
+    /// One word for it.
+    public var word: String {
+        switch self {
+        case .fired: "fired"
+        case .idle: "idle"
+        case .missed: "not matched"
+        case .shadowed: "shadowed"
+        case .disabled: "disabled"
+        case .off: "off"
+        }
+    }
+
+    /// The whole of it, one line for each thing that was done.
+    public var texts: [String] {
+        switch self {
+        case .fired(let texts): texts
+        case .idle: ["it is for this request, but found nothing to do"]
+        case .missed(let reason): [reason]
+        case .shadowed(let by): ["'\(by.name)' at \(by.place) decided before it"]
+        case .disabled: ["the rule has 'enabled: false'"]
+        case .off: ["its tool is switched off"]
+        }
+    }
+}
+
+extension RuleScope {
+    /// Why a request is not meant: the first field that does not match, with both values; `nil` where it is meant.
+    ///
+    /// Of several locations the one that comes nearest is named.
+    public func mismatch(_ opening: ExchangeOpening) -> String? {
+        if let locations, !locations.contains(where: { $0.matches(opening.url) }) {
+            let order = LocationPattern.Field.allCases
+            let nearest = locations.compactMap { location in
+                location.mismatch(opening.url).map { (location, $0) }
+            }.enumerated().max { left, right in
+                let (one, two) = (
+                    order.firstIndex(of: left.element.1.field), order.firstIndex(of: right.element.1.field)
+                )
+                return (one ?? 0, -left.offset) < (two ?? 0, -right.offset)
+            }
+            guard let (location, mismatch) = nearest?.element else { return "it has no location" }
+            return locations.count == 1
+                ? mismatch.description
+                : "none of \(locations.count) locations; the nearest is \(location): \(mismatch)"
+        }
+        let method = opening.head.method
+        if !methods.isEmpty, !methods.contains(method) {
+            let isCase = methods.contains(method.uppercased())
+            return "method: the rule is for \(methods.sorted().joined(separator: ", ")), not \(method)"
+                + (isCase ? " (methods are case-sensitive)" : "")
+        }
+        return exceptions.first { $0.matches(opening.url) }.map { "except: \($0) matches \(opening.url)" }
+    }
+}
+
+extension Explanation {
+    /// How many rules of a tool are told one by one where most of them are for other hosts.
+    private static let mostLines = 20
+
+    /// As people read it.
+    ///
+    /// - Parameter isWhole: whether rules for other hosts are told one by one, too, however many they are.
+    /// - Returns: some lines for each tool.
+    public func text(isWhole: Bool = false) -> String {
+        guard !tools.isEmpty else { return "The profile has no rules.\n" }
+        return tools.map { $0.text(isWhole: isWhole, most: Explanation.mostLines) }.joined(separator: "\n")
+    }
+}
+
+extension Explanation.ToolLines {
+    fileprivate func text(isWhole: Bool, most: Int) -> String {
+        var text = "\(tool.slot.name)\(isOff ? " (switched off)" : "")\n"
+        for remark in remarks { text += "  • \(remark)\n" }
+        let isLong = !isWhole && lines.count > most
+        var others = 0
+        for (number, line) in lines.enumerated() {
+            if isLong, case .missed(let reason) = line.verdict,
+                reason.hasPrefix("host: ") || reason.hasPrefix("none of")
+            {
+                others += 1
+                continue
+            }
+            let mark = line.verdict.isFired ? "✓" : " "
+            text += "\(mark) \(number + 1). \(line.rule.name)  (\(line.rule.place))\n"
+            for detail in line.verdict.texts {
+                text += "       \(line.verdict.isFired ? "" : "\(line.verdict.word): ")\(detail)\n"
+            }
+        }
+        if others > 0 { text += "  … and \(others) rules for other places; --all tells each\n" }
+        return text
+    }
+}

@@ -1,0 +1,271 @@
+public import ExchangeCore
+import HTTPModel
+import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Plays requests through a profile's tools without a network: what `expect` and `profile why` are answered by.
+///
+/// The exchange machine and the tools are those of the real proxy; just the sockets and the clock are made up. Time does
+/// not pass but to the moments that stages wait for. Files are read as they would be; nothing is written.
+public struct Rehearsal {
+    /// How much of a body is kept to be looked at, in bytes.
+    public static let bodyLimit = 1 << 20
+    /// No exchange of a rehearsal takes as many steps.
+    private static let mostSteps = 100_000
+
+    private let chain: StageChain
+    private let intercept: InterceptRules
+    private var now = NIODeadline.now()
+    private var count: Int64 = 0
+
+    /// Prepares to rehearse under a profile; requests of one rehearsal follow one another, as those of one run do.
+    public init(_ profile: RuleProfile, without off: Set<StageSlot>? = nil) {
+        chain = profile.rehearsalChain(without: off ?? profile.off)
+        intercept = profile.intercept
+    }
+
+    /// Plays one request.
+    ///
+    /// - Parameters:
+    ///   - request: what the client sends. An `https` URL of a host that is not decrypted becomes a tunnel.
+    ///   - response: what a server answers, if one is asked.
+    /// - Returns: what became of it.
+    public mutating func play(_ request: RehearsedRequest, _ response: RehearsedResponse = .init()) -> RehearsedExchange
+    {
+        count += 1
+        let isEncrypted = request.url.scheme == "https" || request.url.scheme == "wss"
+        var request = request
+        if isEncrypted, !intercept.decrypts(host: request.url.host, port: request.url.port) {
+            let (host, port) = (request.url.host, request.url.port)
+            request = RehearsedRequest(
+                method: "CONNECT",
+                url: RequestURL(scheme: "tunnel", host: host, port: port, path: "")
+            )
+        }
+        var play = Play(ExchangeID(count), request, response, chain, now)
+        let exchange = play.run(mostSteps: Rehearsal.mostSteps)
+        now = play.now
+        return exchange
+    }
+}
+
+/// One exchange of a rehearsal: carries out what the machine wants and tells it what happened.
+private struct Play: ~Copyable {
+    private enum Event {
+        case requestPart(ByteBuffer)
+        case requestEnd
+        case responseHead
+        case responsePart(ByteBuffer)
+        case filePart(AnswerFile, offset: Int64)
+        case responseEnd
+    }
+
+    private struct Wake {
+        let moment: NIODeadline
+        let direction: FlowDirection
+        let generation: Int
+    }
+
+    private(set) var now: NIODeadline
+    private let begin: NIODeadline
+    private var machine: ExchangeMachine
+    private let request: RehearsedRequest
+    private let response: RehearsedResponse
+    private var result: RehearsedExchange
+
+    private var fromClient = CircularBuffer<Event>()
+    private var fromServer = CircularBuffer<Event>()
+    private var readsClient = true
+    private var readsServer = true
+    private var wakes: [Wake] = []
+    private var isOver = false
+
+    init(
+        _ id: ExchangeID,
+        _ request: RehearsedRequest,
+        _ response: RehearsedResponse,
+        _ chain: StageChain,
+        _ now: NIODeadline
+    ) {
+        self.request = request
+        self.response = response
+        self.now = now
+        begin = now
+        let record = ExchangeRecord(
+            id: id,
+            kind: request.url.scheme == "tunnel" ? .tunnel : .http,
+            startedAt: 0,
+            method: request.method,
+            url: request.url,
+            clientConnection: ConnectionID(1)
+        )
+        machine = ExchangeMachine(
+            record: record,
+            destination: Destination(scheme: request.url.scheme, host: request.url.host, port: request.url.port),
+            clientAddress: "127.0.0.1:0",
+            chain: chain,
+            sink: NoRecord(),
+            now: now
+        )
+        result = RehearsedExchange(record: record)
+    }
+
+    mutating func run(mostSteps: Int) -> RehearsedExchange {
+        let framing = request.body.map { BodyFraming.length(Int64($0.readableBytes)) } ?? .none
+        if let body = request.body, body.readableBytes > 0 { fromClient.append(.requestPart(body)) }
+        fromClient.append(.requestEnd)
+        machine.requestHeadReceived(request.head, framing: framing, now: now)
+        var steps = 0
+        repeat {
+            carryOut()
+            steps += 1
+        } while !isOver && steps < mostSteps && step()
+        result.record = machine.record
+        result.trace = machine.messages.trace
+        if !isOver {
+            let text = "The rehearsal did not come to an end: a stage waits for something that never happens."
+            result.record.failure = ExchangeFailure(.timeout, text)
+        }
+        result.delay = now - begin
+        return result
+    }
+
+    /// Tells the machine of the next thing that happens; `false` where nothing does.
+    private mutating func step() -> Bool {
+        if readsClient, let event = fromClient.popFirst() {
+            tell(event)
+        } else if readsServer, let event = fromServer.popFirst() {
+            tell(event)
+        } else if let index = wakes.indices.min(by: { wakes[$0].moment < wakes[$1].moment }) {
+            let wake = wakes.remove(at: index)
+            now = max(now, wake.moment)
+            machine.pauseElapsed(wake.direction, generation: wake.generation, now: now)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    private mutating func tell(_ event: Event) {
+        switch event {
+        case .requestPart(let part): machine.requestPartReceived(part, now: now)
+        case .requestEnd: machine.requestEndReceived(trailers: nil, wireBytes: 0, now: now)
+        case .responseHead:
+            let hasBody = request.method != "HEAD" && response.status >= 200 && ![204, 304].contains(response.status)
+            let framing = hasBody ? BodyFraming.length(Int64(response.body?.readableBytes ?? 0)) : .none
+            if hasBody, let body = response.body, body.readableBytes > 0 { fromServer.append(.responsePart(body)) }
+            fromServer.append(.responseEnd)
+            machine.responseHeadReceived(response.head, framing: framing, now: now)
+        case .responsePart(let part): machine.responsePartReceived(part, now: now)
+        case .filePart(let file, let offset): tellFilePart(file, offset)
+        case .responseEnd: machine.responseEndReceived(trailers: nil, wireBytes: 0, now: now)
+        }
+    }
+
+    private mutating func tellFilePart(_ file: AnswerFile, _ offset: Int64) {
+        let wanted = Int(min(64 << 10, file.length - offset))
+        guard wanted > 0 else {
+            machine.responseEndReceived(trailers: nil, wireBytes: 0, now: now)
+            return
+        }
+        var bytes = [UInt8](repeating: 0, count: wanted)
+        let count = pread(file.descriptor, &bytes, wanted, off_t(file.offset + offset))
+        guard count > 0 else {
+            machine.upstreamClosed(ExchangeFailure(.reset, "The file became shorter, or cannot be read."), now: now)
+            return
+        }
+        fromServer.append(.filePart(file, offset: offset + Int64(count)))
+        machine.responsePartReceived(ByteBuffer(bytes: bytes[..<count]), now: now)
+    }
+
+    private mutating func carryOut() {
+        while !isOver, let effect = machine.nextEffect() { carryOut(effect) }
+    }
+
+    private mutating func carryOut(_ effect: ExchangeEffect) {
+        switch effect {
+        case .connect(let destination, _):
+            readsServer = true
+            result.destination = destination
+            machine.upstreamReady(
+                UpstreamFacts(connection: ConnectionID(2), version: .http11, isReused: false),
+                now: now
+            )
+            if request.url.scheme == "tunnel" {
+                result.sent = .init(head: request.head)
+            }
+        case .sendRequestHead(let head, _): result.sent = .init(head: head)
+        case .sendRequestPart(let part): Play.append(part, to: &result.sent)
+        case .sendRequestEnd: fromServer.append(request.url.scheme == "tunnel" ? .responseEnd : .responseHead)
+        case .sendResponseHead(let head, _): result.answered = .init(head: head)
+        case .sendResponsePart(let part): Play.append(part, to: &result.answered)
+        case .readClient(let isReading): readsClient = isReading
+        case .readUpstream(let isReading): readsServer = isReading
+        case .wake(let moment, let direction, let generation):
+            wakes.append(Wake(moment: moment, direction: direction, generation: generation))
+        case .hold(let id, let message, _):
+            if case .request = message { result.held.append(.request) } else { result.held.append(.response) }
+            machine.decided(id, .execute(nil), now: now)
+        case .perform(let work, let direction, let generation):
+            machine.workDone(direction, generation: generation, work.run(), now: now)
+        case .readFile(let file):
+            readsServer = true
+            fromServer = [.filePart(file, offset: 0)]
+        case .abandonUpstream: fromServer = []
+        case .abortClient: result.isCutOff = true
+        case .finished: isOver = true
+        case .sendInterim, .sendResponseEnd, .becomeTunnel, .releaseHold, .performAfterwards,
+            .boundClientBuffer:
+            break
+        }
+    }
+
+    private static func append<Head>(_ part: ByteBuffer, to message: inout RehearsedExchange.Sent<Head>?) {
+        let room = Rehearsal.bodyLimit - (message?.body.readableBytes ?? 0)
+        if let slice = part.getSlice(at: part.readerIndex, length: min(room, part.readableBytes)) {
+            message?.body.writeImmutableBuffer(slice)
+        }
+    }
+}
+
+/// Nothing is recorded of a rehearsal.
+private final class NoRecord: RecordSink {
+    func record(_ event: RecordEvent) {}
+}
+
+/// Stands in for the mirror, which would write files: says what it would do.
+struct MirrorRehearsal: Stage {
+    let slot = StageSlot.mirror
+    private let names: [String]
+    private let index: RuleIndex
+
+    init(_ headings: [RuleHeading]) {
+        names = headings.map(\.name)
+        index = RuleIndex(headings)
+    }
+
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        guard !opening.isTunnel, let match = index.first(opening) else { return nil }
+        return Handler(rule: names[match.rule])
+    }
+
+    private final class Handler: StageHandler {
+        private let rule: String
+
+        init(rule: String) {
+            self.rule = rule
+        }
+
+        func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+            exchange.fired(rule: rule, "the response would be saved")
+            return .forward
+        }
+    }
+}

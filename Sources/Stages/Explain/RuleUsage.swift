@@ -1,0 +1,95 @@
+public import ExchangeCore
+
+/// Counts which rules of a profile decide about recorded requests.
+///
+/// Of tools whose first matching rule decides, only that one is counted. Exceptions and methods count, what a rule finds to
+/// do in a message does not.
+public struct RuleUsage: Sendable {
+    /// What is known of one rule.
+    public struct Entry: Sendable {
+        /// The rule's tool.
+        public let tool: StageSlot
+        /// The rule.
+        public let rule: RuleHeading
+        /// How many requests it was for; `nil` where its own condition is not known here, or where it is not in force.
+        public fileprivate(set) var count: Int?
+        /// The first few of them.
+        public fileprivate(set) var samples: [String] = []
+    }
+
+    private struct Tool: Sendable {
+        let index: RuleIndex
+        let isFirst: Bool
+        /// Where the tool's entries begin.
+        let base: Int
+    }
+
+    /// All rules, in the order of the tools and of the profile.
+    public private(set) var entries: [Entry] = []
+    /// How many requests were looked at.
+    public private(set) var requests = 0
+
+    private var tools: [Tool] = []
+    private static let mostSamples = 3
+
+    /// Begins to count for a profile.
+    public init(_ profile: RuleProfile) {
+        for tool in profile.tools {
+            tools.append(
+                Tool(index: RuleIndex(tool.countable), isFirst: tool.selection == .first, base: entries.count)
+            )
+            let isOff = profile.off.contains(tool.slot)
+            for (heading, countable) in zip(tool.rules, tool.countable) {
+                entries.append(
+                    Entry(tool: tool.slot, rule: heading, count: countable.isEnabled && !isOff ? 0 : nil)
+                )
+            }
+        }
+    }
+
+    /// Counts a request.
+    ///
+    /// - Parameters:
+    ///   - opening: the request.
+    ///   - sample: how it is to be named, where it is one of the first for a rule.
+    public mutating func add(_ opening: ExchangeOpening, sample: @autoclosure () -> String) {
+        requests += 1
+        for tool in tools {
+            let rules = tool.isFirst ? tool.index.first(opening).map { [$0.rule] } ?? [] : tool.index.all(opening)
+            for rule in rules {
+                let entry = tool.base + rule
+                guard let count = entries[entry].count else { continue }
+                entries[entry].count = count + 1
+                if count < RuleUsage.mostSamples { entries[entry].samples.append(sample()) }
+            }
+        }
+    }
+
+    /// As people read it: each rule with its count and samples, and the rules that are for none of the requests.
+    public var text: String {
+        var text = "\(requests) request\(requests == 1 ? "" : "s")\n"
+        var slot: StageSlot?
+        for entry in entries {
+            if entry.tool != slot { text += "\n\(entry.tool.name)\n" }
+            slot = entry.tool
+            let count =
+                entry.count.map { $0 == 0 ? "none" : String($0) }
+                ?? (entry.rule.isEnabled ? "not counted" : "disabled")
+            text += "  \(entry.rule.name)  (\(entry.rule.place)): \(count)\n"
+            for sample in entry.samples { text += "      \(sample)\n" }
+        }
+        let unused = entries.filter { $0.count == 0 }.map { "\($0.tool.name)/\($0.rule.name)" }
+        return text + (unused.isEmpty ? "" : "\nfor none of the requests: \(unused.joined(separator: ", "))\n")
+    }
+}
+
+extension ToolOutline {
+    /// The rules; those whose conditions are not all in their scope as though they were not enabled.
+    fileprivate var countable: [RuleHeading] {
+        rules.map { heading in
+            var heading = heading
+            if !ToolOutline.isWholeScope(heading, scope) { heading.isEnabled = false }
+            return heading
+        }
+    }
+}

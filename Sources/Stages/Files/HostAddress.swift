@@ -1,0 +1,12 @@
+import NIOCore
+
+extension String {
+    /// Whether it is an IPv4 or IPv6 address, without brackets.
+    var isAddress: Bool {
+        guard utf8.last.map({ $0 &- 0x30 < 10 || $0 == UInt8(ascii: ":") }) == true || utf8.contains(UInt8(ascii: ":"))
+        else {
+            return false
+        }
+        return (try? SocketAddress(ipAddress: self, port: 0)) != nil
+    }
+}

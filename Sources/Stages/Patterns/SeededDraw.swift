@@ -1,0 +1,131 @@
+import HTTPModel
+import Synchronization
+
+/// Chance that can be repeated.
+///
+/// What is drawn depends on the seed, the rule and the request it is drawn for, and on nothing else: not on time, nor
+/// on what else is under way. So the same requests meet the same fate in every run, however they are interleaved.
+struct SeededDraw: Sendable {
+    private let origin: StableHash
+
+    /// Creates the draws of one rule.
+    ///
+    /// - Parameters:
+    ///   - seed: what the user chose, or a random number.
+    ///   - rule: the rule's name, so that rules with the same seed differ.
+    init(seed: UInt64, rule: String) {
+        var hash = StableHash()
+        hash.combine(seed)
+        hash.combine(rule)
+        origin = hash
+    }
+
+    /// A number from 0 up to, but not including, 1, the same for the same request at all times.
+    ///
+    /// - Parameters:
+    ///   - method: the method as the client sent it.
+    ///   - url: the URL as the client sent it.
+    ///   - nth: which of the requests with that method and URL it is, from 1.
+    ///   - index: tells the draws for one request apart.
+    /// - Returns: the number.
+    func uniform(_ method: String, _ url: RequestURL, nth: Int, index: Int) -> Double {
+        var hash = origin
+        hash.combine(method)
+        hash.combine(url)
+        hash.combine(UInt64(truncatingIfNeeded: nth))
+        hash.combine(UInt64(truncatingIfNeeded: index))
+        return hash.uniform
+    }
+
+    /// A number from 0 up to, but not including, 1, that no request has a part in.
+    ///
+    /// - Parameters:
+    ///   - topic: what is drawn.
+    ///   - index: tells the draws about it apart.
+    /// - Returns: the number.
+    func uniform(_ topic: StaticString, index: Int) -> Double {
+        var hash = origin
+        hash.combine("\(topic)")
+        hash.combine(UInt64(truncatingIfNeeded: index))
+        return hash.uniform
+    }
+}
+
+/// Counts requests by method and URL, so that the n-th of them is known as such.
+final class RequestCounter: Sendable {
+    private struct Counts {
+        var known: [UInt64: UInt32] = [:]
+        var shared = [UInt32](repeating: 0, count: 1_024)
+    }
+
+    private let counts = Mutex(Counts())
+    private let limit: Int
+
+    /// Creates a counter.
+    ///
+    /// - Parameter limit: how many URLs are counted each by itself; further ones share a fixed number of counts.
+    init(limit: Int = 65_536) {
+        self.limit = limit
+    }
+
+    /// Counts on from where another counter stands.
+    func goOn(from other: RequestCounter) {
+        let known = other.counts.withLock { $0 }
+        counts.withLock { $0 = known }
+    }
+
+    /// Which request with that method and URL this is, from 1.
+    func next(_ method: String, _ url: RequestURL) -> Int {
+        var hash = StableHash()
+        hash.combine(method)
+        hash.combine(url)
+        let key = hash.value
+        return counts.withLock { counts in
+            guard counts.known.count < limit || counts.known[key] != nil else {
+                let slot = Int(key % UInt64(counts.shared.count))
+                counts.shared[slot] &+= 1
+                return Int(counts.shared[slot])
+            }
+            counts.known[key, default: 0] &+= 1
+            return Int(counts.known[key, default: 1])
+        }
+    }
+}
+
+/// A hash that is the same in every process, unlike Swift's own: FNV-1a over what is combined, mixed at the end.
+private struct StableHash: Sendable {
+    private var state: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    mutating func combine(_ byte: UInt8) {
+        state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+    }
+
+    /// Combines a text and where it ends.
+    mutating func combine(_ text: String) {
+        for byte in text.utf8 { combine(byte) }
+        combine(0xFF as UInt8)
+    }
+
+    mutating func combine(_ number: UInt64) {
+        for shift in stride(from: UInt64(0), to: 64, by: 8) { combine(UInt8(truncatingIfNeeded: number >> shift)) }
+    }
+
+    mutating func combine(_ url: RequestURL) {
+        combine(url.scheme)
+        combine(url.host)
+        combine(UInt64(truncatingIfNeeded: url.port))
+        combine(url.path)
+        if let query = url.query { combine(query) }
+    }
+
+    /// All bits of it depend on all that was combined (the finalizer of SplitMix64).
+    var value: UInt64 {
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// The value as a number from 0 up to, but not including, 1.
+    var uniform: Double { Double(value >> 11) * 0x1p-53 }
+}

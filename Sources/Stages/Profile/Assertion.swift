@@ -1,0 +1,127 @@
+public import HTTPModel
+public import NIOCore
+import Yams
+
+/// What must hold of the traffic of a run, checked once it is over.
+public struct Assertion: Sendable {
+    /// What it is called: the name it was given, else its filter.
+    public let name: String
+    /// Where it stands.
+    public let place: ProfilePlace
+    /// Which exchanges it is about.
+    public let filter: Filter
+    /// The filter as it is written.
+    public let filterText: String
+    /// How many there must be.
+    public let count: CountTest
+    /// The status that each must have.
+    public let status: StatusTest?
+    /// The longest that each may take.
+    public let limit: TimeAmount?
+}
+
+/// What is expected of a number: `3`, `>=1`, `<10`.
+public struct CountTest: Sendable, Hashable, CustomStringConvertible {
+    private enum Relation: String, Sendable, CaseIterable {
+        // Longer ones first, so that the first that fits is the one meant.
+        case atLeast = ">="
+        case atMost = "<="
+        case more = ">"
+        case fewer = "<"
+        case equal = ""
+    }
+
+    private let relation: Relation
+    private let number: Int
+
+    /// At least one.
+    public static let some = CountTest(relation: .atLeast, number: 1)
+
+    private init(relation: Relation, number: Int) {
+        self.relation = relation
+        self.number = number
+    }
+
+    /// Reads `3`, `>=1`, `<= 5`, `>0` or `<10`; `nil` for anything else.
+    public init?(_ text: String) {
+        guard let relation = Relation.allCases.first(where: { text.hasPrefix($0.rawValue) }) else { return nil }
+        let digits = text.dropFirst(relation.rawValue.count).drop { $0 == " " }
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let number = Int(digits) else { return nil }
+        self.init(relation: relation, number: number)
+    }
+
+    /// Whether a number is as expected.
+    public func passes(_ count: Int) -> Bool {
+        switch relation {
+        case .atLeast: count >= number
+        case .atMost: count <= number
+        case .more: count > number
+        case .fewer: count < number
+        case .equal: count == number
+        }
+    }
+
+    /// As it is written.
+    public var description: String { relation.rawValue + String(number) }
+}
+
+extension Assertion {
+    /// What stands under `assert`.
+    static let keys: [GrammarKey] = [
+        GrammarKey("name", .text, "What the assertion is called.", example: "name: one login", fallback: "its filter"),
+        GrammarKey(
+            "filter",
+            .text,
+            "Which exchanges it is about, in the language of 'sluice list'.",
+            example: "filter: host:api.example.com path:/login"
+        ),
+        GrammarKey(
+            "count",
+            .text,
+            "How many there must be: a number, or one with >=, <=, > or < before it.",
+            example: "count: \">=1\"",
+            fallback: ">=1"
+        ),
+        GrammarKey("status", .text, "The status that each must have.", example: "status: 2xx", fallback: "any"),
+        GrammarKey(
+            "within",
+            .duration,
+            "The longest that each may take, from its first byte to its last.",
+            example: "within: 500ms",
+            fallback: "any time"
+        ),
+    ]
+
+    /// Reads one entry; `nil` where it cannot be used.
+    init?(_ node: Node, _ reader: inout ProfileReader) {
+        guard let fields = reader.fields(node, "an assertion", keys: Assertion.keys),
+            let filterNode = reader.required(fields, "filter", "an assertion"),
+            let text = reader.text(filterNode, "filter")
+        else { return nil }
+        do {
+            filter = try Filter(text)
+        } catch {
+            let message = error.message + (error.suggestion.map { ", \($0)" } ?? "")
+            reader.error(message, at: filterNode, offset: error.column - 1 + filterNode.quoteWidth)
+            return nil
+        }
+        let written = fields["name"].flatMap { reader.text($0, "name") } ?? ""
+        name = written.isEmpty ? text : written
+        place = reader.place(node)
+        filterText = text
+        status = fields["status"].flatMap { Expectation.status($0, "status", &reader) }
+        limit = fields["within"].flatMap { reader.duration($0, "within") }
+        guard let node = fields["count"], let count = reader.text(node, "count") else {
+            self.count = .some
+            return
+        }
+        guard let test = CountTest(count) else {
+            reader.error(
+                "count must be a number, or one with >=, <=, > or < before it, not '\(count.prefix(40))'",
+                at: node
+            )
+            return nil
+        }
+        self.count = test
+    }
+}

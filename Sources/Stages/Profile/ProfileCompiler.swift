@@ -1,0 +1,186 @@
+import ExchangeCore
+import NIOCore
+import Yams
+
+/// Gathers what the files of a profile say, one after the other.
+struct ProfileCompiler {
+    private(set) var name = ""
+    private(set) var issues: [ProfileIssue] = []
+    private(set) var off: Set<StageSlot> = []
+    private(set) var intercept = InterceptRules()
+    private(set) var access: [String] = []
+    private(set) var expectations: [Expectation] = []
+    private(set) var assertions: [Assertion] = []
+    private var presets: [String: ThrottleConditions] = [:]
+    private var rules: [StageSlot: [any ToolRule]] = [:]
+    /// Tools that a file says something about, even if that is nothing.
+    private var mentioned: Set<StageSlot> = []
+    private var switchedOffAt: [StageSlot: ProfilePlace] = [:]
+    /// Where rules stood that act all, by what they say.
+    private var seen: [StageSlot: [String: ProfilePlace]] = [:]
+
+    /// The tools that the files say something about, in the fixed order, with their rules.
+    var tools: [(tool: Tool, rules: [any ToolRule])] {
+        ToolRegistry.tools.filter { mentioned.contains($0.grammar.slot) }
+            .sorted { $0.grammar.slot < $1.grammar.slot }
+            .map { ($0, rules[$0.grammar.slot] ?? []) }
+    }
+
+    /// Reads all texts.
+    ///
+    /// - Throws: ``ProfileError`` where a text is no YAML; whatever else is wrong is in `issues`.
+    mutating func add(_ sources: [ProfileSource]) throws(ProfileError) {
+        var trees: [(ProfileReader, ProfileFields)] = []
+        for source in sources {
+            var reader = ProfileReader(file: source.file)
+            if let tree = try ProfileText.tree(source.text, file: source.file) {
+                if let fields = ProfileCompiler.topLevel(tree, &reader) {
+                    trees.append((reader, fields))
+                    continue
+                }
+            } else {
+                reader.note(.error, "the profile is empty; the least it has is 'version: 1'", line: 1, column: 1)
+            }
+            finish(reader)
+        }
+        for index in trees.indices { readPresets(trees[index].1, &trees[index].0) }
+        for (reader, fields) in trees {
+            var reader = reader
+            reader.presets = presets
+            read(fields, &reader)
+            finish(reader)
+        }
+        checkNames()
+    }
+
+    /// Names of rules and tools that stand for nothing.
+    private mutating func checkNames() {
+        for expectation in expectations {
+            for case .fires(let names) in expectation.checks {
+                for name in names {
+                    guard let rule = name.rule, rules[name.tool]?.contains(where: { $0.heading.name == rule }) != true
+                    else { continue }
+                    note(.error, "'\(name.tool.name)' has no rule '\(rule)'", at: expectation.place)
+                }
+            }
+        }
+        for (slot, place) in switchedOffAt where !mentioned.contains(slot) {
+            note(.lint, "'\(slot.name)' is switched off, but the profile has no rules for it", at: place)
+        }
+    }
+
+    private mutating func note(_ severity: ProfileIssue.Severity, _ message: String, at place: ProfilePlace) {
+        issues.append(
+            ProfileIssue(
+                severity: severity,
+                file: place.file,
+                line: place.line,
+                column: place.column,
+                message: message
+            )
+        )
+    }
+
+    private mutating func finish(_ reader: ProfileReader) {
+        issues += reader.issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+    }
+
+    private static func topLevel(_ tree: Node, _ reader: inout ProfileReader) -> ProfileFields? {
+        guard tree.mapping != nil else {
+            reader.error("a profile is a mapping that begins with 'version: 1', not \(tree.kind)", at: tree)
+            return nil
+        }
+        return reader.fields(tree, "a profile", keys: ProfileGrammar.allKeys)
+    }
+
+    private mutating func read(_ fields: ProfileFields, _ reader: inout ProfileReader) {
+        checkVersion(fields, &reader)
+        if let node = fields["name"], let text = reader.text(node, "name") {
+            name += (name.isEmpty || text.isEmpty ? "" : ", ") + text
+        }
+        for entry in fields["include"].map({ reader.list($0) }) ?? [] { _ = reader.path(entry, "include") }
+        for entry in fields["off"].map({ reader.list($0) }) ?? [] {
+            guard let slot = reader.choice(entry, "off", StageSlot.allCases.map { ($0.name, $0) }) else { continue }
+            off.insert(slot)
+            switchedOffAt[slot] = reader.place(entry)
+        }
+        for entry in fields["access"].map({ reader.list($0) }) ?? [] {
+            guard let text = reader.text(entry, "access") else { continue }
+            access.append(text)
+            if !ProfileCompiler.isNetwork(text) {
+                reader.error("'\(text.prefix(60))' is no address or network such as 192.168.0.0/16", at: entry)
+            }
+        }
+        expectations += (fields["expect"].map { reader.list($0) } ?? []).compactMap { Expectation($0, &reader) }
+        assertions += (fields["assert"].map { reader.list($0) } ?? []).compactMap { Assertion($0, &reader) }
+        if let node = fields["intercept"] { intercept.add(node, &reader) }
+        for tool in ToolRegistry.tools {
+            let slot = tool.grammar.slot
+            guard let node = fields[slot.name] else { continue }
+            mentioned.insert(slot)
+            rules[slot, default: []] += tool.read(node, after: rules[slot]?.count ?? 0, &reader)
+            if tool.grammar.selection == .all { lintRepeated(node, slot, &reader) }
+            if slot == .allowList, node.sequence?.isEmpty == true {
+                reader.lint(
+                    "the allow list is empty and therefore not in force; to block all, use block: { at: \"*\" }",
+                    at: node
+                )
+            }
+        }
+    }
+
+    /// Of rules that all act, one that stands twice acts twice.
+    private mutating func lintRepeated(_ node: Node, _ slot: StageSlot, _ reader: inout ProfileReader) {
+        for entry in reader.list(node) where entry.mapping != nil {
+            let text = entry.text(without: "name")
+            if let place = seen[slot]?[text] {
+                reader.lint("the same rule stands at \(place); both act", at: entry)
+            } else {
+                seen[slot, default: [:]][text] = reader.place(entry)
+            }
+        }
+    }
+
+    /// Whether a text is an address, or one with the length of a prefix after it (RFC 4632 §3.1, RFC 4291 §2.3).
+    private static func isNetwork(_ text: String) -> Bool {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard let address = try? SocketAddress(ipAddress: String(parts[0]), port: 0) else { return false }
+        guard parts.count > 1 else { return true }
+        let isV6 = if case .v6 = address { true } else { false }
+        guard parts.count == 2, parts[1].utf8.allSatisfy({ $0 &- 0x30 < 10 }), let length = Int(parts[1]) else {
+            return false
+        }
+        return length <= (isV6 ? 128 : 32)
+    }
+
+    /// Reads the user's presets, which the rules of every file may name.
+    private mutating func readPresets(_ fields: ProfileFields, _ reader: inout ProfileReader) {
+        guard let node = fields["presets"] else { return }
+        guard let mapping = node.mapping else {
+            reader.error("presets must be a mapping of names to conditions, not \(node.kind)", at: node)
+            return
+        }
+        for (key, value) in mapping {
+            guard let name = reader.text(key, "the name of a preset")?.lowercased(),
+                let fields = reader.fields(value, "a preset", keys: ThrottleConditions.keys)
+            else { continue }
+            if name.isEmpty {
+                reader.error("a preset needs a name", at: key)
+            } else if presets[name] != nil || ThrottlePreset.named(name) != nil {
+                reader.error("there is a preset '\(name.prefix(40))' already; choose another name", at: key)
+            } else {
+                var conditions = ThrottleConditions()
+                conditions.read(fields, &reader)
+                presets[name] = conditions
+            }
+        }
+    }
+
+    private func checkVersion(_ fields: ProfileFields, _ reader: inout ProfileReader) {
+        guard let node = reader.required(fields, "version", "a profile"), let text = reader.text(node, "version"),
+            text != "1"
+        else { return }
+        let hint = Int(text).map { $0 > 1 } == true ? "a newer Sluice may" : "it is 1"
+        reader.error("this Sluice does not know version '\(text.prefix(20))' of the profile; \(hint)", at: node)
+    }
+}

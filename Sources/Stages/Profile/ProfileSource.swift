@@ -1,0 +1,81 @@
+import Yams
+
+/// One file of a profile: its name and its text.
+public struct ProfileSource: Sendable, Hashable, Codable {
+    /// The file, as it was named to us.
+    public var file: String
+    /// What is in it.
+    public var text: String
+
+    /// Puts a source together.
+    public init(file: String, text: String) {
+        self.file = file
+        self.text = text
+    }
+
+    /// Reads files and those that they include, which come before them; each is read once.
+    ///
+    /// - Throws: ``ProfileError`` for a file that cannot be read, at the place where it is named.
+    static func read(_ paths: [String]) throws(ProfileError) -> [ProfileSource] {
+        var gathering = Gathering()
+        for path in paths { try gathering.add(path, includedBy: []) }
+        return gathering.sources
+    }
+
+    private struct Gathering {
+        var sources: [ProfileSource] = []
+        private var seen: Set<String> = []
+
+        /// Nobody nests deeper, or has more files.
+        private static let (mostLevels, mostFiles) = (16, 256)
+
+        mutating func add(_ path: String, includedBy chain: [String]) throws(ProfileError) {
+            let key = ProfileText.canonical(path)
+            guard !seen.contains(key) else { return }
+            let source = ProfileSource(file: path, text: try ProfileText.read(path))
+            for (included, node) in try includes(of: source) {
+                let includedKey = ProfileText.canonical(included)
+                let reason: String? =
+                    if includedKey == key || chain.contains(includedKey) {
+                        "includes itself, by way of \((chain + [key]).joined(separator: " → "))"
+                    } else if chain.count >= Gathering.mostLevels || sources.count >= Gathering.mostFiles {
+                        "is included too deep, or one file too many"
+                    } else {
+                        nil
+                    }
+                if let reason { throw Gathering.failure(source, node, "\(included) \(reason)") }
+                do {
+                    try add(included, includedBy: chain + [key])
+                } catch {
+                    // A file that cannot be read is missed where it is named.
+                    guard let issue = error.issues.first, issue.file == included, issue.isUnreadable else {
+                        throw error
+                    }
+                    throw Gathering.failure(source, node, "\(included) \(issue.message)")
+                }
+            }
+            seen.insert(key)
+            sources.append(source)
+        }
+
+        /// The files that a text names under `include`; whatever else is wrong with it is found later.
+        private func includes(of source: ProfileSource) throws(ProfileError) -> [(String, Node)] {
+            // Most profiles include nothing, and need not be parsed twice.
+            guard source.text.contains("include"),
+                let node = try ProfileText.tree(source.text, file: source.file)?.mapping?["include"]
+            else { return [] }
+            var reader = ProfileReader(file: source.file)
+            var includes: [(String, Node)] = []
+            for entry in reader.list(node) {
+                if let path = reader.path(entry, "include") { includes.append((path, entry)) }
+            }
+            return includes
+        }
+
+        private static func failure(_ source: ProfileSource, _ node: Node, _ message: String) -> ProfileError {
+            var reader = ProfileReader(file: source.file)
+            reader.error(message, at: node)
+            return ProfileError(issues: reader.issues)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import ExchangeCore
+import HTTPModel
+
+/// Finds the rules that are for a request without asking all of them: rules are looked up by host.
+struct RuleIndex: Sendable {
+    /// A rule that is for a request, and the location by which it is; `nil` where it is for every one.
+    struct Match {
+        let rule: Int
+        let location: Location?
+    }
+
+    private struct Entry {
+        let location: Location?
+        let rule: Int
+    }
+
+    private let scopes: [RuleScope]
+    private var byHost = HostTable<[Entry]>(none: [])
+
+    /// Indexes the rules that are enabled; they are called by their position in `headings`.
+    init(_ headings: [RuleHeading]) {
+        scopes = headings.map(\.scope)
+        for (rule, heading) in headings.enumerated() where heading.isEnabled {
+            guard let locations = heading.scope.locations else {
+                byHost.update(.any) { $0.append(Entry(location: nil, rule: rule)) }
+                continue
+            }
+            for location in locations {
+                byHost.update(location.hostKey) { $0.append(Entry(location: location, rule: rule)) }
+            }
+        }
+    }
+
+    /// The first rule, in the user's order, that is for a request.
+    func first(_ opening: ExchangeOpening) -> Match? {
+        var best: Match?
+        byHost.forEach(opening.url.host) { entries in
+            for entry in entries where entry.rule < best?.rule ?? .max && matches(entry, opening) {
+                best = Match(rule: entry.rule, location: entry.location)
+            }
+        }
+        return best
+    }
+
+    /// All rules that are for a request, in the user's order.
+    func all(_ opening: ExchangeOpening) -> [Int] {
+        var rules: [Int] = []
+        byHost.forEach(opening.url.host) { entries in
+            for entry in entries where matches(entry, opening) { rules.append(entry.rule) }
+        }
+        guard rules.count > 1 else { return rules }
+        rules.sort()
+        return rules.indices.filter { $0 == 0 || rules[$0] != rules[$0 - 1] }.map { rules[$0] }
+    }
+
+    private func matches(_ entry: Entry, _ opening: ExchangeOpening) -> Bool {
+        (entry.location?.matches(opening.url) ?? true) && scopes[entry.rule].admits(opening)
+    }
+}
+
+/// Values by what the hosts that they are for have in common.
+struct HostTable<Value: Sendable>: Sendable {
+    private let none: Value
+    private var exact: [Substring: Value] = [:]
+    /// By suffixes of whole labels, as in `.example.com`.
+    private var suffixes: [Substring: Value] = [:]
+    private var others: Value
+
+    init(none: Value) {
+        self.none = none
+        others = none
+    }
+
+    mutating func update(_ key: Location.HostKey, _ change: (inout Value) -> Void) {
+        let none = none
+        switch key {
+        case .exact(let host): change(&exact[host[...], default: none])
+        case .suffix(let suffix) where suffix.first == ".": change(&suffixes[suffix[...], default: none])
+        case .suffix, .any: change(&others)
+        }
+    }
+
+    /// Calls `body` with every value that may be for a host; allocates nothing.
+    func forEach(_ host: String, _ body: (Value) -> Void) {
+        body(others)
+        if !exact.isEmpty, let value = exact[host[...]] { body(value) }
+        guard !suffixes.isEmpty else { return }
+        var rest = host[...]
+        while let dot = rest.utf8.dropFirst().firstIndex(of: UInt8(ascii: ".")) {
+            rest = rest[dot...]
+            if let value = suffixes[rest] { body(value) }
+        }
+    }
+}
+
+/// Tells which stages can concern a host at all, in one look for all of them.
+struct HostPreselection: StagePreselection {
+    private var byHost = HostTable<UInt64>(none: 0)
+
+    /// Takes the stages' rules in the order of the stages; `nil` for a stage that is to be asked always.
+    init(_ rules: [[RuleHeading]?]) {
+        for (position, headings) in rules.enumerated() {
+            let bit = UInt64(1) << UInt64(position)
+            guard let headings else {
+                byHost.update(.any) { $0 |= bit }
+                continue
+            }
+            for heading in headings where heading.isEnabled {
+                for key in heading.scope.locations?.map(\.hostKey) ?? [.any] {
+                    byHost.update(key) { $0 |= bit }
+                }
+            }
+        }
+    }
+
+    func candidates(for url: RequestURL) -> UInt64 {
+        var bits: UInt64 = 0
+        byHost.forEach(url.host) { bits |= $0 }
+        return bits
+    }
+}

@@ -1,0 +1,25 @@
+extension RuleProfile {
+    /// Switches the throttle on or off, for exchanges that are under way too: at their next bytes.
+    ///
+    /// A profile begins with what it says itself under `off`.
+    public func setThrottle(isOn: Bool) {
+        throttle?.isOn = isOn
+    }
+
+    /// Lets exchanges that are under way on the throttle of a profile before this one go on under this one's rules: each
+    /// under the rule that has the same name as its own, or under none where there is no such rule.
+    ///
+    /// To be called once this profile is in force. Whether its throttle is on is told by `setThrottle`.
+    public func adopt(linksOf old: RuleProfile) {
+        guard let before = old.throttle else { return }
+        guard let throttle else {
+            before.release()
+            return
+        }
+        throttle.replace(before)
+    }
+
+    private var throttle: Throttle? {
+        compiled.lazy.compactMap { $0.stage as? Throttle }.first
+    }
+}

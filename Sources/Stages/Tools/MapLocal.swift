@@ -1,0 +1,196 @@
+public import ExchangeCore
+import HTTPModel
+import NIOCore
+import Yams
+
+/// Map local: requests that match one of its rules are answered from files.
+///
+/// A rule leads to a file, which answers every request that matches, or to a directory, in which the part of the path
+/// behind the literal part of the location is looked up. Like locations, this goes by the URL as the client sent it; the
+/// query is no part of it. Every method is answered, `OPTIONS` too, unless the rule names methods.
+public struct MapLocal: Stage {
+    struct Rule: ToolRule {
+        var heading: RuleHeading
+        /// Where the files are.
+        let path: String
+        /// The same as the profile says it.
+        let name: String
+        let onMiss: MissPolicy
+        let isCaseSensitive: Bool
+        /// What is looked up in a directory.
+        let index: String
+        let status: Int?
+        let fields: [(name: String, value: String)]
+    }
+
+    private let rules: [Rule]
+    private let index: RuleIndex
+
+    init(_ rules: [Rule]) {
+        self.rules = rules
+        index = RuleIndex(rules.map(\.heading))
+    }
+
+    /// A handler that looks for a file, where a rule matches.
+    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        guard !opening.isTunnel, let match = index.first(opening) else { return nil }
+        let remainder = match.location?.remainder(of: opening.url.path) ?? String(opening.url.path.dropFirst())
+        return Handler(rule: rules[match.rule], remainder: remainder)
+    }
+
+    private final class Handler: StageHandler {
+        private let rule: Rule
+        private let remainder: String
+
+        init(rule: Rule, remainder: String) {
+            self.rule = rule
+            self.remainder = remainder
+        }
+
+        func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+            .perform(FileLookUp(rule: rule, remainder: remainder, head: head, url: exchange.url))
+        }
+    }
+}
+
+/// What becomes of a request for which there is no file.
+enum MissPolicy: Sendable {
+    /// The server is asked, as without the rule.
+    case pass
+    /// The client gets a 404.
+    case notFound
+    /// The client gets a 502 that says what was looked for.
+    case error
+
+    static let choices: [(String, MissPolicy)] = [("pass", .pass), ("404", .notFound), ("error", .error)]
+}
+
+extension MapLocal: RuleTool {
+    /// Map local's place.
+    public var slot: StageSlot { .mapLocal }
+
+    static let grammar = ToolGrammar(
+        .mapLocal,
+        noun: "a map-local rule",
+        summary: "Answers matching requests from files; they are read anew for each request.",
+        scope: .from,
+        selection: .first,
+        keys: [
+            GrammarKey(
+                "to",
+                .path,
+                "A file, which answers every matching request; or a directory, in which the path behind the literal part "
+                    + "of 'from' is looked up. A file NAME.headers beside NAME has a status and headers, a line each.",
+                example: "to: fixtures/"
+            ),
+            GrammarKey(
+                "on-miss",
+                .choice(MissPolicy.choices.map(\.0)),
+                "What is done where there is no file: ask the server, answer 404, or answer 502 with an explanation.",
+                example: "on-miss: 404",
+                fallback: "pass"
+            ),
+            GrammarKey(
+                "case-sensitive",
+                .flag,
+                "Whether the case of letters counts in the names of files, whatever the disk says.",
+                example: "case-sensitive: false",
+                fallback: "true"
+            ),
+            GrammarKey(
+                "index",
+                .text,
+                "The file that answers for a directory.",
+                example: "index: index.json",
+                fallback: "index.html"
+            ),
+            GrammarKey(
+                "status",
+                .number(200...599, unit: ""),
+                "The status of the answer; goes before what NAME.headers says.",
+                example: "status: 503",
+                fallback: "200"
+            ),
+            GrammarKey(
+                "headers",
+                .names(.list(.text)),
+                "Headers of the answer, also of one to a miss; they replace those of the same name, and a blank value "
+                    + "leaves one out.",
+                example: "headers: { Cache-Control: no-store, Access-Control-Allow-Origin: \"*\" }",
+                fallback: "Content-Type by the file's extension, and what NAME.headers says"
+            ),
+        ],
+        example: "map-local: [ { from: \"https://api.example.com/v1/*\", to: fixtures/, on-miss: 404 } ]"
+    )
+
+    static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
+        guard let node = reader.required(fields, "to", grammar.noun), let name = reader.text(node, "to"),
+            let path = reader.path(node, "to")
+        else { return nil }
+        var heading = heading
+        heading.action = "answer from \(name)"
+        lint(path, name, heading, at: node, &reader)
+        let index = fields["index"].flatMap { reader.text($0, "index") } ?? "index.html"
+        if let node = fields["index"], index.isEmpty || index.utf8.contains(UInt8(ascii: "/")) || index.hasPrefix("..")
+        {
+            reader.error("index is the name of a file, without a directory", at: node)
+        }
+        let status = reader.number(fields, "status")
+        if let status, let node = fields["status"], status != status.rounded() {
+            reader.error("status must be a whole number", at: node)
+        }
+        return Rule(
+            heading: heading,
+            path: path,
+            name: name,
+            onMiss: fields["on-miss"].flatMap { reader.choice($0, "on-miss", MissPolicy.choices) } ?? .pass,
+            isCaseSensitive: fields["case-sensitive"].flatMap { reader.flag($0, "case-sensitive") } ?? true,
+            index: index,
+            status: status.map { Int($0) },
+            fields: fields["headers"].map { headers($0, &reader) } ?? []
+        )
+    }
+
+    private static func headers(_ node: Node, _ reader: inout ProfileReader) -> [(name: String, value: String)] {
+        guard let mapping = node.mapping else {
+            reader.error("headers must be a mapping, as in { Name: value }, not \(node.kind)", at: node)
+            return []
+        }
+        var headers: [(name: String, value: String)] = []
+        for (key, values) in mapping {
+            guard let name = reader.text(key, "the name of a header") else { continue }
+            for value in reader.list(values) {
+                guard let text = reader.text(value, name) else { continue }
+                if let problem = Sidecar.problem(name: name, value: text) {
+                    reader.error("headers \(problem)", at: text.isEmpty ? key : value)
+                } else {
+                    headers.append((name, text))
+                }
+            }
+        }
+        return headers
+    }
+
+    /// What can be said before any request comes.
+    private static func lint(
+        _ path: String,
+        _ name: String,
+        _ heading: RuleHeading,
+        at node: Node,
+        _ reader: inout ProfileReader
+    ) {
+        guard let status = FileStatus(path: path) else {
+            reader.lint("there is no file or directory '\(path)'; as long as that is so, nothing is answered", at: node)
+            return
+        }
+        if status.kind == .special { reader.lint("'\(path)' is neither a file nor a directory", at: node) }
+        guard status.kind == .directory else { return }
+        for location in heading.scope.locations ?? [] where location.namesWholePath {
+            reader.lint(
+                "'\(location)' names one path, for which the directory's index answers; "
+                    + "to have files looked up in the directory, end it with *",
+                at: node
+            )
+        }
+    }
+}

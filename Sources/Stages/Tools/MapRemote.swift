@@ -1,0 +1,213 @@
+public import ExchangeCore
+import HTTPModel
+import NIOCore
+import Yams
+
+/// Map remote: requests that match one of its rules are sent somewhere else.
+///
+/// Two URLs count. Locations, what their stars stand for, and the remainder of the path go by the URL as the client sent
+/// it. What `to` leaves blank stays as it is when the rule acts: as earlier tools, rewrite for one, have left it.
+///
+/// Nothing in the response is changed: a redirect to the new place leads the client there, past the rule (as Charles).
+public struct MapRemote: Stage {
+    struct Rule: ToolRule {
+        var heading: RuleHeading
+        /// What the whole URL must match; `nil` where locations say which requests are meant.
+        let expression: RegularExpression?
+        let target: RemoteTarget
+        let keepsHostField: Bool
+        let keepsPrefix: Bool
+    }
+
+    private let rules: [Rule]
+    private let index: RuleIndex
+    private let hasExpressions: Bool
+
+    init(_ rules: [Rule]) {
+        self.rules = rules
+        index = RuleIndex(rules.map(\.heading))
+        hasExpressions = rules.contains { $0.expression != nil && $0.heading.isEnabled }
+    }
+
+    /// A handler that changes the destination, where a rule matches.
+    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        guard hasExpressions else {
+            return index.first(opening).map { RemoteHandler(rules[$0.rule], located(opening.url, $0.location)) }
+        }
+        for position in index.all(opening) {
+            let rule = rules[position]
+            guard let expression = rule.expression else {
+                let location = rule.heading.scope.locations?.first { $0.matches(opening.url) }
+                return RemoteHandler(rule, located(opening.url, location))
+            }
+            do throws(RegularExpression.Runaway) {
+                if let match = try Match(expression, opening.url) { return RemoteHandler(rule, match) }
+            } catch {
+                return RemoteHandler(rule, nil)
+            }
+        }
+        return nil
+    }
+
+    private func located(_ url: RequestURL, _ location: Location?) -> Match {
+        Match(
+            captures: location?.stars(of: url) ?? [],
+            remainder: location?.remainder(of: url.path) ?? String(url.path.dropFirst())
+        )
+    }
+
+    /// What a rule found in a URL.
+    struct Match {
+        /// What `$1` and so on stand for.
+        let captures: [String]
+        /// What is left of the path; `nil` where nothing is to be appended.
+        let remainder: String?
+
+        init(captures: [String], remainder: String?) {
+            self.captures = captures
+            self.remainder = remainder
+        }
+
+        /// Looks for an expression in a URL; `nil` where it is not found.
+        init?(_ expression: RegularExpression, _ url: RequestURL) throws(RegularExpression.Runaway) {
+            guard let captures = try expression.firstMatch(in: url.description) else { return nil }
+            self.init(captures: captures, remainder: nil)
+        }
+    }
+}
+
+extension RegularExpression {
+    /// The groups of the first match, empty where they took no part; `nil` where there is no match.
+    fileprivate func firstMatch(in text: String) throws(Runaway) -> [String]? {
+        var text = text
+        var groups: [String]?
+        var failure: Runaway?
+        text.withUTF8 { bytes in
+            let subject = UnsafeRawBufferPointer(bytes)
+            do throws(Runaway) {
+                try forEachMatch(in: subject) { match in
+                    groups = (0..<groupCount).map { number in
+                        match.group(number + 1).map { String(decoding: subject[$0], as: UTF8.self) } ?? ""
+                    }
+                    return false
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return groups
+    }
+}
+
+/// Sends one request somewhere else.
+private final class RemoteHandler: StageHandler {
+    private let rule: MapRemote.Rule
+    private let match: MapRemote.Match?
+
+    /// Takes a rule, and what it found: `nil` where looking for that took too long.
+    init(_ rule: MapRemote.Rule, _ match: MapRemote.Match?) {
+        self.rule = rule
+        self.match = match
+    }
+
+    func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+        guard let match else {
+            exchange.note(
+                "\(rule.heading.name): the regular expression took too long and was stopped; nothing was mapped"
+            )
+            return .forward
+        }
+        do throws(RemoteParts.Problem) {
+            let parts = try rule.target.parts(match.captures)
+            if exchange.url.scheme == "tunnel" {
+                mapTunnel(parts, &exchange)
+            } else {
+                try map(parts, match, &head, &exchange)
+            }
+        } catch {
+            exchange.note("\(rule.heading.name): not mapped, since it makes a bad URL: \(error.message)")
+        }
+        return .forward
+    }
+
+    /// Of bytes that pass unread only the place to connect to can be changed.
+    private func mapTunnel(_ parts: RemoteParts, _ exchange: inout StageExchange) {
+        let before = exchange.destination.authority
+        parts.place(&exchange.destination)
+        exchange.destination.scheme = "tunnel"
+        guard exchange.destination.authority != before else {
+            exchange.note("\(rule.heading.name): this tunnel is not decrypted, so only host and port could be mapped")
+            return
+        }
+        exchange.fired(
+            rule: rule.heading.name,
+            "connects to \(exchange.destination.authority) in place of \(before); the bytes pass as they are"
+        )
+    }
+
+    private func map(
+        _ parts: RemoteParts,
+        _ match: MapRemote.Match,
+        _ head: inout RequestHead,
+        _ exchange: inout StageExchange
+    ) throws(RemoteParts.Problem) {
+        let target = try self.target(parts, match, head.target, exchange.url)
+        var destination = exchange.destination
+        parts.place(&destination)
+        var changes: [String] = []
+        if destination != exchange.destination, let change = setHost(parts, destination, &head, exchange.url) {
+            changes.append(change)
+        }
+        exchange.destination = destination
+        if target != head.target { head.target = target }
+        let url = RequestURL(
+            scheme: destination.scheme,
+            host: destination.host,
+            port: destination.port,
+            path: target == "*" ? "*" : "/"
+        )
+        let sent = target == "*" ? "\(url)" : "\(url)".dropLast() + target
+        changes.insert("sent to \(sent) in place of \(exchange.url)", at: 0)
+        exchange.fired(rule: rule.heading.name, changes.joined(separator: "; "))
+    }
+
+    /// The request target as it is to be: path and query.
+    private func target(
+        _ parts: RemoteParts,
+        _ match: MapRemote.Match,
+        _ current: String,
+        _ original: RequestURL
+    ) throws(RemoteParts.Problem) -> String {
+        guard current != "*", parts.path != nil || parts.query != nil else { return current }
+        var url = RequestURL(scheme: "", host: "", port: 0, path: "")
+        url.setPathAndQuery(current)
+        if var path = parts.path {
+            let remainder = rule.keepsPrefix ? String(original.path.dropFirst()) : match.remainder ?? ""
+            if rule.target.appendsRemainder, !remainder.isEmpty {
+                path += (path.hasSuffix("/") ? "" : "/") + remainder
+            }
+            url.path = path
+        }
+        if let query = parts.query { url.query = query }
+        try RemoteParts.check(url.pathAndQuery)
+        return url.pathAndQuery
+    }
+
+    /// Makes `Host` say where the request goes, unless it is to stay; returns what was done.
+    private func setHost(
+        _ parts: RemoteParts,
+        _ destination: Destination,
+        _ head: inout RequestHead,
+        _ original: RequestURL
+    ) -> String? {
+        let before = head.fields.value(of: .host) ?? ""
+        if rule.keepsHostField { return before.isEmpty ? nil : "kept Host: \(before)" }
+        // Where the rule leaves the host as it is, the field may have another name for it than the connection has.
+        let host = parts.host ?? RequestURL.splitAuthority(before)?.host ?? original.host
+        let url = RequestURL(scheme: destination.scheme, host: host, port: destination.port, path: "/")
+        guard url.authority != before else { return nil }
+        head.fields.set("Host", url.authority)
+        return before.isEmpty ? "added Host: \(url.authority)" : "changed Host: \(before) to \(url.authority)"
+    }
+}

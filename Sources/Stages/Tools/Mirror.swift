@@ -1,0 +1,188 @@
+import Content
+public import ExchangeCore
+import HTTPModel
+import NIOCore
+import Yams
+
+/// Mirror: saves what servers answer as files, while the client receives it.
+///
+/// Saved are the responses to GET with a status from 200 to 299, but not parts (206): an error page or a redirect does
+/// not take the place of a file. What map-local answers is not saved. Names go by the URL as the client sent it, also
+/// where another one was asked; contents are as earlier tools, rewrite for one, have left them. Each part of the body is written before the client
+/// gets it, so nothing is gathered in memory. The content coding is removed in the file only; the client gets what the
+/// server sent.
+public struct Mirror: Stage {
+    struct Rule: ToolRule {
+        var heading: RuleHeading
+        /// Where the files go.
+        let path: String
+        /// The same as the profile says it.
+        let name: String
+    }
+
+    private let rules: [Rule]
+    private let index: RuleIndex
+
+    init(_ rules: [Rule]) {
+        self.rules = rules
+        index = RuleIndex(rules.map(\.heading))
+    }
+
+    /// A handler that saves the response, where a rule matches.
+    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        guard !opening.isTunnel, opening.head.method == "GET", let match = index.first(opening) else { return nil }
+        return MirrorHandler(rules[match.rule])
+    }
+}
+
+/// Saves one response.
+private final class MirrorHandler: StageHandler {
+    private let rule: Mirror.Rule
+    private var file: MirrorFile?
+
+    init(_ rule: Mirror.Rule) {
+        self.rule = rule
+    }
+
+    var responseDemand: BodyDemand { file == nil ? .none : .observe }
+
+    func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+        guard !exchange.isAnswered, (200..<300).contains(head.status), head.status != 206 else { return .forward }
+        let names = MirrorNames(exchange.url)
+        let place =
+            rule.name + (rule.name.hasSuffix("/") ? "" : "/")
+            + (names.directories + [names.file]).joined(separator: "/")
+        // A name with a query is one that map-local never looks for.
+        let (description, remark) = MirrorHandler.describe(head, exchange.url.query == nil ? names.file : nil)
+        let file = MirrorFile(root: rule.path, names: names, description: description)
+        self.file = file
+        return .perform(Opening(file: file, rule: rule.heading.name, place: place, remark: remark))
+    }
+
+    func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
+        guard let file, !file.isOver else { return .forward }
+        return .perform(Writing(file: file, rule: rule.heading.name, bytes: part))
+    }
+
+    func ended(isComplete: Bool) -> (any BlockingWork)? {
+        file.map { Ending(file: $0, isComplete: isComplete) }
+    }
+
+    /// What has to be known about the file, and what the trace says of its content coding.
+    ///
+    /// - Parameters:
+    ///   - head: the response's head.
+    ///   - name: the name by which map-local will know the file's type; `nil` where it will not be asked for it.
+    /// - Returns: what to do with the body, and a remark in parentheses.
+    private static func describe(_ head: ResponseHead, _ name: String?) -> (MirrorFile.Description, remark: String) {
+        var description = MirrorFile.Description()
+        var remark = ""
+        var lines = ""
+        if let name, let type = head.fields.value(of: .contentType), type.utf8.count < 1_000,
+            !MediaTypes.tells(name, type)
+        {
+            lines += "Content-Type: \(type)\n"
+        }
+        let codings = head.fields.values(of: .contentEncoding).flatMap { ContentCoding.list($0) }
+        let names = codings.map(\.description).joined(separator: ", ")
+        let isKnown = codings.allSatisfy { if case .other = $0 { false } else { true } }
+        if isKnown {
+            description.codings = codings
+            if !codings.isEmpty { remark = " (without its content coding, \(names))" }
+        } else {
+            lines += "Content-Encoding: \(names)\n"
+            remark = " (with its content coding, \(names), which Sluice cannot remove)"
+        }
+        description.sidecar = lines.isEmpty ? nil : lines
+        return (description, remark)
+    }
+
+    // MARK: - What is done on another thread
+
+    private struct Opening: BlockingWork {
+        let file: MirrorFile
+        let rule: String
+        let place: String
+        let remark: String
+
+        func run() -> WorkOutcome {
+            do throws(SystemError) {
+                try file.open()
+                return WorkOutcome(.forward, trace: [fired(rule, "saved as \(place)\(remark)")])
+            } catch {
+                return WorkOutcome(.forward, trace: [note(rule, "not saved as \(place): \(error)")])
+            }
+        }
+    }
+
+    private struct Writing: BlockingWork {
+        let file: MirrorFile
+        let rule: String
+        let bytes: ByteBuffer
+
+        func run() -> WorkOutcome {
+            do throws(MirrorFile.Interruption) {
+                try file.write(bytes)
+                return WorkOutcome(.forward)
+            } catch {
+                return WorkOutcome(.forward, trace: [note(rule, "not saved after all: \(error)")])
+            }
+        }
+    }
+
+    private struct Ending: BlockingWork {
+        let file: MirrorFile
+        let isComplete: Bool
+
+        func run() -> WorkOutcome {
+            do throws(MirrorFile.Interruption) {
+                if isComplete { try file.place() } else { file.discard() }
+                return WorkOutcome(.forward)
+            } catch {
+                return WorkOutcome(.fail(ExchangeFailure(.aborted, "The mirror could not save a file: \(error).")))
+            }
+        }
+    }
+
+    private static func fired(_ rule: String, _ text: String) -> TraceEntry {
+        TraceEntry(stage: StageSlot.mirror.name, rule: rule, outcome: .fired, text: text)
+    }
+
+    /// A note is no rule's doing, so it has the rule's name in its text.
+    private static func note(_ rule: String, _ text: String) -> TraceEntry {
+        TraceEntry(stage: StageSlot.mirror.name, outcome: .note, text: "\(rule): \(text)")
+    }
+}
+
+extension Mirror: RuleTool {
+    /// The mirror's place.
+    public var slot: StageSlot { .mirror }
+
+    static let grammar = ToolGrammar(
+        .mirror,
+        noun: "a mirror rule",
+        summary: "Saves the bodies of successful responses to GET as files, by host and path.",
+        scope: .only,
+        selection: .first,
+        keys: [
+            GrammarKey(
+                "to",
+                .path,
+                "The directory in which the files go, as HOST/PATH, or HOST_PORT/PATH for a port that is not the usual one; "
+                    + "it is made where it is missing.",
+                example: "to: mirrored/"
+            )
+        ],
+        example: "mirror: { to: mirrored/, only: [ \"https://*.example.com/*\" ] }"
+    )
+
+    static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
+        guard let node = reader.required(fields, "to", grammar.noun), let name = reader.text(node, "to"),
+            let path = reader.path(node, "to")
+        else { return nil }
+        if let problem = FileStatus.obstacle(toDirectory: path) { reader.lint(problem, at: node) }
+        var heading = heading
+        heading.action = "save responses to \(name)"
+        return Rule(heading: heading, path: path, name: name)
+    }
+}

@@ -1,0 +1,127 @@
+public import ExchangeCore
+import HTTPModel
+import Yams
+
+/// The throttle: a slow, unreliable or missing network for all traffic or for some.
+///
+/// Everything that a rule is for shares one link, so two downloads get half of it each. The first rule that matches
+/// counts.
+public struct Throttle: Stage {
+    struct Rule: ToolRule {
+        var heading: RuleHeading
+        let conditions: ThrottleConditions
+        let seed: UInt64?
+    }
+
+    private let links: [ThrottleLink]
+    private let isEnabled: [Bool]
+    private let index: RuleIndex
+    private let power = ThrottlePower()
+
+    init(_ rules: [Rule]) {
+        let power = power
+        links = rules.map {
+            ThrottleLink(rule: $0.heading.name, conditions: $0.conditions, seed: $0.seed, power: power)
+        }
+        isEnabled = rules.map(\.heading.isEnabled)
+        index = RuleIndex(rules.map(\.heading))
+    }
+
+    /// A handler that takes the exchange over the link of the first rule that matches.
+    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        index.first(opening).map { ThrottleHandler(links[$0.rule], opening) }
+    }
+
+    /// Whether it slows anything down; switching reaches exchanges that are under way at their next bytes.
+    var isOn: Bool {
+        get { power.isOn }
+        nonmutating set { power.isOn = newValue }
+    }
+}
+
+extension Throttle {
+    /// Takes the place of another throttle for what is under way on its links.
+    ///
+    /// A rule goes on with the conditions of the one that has its name now; where there is none, or it is not enabled,
+    /// nothing slows its exchanges down any more.
+    func replace(_ other: Throttle) {
+        var successors: [String: [ThrottleLink]] = [:]
+        for (rule, link) in links.enumerated().reversed() where isEnabled[rule] {
+            successors[link.rule, default: []].append(link)
+        }
+        for link in other.links { link.replace(by: successors[link.rule]?.popLast()) }
+    }
+
+    /// Lets go of everything that is under way on its links.
+    func release() {
+        for link in links { link.replace(by: nil) }
+    }
+}
+
+extension Throttle: RuleTool {
+    /// The throttle's place.
+    public var slot: StageSlot { .throttle }
+
+    private static let conditionKeys = Set(["preset"] + ThrottleConditions.keys.map(\.name))
+
+    static let grammar = ToolGrammar(
+        .throttle,
+        noun: "a throttle rule",
+        summary: "Simulates a slow, unreliable or missing network; all that a rule is for shares one link.",
+        scope: .only,
+        selection: .first,
+        keys: [
+            GrammarKey(
+                "preset",
+                .text,
+                "Conditions by name: one of 'sluice throttle list', or your own under 'presets'; other keys override it.",
+                example: "preset: 3g",
+                fallback: "a perfect network"
+            )
+        ] + ThrottleConditions.keys + [
+            GrammarKey(
+                "seed",
+                .number(0...9_007_199_254_740_992, unit: ""),
+                "What chance begins with: the same requests fail, and the same seconds are unstable, in every run.",
+                example: "seed: 42",
+                fallback: "another one in every run"
+            )
+        ],
+        example: "throttle: { preset: 3g, only: [\"api.example.com\"], reliability: 99, seed: 42 }"
+    )
+
+    static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
+        var heading = heading
+        var conditions = ThrottleConditions()
+        var name = ""
+        if let node = fields["preset"] {
+            guard let named = preset(node, &reader) else { return nil }
+            (name, conditions) = named
+        }
+        conditions.read(fields, &reader)
+        let seed = fields["seed"].flatMap { self.seed($0, fields, &reader) }
+        if !fields.values.keys.contains(where: { key in conditionKeys.contains(key) }) {
+            reader.lint("the rule slows nothing down; it has neither a preset nor a limit", at: fields.node)
+        } else if let node = fields["seed"], !conditions.isRandom {
+            reader.lint("nothing is left to chance, so 'seed' does nothing", at: node)
+        }
+        heading.action = (name.isEmpty ? "" : "\(name): ") + conditions.text
+        return Rule(heading: heading, conditions: conditions, seed: seed)
+    }
+
+    private static func preset(_ node: Node, _ reader: inout ProfileReader) -> (String, ThrottleConditions)? {
+        guard let text = reader.text(node, "preset") else { return nil }
+        if let conditions = reader.presets[text.lowercased()] { return (text, conditions) }
+        if let preset = ThrottlePreset.named(text) { return (text, preset.conditions) }
+        let known = ThrottlePreset.all.map(\.name) + reader.presets.keys.sorted()
+        reader.error("there is no preset '\(text.prefix(40))'\(Suggestion.text(for: text, among: known))", at: node)
+        return nil
+    }
+
+    private static func seed(_ node: Node, _ fields: ProfileFields, _ reader: inout ProfileReader) -> UInt64? {
+        guard let number = reader.number(fields, "seed") else { return nil }
+        if let seed = UInt64(exactly: number) { return seed }
+        reader.error("seed must be a whole number", at: node)
+        return nil
+    }
+}

@@ -1,0 +1,60 @@
+internal import COpenSSL
+
+extension TrustStore {
+    /// Oracle's attribute that makes a certificate in a PKCS#12 file a trusted one; without it Java passes it over.
+    private static let trustedKeyUsage = "2.16.840.1.113894.746875.1.1"
+    /// The value of the attribute: trusted for every use (`anyExtendedKeyUsage`, RFC 5280, 4.2.1.12).
+    private static let anyUsage = "2.5.29.37.0"
+    /// Rounds of key derivation for the MAC: OpenSSL's usual number, under 2 ms for each start of a Java program.
+    private static let rounds: Int32 = 2_048
+
+    /// The store as a PKCS#12 file that Java takes as its trust store (`javax.net.ssl.trustStore`).
+    ///
+    /// The certificates are public and therefore not encrypted, and the MAC uses SHA-1: that is read by every Java
+    /// since 8, while the forms that newer ones write (PBES2 with AES-256, a MAC with SHA-256) need 8u301 or 11.0.12.
+    /// The MAC is there for readers that insist on one; under a password that everybody knows it protects nothing,
+    /// whatever its digest.
+    ///
+    /// - Parameter password: The password of the MAC.
+    /// - Returns: The content of the file.
+    /// - Throws: Where OpenSSL cannot make it, or there is no certificate to put into it.
+    public func pkcs12(password: String) throws(CertificateFailure) -> [UInt8] {
+        ERR_clear_error()
+        let content = archive(password).map { archive in
+            defer { PKCS12_free(archive) }
+            return writtenToMemory { i2d_PKCS12_bio($0, archive) }
+        }
+        guard let content, !content.isEmpty else {
+            throw CertificateFailure(reason: "no PKCS#12 trust store can be made (\(OpenSSLErrors.take().text))")
+        }
+        return content
+    }
+
+    /// The caller frees what is returned.
+    private func archive(_ password: String) -> OpaquePointer? {
+        var bags: OpaquePointer?
+        var safes: OpaquePointer?
+        defer {
+            OPENSSL_sk_pop_free(bags) { PKCS12_SAFEBAG_free(OpaquePointer($0)) }
+            OPENSSL_sk_pop_free(safes) { PKCS7_free($0?.assumingMemoryBound(to: PKCS7.self)) }
+        }
+        guard let usage = OBJ_txt2obj(Self.anyUsage, 1) else { return nil }
+        defer { ASN1_OBJECT_free(usage) }
+        for entry in entries where !add(entry, usage, to: &bags) { return nil }
+        // The number -1 asks for a part that is not encrypted.
+        guard PKCS12_add_safe(&safes, bags, -1, 0, nil) == 1,
+            let archive = PKCS12_add_safes(safes, NID_pkcs7_data)
+        else { return nil }
+        if PKCS12_set_mac(archive, password, -1, nil, 0, Self.rounds, EVP_sha1()) == 1 { return archive }
+        PKCS12_free(archive)
+        return nil
+    }
+
+    private func add(_ entry: Entry, _ usage: OpaquePointer, to bags: inout OpaquePointer?) -> Bool {
+        guard let bag = PKCS12_add_cert(&bags, entry.certificate.pointer) else { return false }
+        // The length -1 says that the value is an ASN.1 object, not the bytes of one.
+        let value = UnsafePointer<UInt8>(usage)
+        return PKCS12_add_friendlyname_utf8(bag, entry.name, -1) == 1
+            && PKCS12_add1_attr_by_txt(bag, Self.trustedKeyUsage, V_ASN1_OBJECT, value, -1) == 1
+    }
+}

@@ -1,0 +1,51 @@
+internal import COpenSSL
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+extension TrustStore {
+    /// The authorities that programs on this system trust.
+    ///
+    /// Those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name, where one of them is set, as OpenSSL has it; else the
+    /// system's. A system without any gives an empty store, and so does a variable that leads nowhere.
+    ///
+    /// - Parameter environment: The variables that count.
+    /// - Returns: The store.
+    public static func system(environment: [String: String]) -> TrustStore {
+        var store = TrustStore()
+        let file = environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
+        let directories = environment["SSL_CERT_DIR"].flatMap { $0.isEmpty ? nil : $0 }
+        if file != nil || directories != nil {
+            if let file { try? store.add(file: file) }
+            for directory in (directories ?? "").split(separator: ":") { store.add(directory: String(directory)) }
+            return store
+        }
+        for bundle in [String(cString: X509_get_default_cert_file())] + TLSTrust.usualBundles where store.count == 0 {
+            try? store.add(file: bundle)
+        }
+        for directory in [String(cString: X509_get_default_cert_dir()), "/etc/ssl/certs"] where store.count == 0 {
+            store.add(directory: directory)
+        }
+        return store
+    }
+
+    /// Adds the authorities of all files of a directory.
+    private mutating func add(directory: String) {
+        guard let handle = opendir(directory) else { return }
+        defer { closedir(handle) }
+        var names: [String] = []
+        while let entry = readdir(handle) {
+            // The name ends at its NUL; the field may be declared shorter or longer than it is.
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                field.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        for name in names.sorted() { try? add(file: "\(directory)/\(name)") }
+    }
+}

@@ -1,0 +1,105 @@
+internal import COpenSSL
+
+/// A list of authorities, in the forms in which clients take one.
+///
+/// It holds certificates and no keys, so nothing in it is secret.
+public struct TrustStore {
+    /// One authority, and the name under which a list of them shows it.
+    ///
+    /// It is kept parsed, since OpenSSL 3 takes a good part of a millisecond for each certificate.
+    struct Entry {
+        var name: String
+        var certificate: X509Handle
+    }
+
+    private(set) var entries: [Entry] = []
+    private var known: Set<[UInt8]> = []
+
+    /// Creates a store without any authority.
+    public init() {}
+
+    /// How many authorities there are.
+    public var count: Int { entries.count }
+
+    /// Adds an authority; nothing happens where it is here already.
+    ///
+    /// - Parameters:
+    ///   - authority: The authority.
+    ///   - name: The name that lists of authorities show.
+    public mutating func add(_ authority: CertificateAuthority, name: String) {
+        guard let certificate = X509Handle(der: authority.certificateDER) else { return }
+        add(Entry(name: name, certificate: certificate))
+    }
+
+    /// Adds the authorities of a file.
+    ///
+    /// What is no certificate in it (keys, comments, blocks that cannot be read) is passed over.
+    ///
+    /// - Parameter file: The path of a file in PEM form.
+    /// - Throws: Where the file cannot be read.
+    public mutating func add(file: String) throws(CertificateFailure) {
+        add(pem: try CertificateFiles.content(of: file))
+    }
+
+    mutating func add(pem: [UInt8]) {
+        for der in certificates(pem: pem) where !known.contains(der) {
+            guard let certificate = X509Handle(der: der) else { continue }
+            let digest = hexadecimal(sha256(of: certificate.pointer))
+            // Java tells entries apart by name alone, and many authorities have roots of one name.
+            let name = "\(CertificateName.subject(of: certificate.pointer)) [\(digest.prefix(8))]"
+            add(Entry(name: name.filter { !$0.isASCIIControl }, certificate: certificate))
+        }
+    }
+
+    private mutating func add(_ entry: Entry) {
+        if known.insert(entry.certificate.der).inserted { entries.append(entry) }
+    }
+
+    /// All certificates in PEM form, one after the other.
+    public var pem: [UInt8] {
+        writtenToMemory { bio in
+            for entry in entries { PEM_write_bio_X509(bio, entry.certificate.pointer) }
+        }
+    }
+}
+
+extension Character {
+    fileprivate var isASCIIControl: Bool { asciiValue.map { $0 < 0x20 || $0 == 0x7F } ?? false }
+}
+
+/// The certificates among the blocks of a PEM file, in DER form.
+///
+/// They are not looked into; one of OpenSSL's own form `TRUSTED` is followed by notes on its uses.
+private func certificates(pem: [UInt8]) -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    _ = readingMemory(pem) { bio -> Bool? in
+        var left = BIO_ctrl_pending(bio)
+        while left > 0 {
+            if let content = nextCertificate(bio) { found.append(content) }
+            // A block that cannot be read does not hide those after it; one that takes nothing away is the end.
+            let before = left
+            left = BIO_ctrl_pending(bio)
+            if left >= before { break }
+        }
+        return true
+    }
+    ERR_clear_error()
+    return found
+}
+
+/// Reads the next block; `nil` where it is no certificate or malformed.
+private func nextCertificate(_ bio: OpaquePointer) -> [UInt8]? {
+    var name: UnsafeMutablePointer<CChar>?
+    var header: UnsafeMutablePointer<CChar>?
+    var data: UnsafeMutablePointer<UInt8>?
+    var length = 0
+    guard PEM_read_bio(bio, &name, &header, &data, &length) == 1, let name, let header, let data else { return nil }
+    defer {
+        sluice_free(name)
+        sluice_free(header)
+        sluice_free(data)
+    }
+    let labels = ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]
+    guard labels.contains(String(cString: name)) else { return nil }
+    return Array(UnsafeBufferPointer(start: data, count: length))
+}

@@ -1,0 +1,260 @@
+import ArgumentParser
+import Foundation
+import Runner
+
+struct HoldCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hold",
+        abstract: "Decide about the messages that breakpoints of a running Sluice hold.",
+        discussion: """
+            Messages are named like 12.1: the first one of exchange 12 that was held; 12 means the one of exchange 12 \
+            that waits, and 'all' every one. 'execute' lets a message go on, 'edit' lets it go on changed, 'cancel' lets \
+            it go on as though it had not been held, and 'abort' cuts its client off.
+            """,
+        subcommands: [List.self, Show.self, Edit.self, Execute.self, Cancel.self, Abort.self]
+    )
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the messages that wait, oldest first.")
+
+        @OptionGroup var options: ControlOptions
+
+        @Flag(help: "Print one JSON object for each message.")
+        var json = false
+
+        func run() throws {
+            let holds = try options.client().ask(ControlRequest(.holdList)).holds ?? []
+            if json {
+                for hold in holds { StandardStreams.out(try ControlListing.json(hold)) }
+            } else if holds.isEmpty {
+                StandardStreams.error("sluice: no message waits\n")
+            } else {
+                StandardStreams.out(ControlListing.table(holds))
+            }
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show a message that waits: its head, and its body without content coding."
+        )
+
+        @OptionGroup var options: ControlOptions
+
+        @Argument(help: "The message.")
+        var id: String
+
+        @Flag(help: "Print one JSON object.")
+        var json = false
+
+        func run() throws {
+            let reply = try options.client().ask(ControlRequest(.holdShow, id: id))
+            guard let hold = reply.hold else { throw StartFailure("The running Sluice did not say what waits.") }
+            StandardStreams.out(json ? try ControlListing.json(hold) : ControlListing.text(hold))
+        }
+    }
+
+    struct Execute: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Let messages go on.")
+
+        @OptionGroup var options: ControlOptions
+
+        @Argument(help: ArgumentHelp("The messages, or 'all'.", valueName: "id"))
+        var ids: [String]
+
+        func run() throws {
+            try HoldCommand.decide(.holdExecute, ids, options, "went on")
+        }
+    }
+
+    struct Cancel: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let messages go on as though they had not been held."
+        )
+
+        @OptionGroup var options: ControlOptions
+
+        @Argument(help: ArgumentHelp("The messages, or 'all'.", valueName: "id"))
+        var ids: [String]
+
+        func run() throws {
+            try HoldCommand.decide(.holdCancel, ids, options, "went on unedited")
+        }
+    }
+
+    struct Abort: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Cut the clients of messages off.")
+
+        @OptionGroup var options: ControlOptions
+
+        @Argument(help: ArgumentHelp("The messages, or 'all'.", valueName: "id"))
+        var ids: [String]
+
+        func run() throws {
+            try HoldCommand.decide(.holdAbort, ids, options, "was aborted")
+        }
+    }
+
+    private static func decide(
+        _ command: ControlRequest.Command,
+        _ ids: [String],
+        _ options: ControlOptions,
+        _ what: String
+    ) throws {
+        let reply = try options.client().ask(ControlRequest(command, ids: ids))
+        for id in reply.decided ?? [] { StandardStreams.out("\(id) \(what)\n") }
+        let gone = reply.gone ?? []
+        for id in gone { StandardStreams.error("sluice: \(id) no longer waited\n") }
+        if (reply.decided ?? []).isEmpty, gone.isEmpty { StandardStreams.error("sluice: no message waits\n") }
+        if !gone.isEmpty { throw ExitCode(1) }
+    }
+}
+
+extension HoldCommand {
+    struct Edit: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Edit a message that waits, and let it go on.",
+            discussion: """
+                With options, these are applied; without any, the whole message is opened in the editor that VISUAL or \
+                EDITOR names. Either way it goes on at once. What is not edited stays byte for byte as it is; lengths \
+                follow from the body, and a content coding such as gzip is put on again.
+
+                In the editor, the first line of a request has the absolute URL: another scheme, host or port there \
+                sends the request to another place, and the Host field follows unless it is edited too. Saving without \
+                a change lets the message go on as it is; an editor that ends with a failure (:cq in vi) leaves it \
+                waiting. A text that is no message is kept in its file, and can be mended and given with --raw @FILE.
+
+                TEXT may be @FILE for what is in a file and @- for standard input; @@ stands for a text that begins \
+                with @.
+                """
+        )
+
+        @OptionGroup var options: ControlOptions
+
+        @Argument(help: "The message.")
+        var id: String
+
+        @Option(help: "A request's method.")
+        var method: String?
+
+        @Option(help: "A request's absolute URL; with another host the request goes there, and Host follows.")
+        var url: String?
+
+        @Option(help: "A request's path; the query stays, unless the path has one.")
+        var path: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "Set a query parameter; further ones of that name go. Repeatable.",
+                valueName: "name=value"
+            )
+        )
+        var query: [String] = []
+
+        @Option(help: ArgumentHelp("Remove a query parameter. Repeatable.", valueName: "name"))
+        var removeQuery: [String] = []
+
+        @Option(
+            help: ArgumentHelp(
+                "Set a header field; further ones of that name go. Repeatable.",
+                valueName: "name: value"
+            )
+        )
+        var header: [String] = []
+
+        @Option(
+            help: ArgumentHelp("Add a header field beside others of its name. Repeatable.", valueName: "name: value")
+        )
+        var addHeader: [String] = []
+
+        @Option(help: ArgumentHelp("Remove all header fields of a name. Repeatable.", valueName: "name"))
+        var removeHeader: [String] = []
+
+        @Option(help: "A response's status.")
+        var status: Int?
+
+        @Option(help: ArgumentHelp("The body.", valueName: "text"))
+        var body: String?
+
+        @Option(
+            help: ArgumentHelp(
+                """
+                Put a value into a JSON body, at a JSON pointer such as /user/name; what is no JSON counts as a text. \
+                The last part may be new; '-' means one more element. Repeatable.
+                """,
+                valueName: "path=value"
+            )
+        )
+        var json: [String] = []
+
+        @Option(help: ArgumentHelp("Set a field of a form body. Repeatable.", valueName: "name=value"))
+        var form: [String] = []
+
+        @Option(help: ArgumentHelp("The whole message, in the form that the editor shows.", valueName: "text"))
+        var raw: String?
+
+        func run() throws {
+            let edit = try words()
+            let client = try options.client()
+            if edit.isEmpty {
+                try editByHand(client)
+            } else {
+                try apply(edit, client)
+            }
+        }
+
+        private func apply(_ edit: HoldEdit, _ client: ControlClient) throws {
+            let reply = try client.ask(ControlRequest(.holdEdit, id: id, edit: edit))
+            for id in reply.decided ?? [] { StandardStreams.out("\(id) went on as edited\n") }
+        }
+
+        private func words() throws -> HoldEdit {
+            var edit = HoldEdit()
+            do {
+                edit.raw = try raw.map { String(decoding: try HoldEdit.content($0), as: UTF8.self) }
+                edit.method = method
+                edit.url = url
+                edit.path = path
+                edit.query = try query.map { try HoldEdit.pair($0) }
+                edit.removeQuery = removeQuery
+                edit.headers = try header.map { try HoldEdit.header($0) }
+                edit.addHeaders = try addHeader.map { try HoldEdit.header($0) }
+                edit.removeHeaders = removeHeader
+                edit.status = status
+                edit.body = try body.map { HoldEdit.Body(try HoldEdit.content($0)) }
+                edit.json = try json.map { try HoldEdit.json($0) }
+                edit.form = try form.map { try HoldEdit.pair($0) }
+            } catch let failure as ControlFailure {
+                throw StartFailure(failure.message, hint: failure.hint, isUsage: true)
+            }
+            return edit
+        }
+
+        private func editByHand(_ client: ControlClient) throws {
+            guard let hold = try client.ask(ControlRequest(.holdShow, id: id)).hold else {
+                throw StartFailure("The running Sluice did not say what waits.")
+            }
+            let name = hold.summary.id
+            let editor = try TextEditor(
+                "# \(hold.summary.side) \(name); lines up here are left out\n" + hold.draft,
+                name: name
+            )
+            guard let text = try editor.run() else {
+                editor.remove()
+                throw StartFailure("The editor ended with a failure; \(name) still waits.")
+            }
+            var edit = HoldEdit()
+            edit.raw = text
+            do {
+                let reply = try client.ask(ControlRequest(.holdEdit, id: name, edit: edit))
+                for id in reply.decided ?? [] { StandardStreams.out("\(id) went on as edited\n") }
+                editor.remove()
+            } catch {
+                throw StartFailure(
+                    error.description + "\nYour text is kept in \(editor.path).",
+                    hint: "Mend it, and give it with: sluice hold edit \(name) --raw @\(editor.path)"
+                )
+            }
+        }
+    }
+}

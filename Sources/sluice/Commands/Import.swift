@@ -1,0 +1,107 @@
+import ArgumentParser
+import Foundation
+import Runner
+import Stages
+
+struct Import: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a rule profile of another program's settings.",
+        subcommands: [Charles.self]
+    )
+
+    struct Charles: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a rule profile of what Charles exported.",
+            discussion: """
+                Takes what Tools > Import/Export Settings writes, the export of a single tool, and Charles' own settings \
+                file (~/.charles.config, com.xk72.charles.config). Licence keys, certificates and passwords in them are \
+                not read.
+
+                For each rule a line on standard error tells whether it was imported, approximated or skipped, and why; \
+                the same stands as comments in the profile. What comes out always loads.
+
+                For example: sluice import charles settings.xml --remap-path 'C:\\mocks=mocks' -o profile.yaml
+
+                Exit codes: 0 there is a rule in the profile, 1 there is none, or the file cannot be read, 2 wrong usage.
+                """
+        )
+
+        enum Tool: String, ExpressibleByArgument, CaseIterable {
+            case noCaching = "no-caching"
+            case blockCookies = "block-cookies"
+        }
+
+        @Argument(help: "The file that Charles wrote, or - for standard input.")
+        var file: String
+
+        @Option(help: "What the export of a single tool is that does not say so.")
+        var `as`: Tool?
+
+        @Option(
+            help: ArgumentHelp(
+                "Where files of Map Local are now; NEW is relative to the profile. Can be given several times.",
+                valueName: "old=new"
+            )
+        )
+        var remapPath: [String] = []
+
+        @Option(name: .shortAndLong, help: "The profile to write. (default: standard output)")
+        var output: String?
+
+        @Flag(help: "Write over a profile that is there.")
+        var force = false
+
+        func validate() throws {
+            for argument in remapPath where CharlesImport.PathChange(argument) == nil {
+                throw ValidationError("--remap-path takes OLD=NEW, not '\(argument)'.")
+            }
+        }
+
+        func run() throws {
+            // A profile that was worked on is worth more than the one that comes out here.
+            if let output, !force, FileManager.default.fileExists(atPath: output) {
+                throw StartFailure("\(output) is there already.", hint: "--force writes over it.")
+            }
+            let bytes = try read()
+            let name = file == "-" ? "standard input" : (file as NSString).lastPathComponent
+            let report: FidelityReport
+            let profile: CharlesImport
+            do throws(CharlesError) {
+                let tool = `as`.flatMap { CharlesSettings.LoneTool(rawValue: $0.rawValue) }
+                let (settings, unread) = try CharlesSettings.read(bytes, as: tool)
+                profile = try CharlesImport(
+                    settings,
+                    source: name,
+                    file: output ?? "profile.yaml",
+                    paths: remapPath.compactMap(CharlesImport.PathChange.init)
+                )
+                report = profile.report.adding(unread)
+            } catch {
+                throw StartFailure(
+                    "\(file == "-" ? name : file):\(error)",
+                    isUsage: error.needsArgument,
+                    isPositioned: true
+                )
+            }
+            StandardStreams.error("\(report)\n")
+            guard profile.isUsable else {
+                throw StartFailure("There is no rule in \(name) that a profile can have.")
+            }
+            let target = try OutputFile(path: output)
+            try target.write(profile.text)
+            try target.finish()
+        }
+
+        /// At most one byte more than is taken is ever read.
+        private func read() throws -> [UInt8] {
+            let handle = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
+            guard let handle else {
+                throw StartFailure("\(file) cannot be read: \(String(cString: strerror(errno))).")
+            }
+            guard let data = try? handle.read(upToCount: CharlesSettings.largestFile + 1) ?? Data() else {
+                throw StartFailure("\(file) cannot be read; is it a directory?")
+            }
+            return Array(data)
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import ArgumentParser
+import Foundation
+import NIOCore
+import Runner
+import Stages
+
+struct ProfileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profile",
+        abstract: "Check, test, show and explain rule profiles.",
+        subcommands: [
+            ProfileHelpCommand.self, ProfileCheck.self, ProfileTest.self, ProfileShow.self, ProfileWhy.self,
+            ProfileExport.self,
+        ]
+    )
+}
+
+struct ProfileHelpCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "help",
+        abstract: "Explain the keys of profiles.",
+        discussion: "For example: sluice profile help throttle, sluice profile help locations"
+    )
+
+    @Argument(help: "A key such as 'rewrite' or 'rewrite.rules', or a topic. (default: list all)")
+    var key: String?
+
+    func run() throws {
+        do throws(ProfileHelp.UnknownKey) {
+            StandardStreams.out(try ProfileHelp.text(for: key))
+        } catch {
+            throw StartFailure(
+                error.description,
+                hint: "sluice profile help lists all keys.",
+                isUsage: true
+            )
+        }
+    }
+}
+
+struct ProfileCheck: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Say what is wrong with profiles, as file:line:column: message.",
+        discussion: "Exit code 1 where there is an error; what is allowed but hardly meant ('lint') alone is no error."
+    )
+
+    @Argument(
+        help: ArgumentHelp("The profiles, which are read as one; later ones add to earlier ones.", valueName: "file")
+    )
+    var files: [String]
+
+    @Option(
+        help: ArgumentHelp(
+            "Recorded requests: say how many each rule is for, with examples, and which rules are for none. 'last' is "
+                + "the newest session.",
+            valueName: "session|har"
+        )
+    )
+    var against: String?
+
+    @Flag(help: "Exit with 1 for lints, too.")
+    var strict = false
+
+    func run() throws {
+        let profile: RuleProfile
+        do throws(ProfileError) {
+            profile = try RuleProfile.load(paths: files)
+        } catch {
+            StandardStreams.error(error.description + "\n")
+            throw ExitCode(1)
+        }
+        for lint in profile.lints { StandardStreams.error("\(lint)\n") }
+        if let against {
+            var usage = RuleUsage(profile)
+            try usage.add(archive: against)
+            StandardStreams.out(usage.text)
+        } else if profile.lints.isEmpty {
+            StandardStreams.out("\(profile.summary): nothing is wrong.\n")
+        }
+        if strict, !profile.lints.isEmpty { throw ExitCode(1) }
+    }
+}
+
+struct ProfileTest: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test",
+        abstract: "Run what profiles expect of themselves ('expect'), without a network.",
+        discussion: """
+            Prints TAP, version 14. Each file is a profile of its own. Exit code 1 where something is not as expected. \
+            sluice profile help expect says how tests are written.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The profiles.", valueName: "file"))
+    var files: [String]
+
+    func run() throws {
+        var report = TAPReport()
+        for file in files {
+            do throws(ProfileError) {
+                for result in try RuleProfile.load(paths: [file]).rehearse() { report.add(result) }
+            } catch {
+                report.add(broken: file, error.issues)
+            }
+        }
+        StandardStreams.out(report.text)
+        if report.failures > 0 { throw ExitCode(1) }
+    }
+}
+
+struct ProfileShow: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the tools in the order in which they act, and their rules."
+    )
+
+    @Argument(help: ArgumentHelp("The profiles, which are read as one.", valueName: "file"))
+    var files: [String]
+
+    @Flag(help: "Print a JSON object.")
+    var json = false
+
+    func run() throws {
+        let profile = try ProfileFiles.load(files)
+        StandardStreams.out(json ? profile.listingJSON : profile.listing)
+    }
+}
+
+struct ProfileWhy: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "why",
+        abstract: "Say what each rule would do to a request, or why it would do nothing.",
+        discussion: """
+            Nothing is sent. A server is supposed to answer 200 without a body, unless --answer and the options with it \
+            say something else. For example: sluice profile why p.yaml POST https://api.example.com/login --body a=1
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The profile.", valueName: "file"))
+    var file: String
+
+    @Argument(help: "The request's method.")
+    var method: String
+
+    @Argument(help: "The request's URL; host:port after CONNECT.")
+    var url: String
+
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp("A field of the request. Repeatable.", valueName: "name: value")
+    )
+    var header: [String] = []
+
+    @Option(help: "The request's body.")
+    var body: String?
+
+    @Option(help: ArgumentHelp("The status that a server answers.", valueName: "status"))
+    var answer = 200
+
+    @Option(help: ArgumentHelp("A field of the answer. Repeatable.", valueName: "name: value"))
+    var answerHeader: [String] = []
+
+    @Option(help: "The answer's body.")
+    var answerBody: String?
+
+    @Flag(help: "Tell every rule, those for other hosts too, however many they are.")
+    var all = false
+
+    func validate() throws {
+        guard (200...999).contains(answer) else { throw ValidationError("--answer takes a status from 200 to 999.") }
+    }
+
+    func run() throws {
+        guard var request = RehearsedRequest(method: method, target: url) else {
+            throw ValidationError(
+                "'\(method) \(url)' is no request; it takes a METHOD and a URL such as https://example.com/."
+            )
+        }
+        request.fields = try header.map(ProfileWhy.field)
+        request.body = body.map { ByteBuffer(string: $0) }
+        let response = RehearsedResponse(
+            status: answer,
+            fields: try answerHeader.map(ProfileWhy.field),
+            body: answerBody.map { ByteBuffer(string: $0) }
+        )
+        let profile = try ProfileFiles.load([file])
+        StandardStreams.out(request.explained(by: profile, answered: response).text(isWhole: all))
+    }
+
+    private static func field(_ text: String) throws -> (name: String, value: String) {
+        guard let colon = text.firstIndex(of: ":"), colon > text.startIndex, !text.contains(where: \.isNewline) else {
+            throw ValidationError("'\(text)' is no header field; it takes 'Name: value'.")
+        }
+        let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        return (String(text[..<colon]), value)
+    }
+}
+
+enum ProfileFiles {
+    /// Reads profiles as one; what is wrong is told in the form that editors jump to.
+    static func load(_ files: [String]) throws -> RuleProfile {
+        do throws(ProfileError) {
+            return try RuleProfile.load(paths: files)
+        } catch {
+            throw StartFailure(error.description, isPositioned: true)
+        }
+    }
+}

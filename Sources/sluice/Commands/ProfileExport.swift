@@ -1,0 +1,43 @@
+import ArgumentParser
+import Runner
+import Stages
+
+struct ProfileExport: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write profiles in another program's form.",
+        discussion: """
+            With --charles: a settings file for Charles (Tools > Import/Export Settings), which Proxyman reads too. What \
+            Charles has no words for is reported rule by rule, and left out.
+            """
+    )
+
+    @Flag(help: "Write Charles' settings XML.")
+    var charles = false
+
+    @Argument(help: "The profiles, in the order in which their rules stand.")
+    var files: [String]
+
+    @Option(name: .shortAndLong, help: "The file to write. (default: standard output)")
+    var output: String?
+
+    func validate() throws {
+        if !charles { throw ValidationError("Say in which form: --charles.") }
+    }
+
+    func run() throws {
+        let export: CharlesExport
+        do {
+            export = try CharlesExport(try RuleProfile.load(paths: files))
+        } catch {
+            throw StartFailure(error.description, isPositioned: true)
+        }
+        StandardStreams.error("\(export.report)\n")
+        guard export.isUsable else {
+            throw StartFailure("Nothing in the profile has a form that Charles knows; nothing was written.")
+        }
+        let file = try OutputFile(path: output)
+        try file.write(export.xml)
+        try file.finish()
+    }
+}

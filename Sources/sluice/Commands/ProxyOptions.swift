@@ -1,0 +1,135 @@
+import ArgumentParser
+import NIOCore
+import ProxyServer
+import Runner
+
+/// The legs on which HTTP/2 is spoken, as `--http2` names them.
+enum HTTP2Choice: String, ExpressibleByArgument, CaseIterable {
+    case off, client, upstream, on
+
+    var legs: ProxyConfiguration.HTTP2Legs {
+        switch self {
+        case .off: []
+        case .client: .client
+        case .upstream: .upstream
+        case .on: [.client, .upstream]
+        }
+    }
+}
+
+/// The options of every command that runs a proxy.
+struct ProxyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Where to listen; port 0 is any free one. (default: 127.0.0.1:8080, with a command 127.0.0.1:0)",
+            valueName: "host:port"
+        )
+    )
+    var listen: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A network that may use the proxy beside this machine; needed where others can reach it. Repeatable.",
+            valueName: "cidr"
+        )
+    )
+    var allow: [String] = []
+
+    @Option(help: "A certificate authority to use in place of your own: PEM with key, or PKCS #12.")
+    var ca: String?
+
+    @Option(help: "The PEM file with the authority's key, where --ca has only the certificate.")
+    var caKey: String?
+
+    @Option(help: "The password of a PKCS #12 authority.")
+    var caPassword: String?
+
+    @Option(help: "A PEM file with certificates to trust when servers are verified. Repeatable.")
+    var upstreamCa: [String] = []
+
+    @Flag(help: "Verify no server.")
+    var insecureUpstream = false
+
+    @Option(help: ArgumentHelp("A server not to verify. Repeatable.", valueName: "host"))
+    var insecureHost: [String] = []
+
+    @Option(help: ArgumentHelp("A server with which old and weak TLS is spoken. Repeatable.", valueName: "host"))
+    var tlsLegacy: [String] = []
+
+    @Option(help: "Where HTTP/2 is spoken: on both legs ('on'), with clients or with servers only, or nowhere ('off').")
+    var http2 = HTTP2Choice.on
+
+    @Flag(help: "Keep decrypting hosts whose clients refuse our certificate.")
+    var noAutoTunnel = false
+
+    @Option(help: ArgumentHelp("How long connecting to a server may take.", valueName: "seconds"))
+    var connectTimeout = 15.0
+
+    @Option(
+        help: ArgumentHelp(
+            "How long an exchange may be silent, but for tunnels, WebSockets and streams of messages.",
+            valueName: "seconds"
+        )
+    )
+    var idleTimeout = 600.0
+
+    @Option(help: ArgumentHelp("How long the rest of a request head may take.", valueName: "seconds"))
+    var headTimeout = 60.0
+
+    @Option(help: ArgumentHelp("How long exchanges may take to finish when stopped.", valueName: "seconds"))
+    var grace = 3.0
+
+    func validate() throws {
+        for (name, value) in [
+            ("connect-timeout", connectTimeout), ("idle-timeout", idleTimeout), ("head-timeout", headTimeout),
+        ]
+        where !(0.001...1_000_000).contains(value) {
+            throw ValidationError("--\(name) takes seconds above 0.")
+        }
+        if !(0...3_600).contains(grace) { throw ValidationError("--grace takes seconds from 0 to 3600.") }
+        if caKey != nil, ca == nil { throw ValidationError("--ca-key needs --ca.") }
+        _ = try place()
+        _ = try networks()
+    }
+
+    /// What the options ask for; `port` is the one to listen on where none is given.
+    func settings(port: Int = 8080) throws -> RunSettings {
+        var settings = RunSettings()
+        (settings.host, settings.port) = try place() ?? ("127.0.0.1", port)
+        settings.allowed = try networks()
+        settings.authority = ca
+        settings.authorityKey = caKey
+        settings.authorityPassword = caPassword
+        settings.upstreamAuthorities = upstreamCa
+        settings.skipsVerification = insecureUpstream
+        settings.insecureHosts = insecureHost
+        settings.legacyHosts = tlsLegacy
+        settings.tunnelsRefusingHosts = !noAutoTunnel
+        settings.http2 = http2.legs
+        settings.timeouts.connect = .milliseconds(Int64(connectTimeout * 1_000))
+        settings.timeouts.requestHead = .milliseconds(Int64(headTimeout * 1_000))
+        settings.timeouts.idle = .milliseconds(Int64(idleTimeout * 1_000))
+        settings.grace = .milliseconds(Int64(grace * 1_000))
+        return settings
+    }
+
+    private func place() throws -> (String, Int)? {
+        guard let listen else { return nil }
+        var host = listen[...]
+        guard let colon = host.lastIndex(of: ":"), let port = Int(host[host.index(after: colon)...]),
+            (0...65_535).contains(port)
+        else { throw ValidationError("--listen takes host:port, for example 127.0.0.1:8080; not '\(listen)'.") }
+        host = host[..<colon]
+        if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+        return (host.isEmpty ? "127.0.0.1" : String(host), port)
+    }
+
+    private func networks() throws -> [AccessRules.Network] {
+        try allow.flatMap { $0.split(separator: ",") }.map { text in
+            guard let network = AccessRules.Network(String(text)) else {
+                throw ValidationError("--allow takes an address or a network such as 192.168.0.0/16; not '\(text)'.")
+            }
+            return network
+        }
+    }
+}

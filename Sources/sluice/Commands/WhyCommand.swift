@@ -1,0 +1,36 @@
+import ArgumentParser
+import Runner
+import Stages
+
+struct Why: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say what each rule did to an exchange of a session, or why it did nothing.",
+        discussion: """
+            The rules are those that were in force when the exchange began; the session keeps them. With --profile the \
+            recorded request is played through another profile, and the recorded response is the server's answer; \
+            nothing is sent.
+            """
+    )
+
+    @Argument(help: "The session file, or 'last' for the newest one.")
+    var session: String
+
+    @Argument(help: "The exchange's number.")
+    var id: Int64
+
+    @Option(help: ArgumentHelp("A profile to ask in place of the rules of the time. Repeatable.", valueName: "file"))
+    var profile: [String] = []
+
+    @Flag(help: "Tell every rule, those for other hosts too, however many they are.")
+    var all = false
+
+    func run() throws {
+        do {
+            StandardStreams.out(
+                try RecordedWhy.text(session: session, id: id, profiles: profile, isWhole: all)
+            )
+        } catch let error as ProfileError {
+            throw StartFailure(error.description, isPositioned: true)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Support
+import Synchronization
+import Testing
+
+@Suite("The chain of stages")
+struct StageChainTests {
+    private struct Chosen: StagePreselection {
+        let bits: UInt64
+
+        func candidates(for url: RequestURL) -> UInt64 { url.host == "example.com" ? bits : 0 }
+    }
+
+    private final class Asked: Sendable {
+        let names = Mutex<[String]>([])
+    }
+
+    /// The names of the stages that are asked about a request.
+    private func asked(_ bits: UInt64?, _ slots: [StageSlot], url: String = "http://example.com/") -> [String] {
+        let asked = Asked()
+        let stages = slots.map { slot in
+            ScriptedStage(slot) { _ in
+                asked.names.withLock { $0.append(slot.name) }
+                return nil
+            }
+        }
+        let dialogue = Dialogue(chain: StageChain(stages, preselection: bits.map { Chosen(bits: $0) }), url: url)
+        _ = dialogue.effects { $0.request() }
+        dialogue.leaveOpen()
+        return asked.names.withLock { $0 }
+    }
+
+    @Test("Only the stages that are preselected are asked, by their places in the fixed order")
+    func preselection() {
+        let slots: [StageSlot] = [.throttle, .rewrite, .blockList]
+        #expect(asked(nil, slots) == ["block", "rewrite", "throttle"])
+        #expect(asked(0b111, slots) == ["block", "rewrite", "throttle"])
+        #expect(asked(0b001, slots) == ["block"])
+        #expect(asked(0b110, slots) == ["rewrite", "throttle"])
+        #expect(asked(0, slots) == [])
+        #expect(asked(0b111, slots, url: "http://other.example/") == [])
+        #expect(asked(.max, slots) == ["block", "rewrite", "throttle"])
+    }
+
+    @Test("A chain of more stages than there are bits is asked in full")
+    func manyStages() {
+        #expect(asked(1, Array(repeating: .rewrite, count: 65)).count == 65)
+        #expect(asked(1 << 63, Array(repeating: .rewrite, count: 64)).count == 1)
+    }
+
+    @Test(
+        "A tunnel is told from a request by its opening",
+        arguments: [("http://example.com/", false), ("example.com:443", true)]
+    )
+    func tunnels(url: String, isTunnel: Bool) {
+        let stage = ScriptedStage(.throttle) { opening in
+            #expect(opening.isTunnel == isTunnel)
+            return nil
+        }
+        let dialogue = Dialogue(
+            [stage],
+            url: url,
+            method: isTunnel ? "CONNECT" : "GET",
+            kind: isTunnel ? .tunnel : .http
+        )
+        _ = dialogue.effects { $0.requestHead() }
+        dialogue.leaveOpen()
+    }
+}

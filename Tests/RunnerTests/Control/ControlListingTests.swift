@@ -1,0 +1,87 @@
+import ExchangeCore
+import NIOCore
+import Testing
+
+@testable import Runner
+
+@Suite("What commands print of a running Sluice")
+struct ControlListingTests {
+    @Test("Messages that wait stand in columns")
+    func holds() throws {
+        var endless = WaitingHold(1_234, try Held.request(body: nil))
+        endless.unanswered = nil
+        endless.age = 3_725
+        let holds = [
+            WaitingHold(12, try Held.request("PUT", "https://a.example/x", body: ByteBuffer(string: "hi"))),
+            WaitingHold(
+                13,
+                ordinal: 2,
+                try Held.response(404, "Not Found", body: ByteBuffer(repeating: 1, count: 1_240_000))
+            ),
+            endless,
+        ]
+        #expect(
+            ControlListing.table(holds.map { HoldSummary($0) }) == """
+                ID          AGE  WHAT         URL                                                BODY  UNANSWERED
+                12.1       1:15  PUT          https://a.example/x                                 2 B  cancel in 0:18
+                13.2       1:15  404 for GET  https://api.example.com/old                      1.2 MB  cancel in 0:18
+                1234.1  1:02:05  POST         https://api.example.com/v1/users?page=1&size=20    head  waits
+
+                """
+        )
+    }
+
+    @Test("A message is shown with its head and its decoded body, nothing steers the terminal")
+    func shown() throws {
+        let message = try Held.request(fields: [("X", "a\u{1B}[31mb")], body: ByteBuffer(string: "one\r\ntwo\u{1B}c"))
+        #expect(
+            ControlListing.text(HoldDetails(WaitingHold(12, message))) == """
+                12.1  request, held for 1:15; unanswered: cancel in 0:18
+
+                POST https://api.example.com/v1/users?page=1&size=20 HTTP/1.1
+                Host: api.example.com
+                X: a\u{FFFD}[31mb
+
+                one
+                two\u{FFFD}c
+
+                """
+        )
+    }
+
+    @Test("A body that is no text, or not there, is described")
+    func described() throws {
+        func text(_ message: HeldMessage) -> String { ControlListing.text(HoldDetails(WaitingHold(12, message))) }
+        let bytes = ByteBuffer(bytes: [0, 1, 0xAB])
+        #expect(
+            try text(Held.response(body: bytes)).hasSuffix(
+                "\n(a body of 3 B that is no text; it begins with 00 01 ab)\n"
+            )
+        )
+        #expect(try text(Held.response(body: nil)).hasSuffix("\n(the body is not held; it streams on)\n"))
+        #expect(try text(Held.response()).hasSuffix("HTTP/1.1 200 OK\n"))
+        let broken = try Held.response(fields: [("Content-Encoding", "gzip")], body: bytes)
+        #expect(text(broken).contains("(the body could not be decoded whole: "))
+        let large = try Held.response(body: ByteBuffer(repeating: 65, count: ControlProtocol.longestShownBody + 1))
+        #expect(text(large).hasSuffix("\n(a body of 8.4 MB)\n"))
+    }
+
+    @Test("Tools stand in columns, with what is not enabled")
+    func tools() {
+        let tools = [
+            ToolState(name: "block", isOn: true, rules: 2, enabled: 1),
+            ToolState(name: "throttle", isOn: false, rules: 0, enabled: 0),
+        ]
+        #expect(
+            ControlListing.table(tools) == """
+                TOOL           RULES
+                block     on   2 (1 not enabled)
+                throttle  off  0
+
+                """
+        )
+        #expect(
+            (try? ControlListing.json(tools[0])) == "{\"enabled\":1,\"name\":\"block\",\"on\":true,\"rules\":2}\n"
+        )
+    }
+}

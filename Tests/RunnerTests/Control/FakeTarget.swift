@@ -1,0 +1,105 @@
+import ExchangeCore
+import Foundation
+import HTTPModel
+import NIOCore
+import Synchronization
+
+@testable import Runner
+
+/// A running Sluice that only remembers what it was told.
+final class FakeTarget: ControlTarget {
+    struct State: Sendable {
+        var tools = [
+            ToolState(name: "block", isOn: true, rules: 2, enabled: 1),
+            ToolState(name: "throttle", isOn: true, rules: 1, enabled: 1),
+        ]
+        var holds: [WaitingHold] = []
+        var decisions: [(id: String, resolution: HoldResolution)] = []
+    }
+
+    let state: Mutex<State>
+    let address: String
+    let process: Int32
+
+    init(holds: [WaitingHold] = [], address: String = "127.0.0.1:8080", process: Int32 = getpid()) {
+        var state = State()
+        state.holds = holds
+        self.state = Mutex(state)
+        self.address = address
+        self.process = process
+    }
+
+    func status() async -> ControlStatus {
+        let (tools, holds) = state.withLock { ($0.tools, $0.holds.count) }
+        return ControlStatus(
+            version: "1.2.3",
+            address: address,
+            pid: process,
+            session: "/tmp/s.sluice",
+            profiles: ["base.yaml"],
+            tools: tools,
+            holds: holds
+        )
+    }
+
+    func tools() async -> [ToolState] { state.withLock { $0.tools } }
+
+    func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState] {
+        let names = try ToolNames.slots(names).map(\.name)
+        return state.withLock { state in
+            for index in state.tools.indices where names.contains(state.tools[index].name) {
+                state.tools[index].isOn = isOn
+            }
+            return state.tools
+        }
+    }
+
+    func waitingHolds() async -> [WaitingHold] { state.withLock { $0.holds } }
+
+    func decide(_ id: HoldID, _ resolution: HoldResolution) async -> Bool {
+        state.withLock { state in
+            guard let index = state.holds.firstIndex(where: { $0.id == id }) else { return false }
+            state.holds.remove(at: index)
+            state.decisions.append((id.description, resolution))
+            return true
+        }
+    }
+
+    func reloadProfile() async throws -> String {
+        throw ControlFailure("base.yaml:1:1: the profile is empty", hint: "The rules stay as they were.")
+    }
+
+    var decisions: [(id: String, resolution: HoldResolution)] { state.withLock { $0.decisions } }
+
+    /// What was decided, for example `12.1 cancel`.
+    var decided: [String] { decisions.map { "\($0.id) \($0.resolution.word)" } }
+}
+
+/// A directory for sockets, which goes with the test; its path is short, as sockets' must be.
+final class SocketDirectory: Sendable {
+    let path = "/tmp/sluice-\(UInt32.random(in: 0 ... .max))"
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}
+
+/// Runs what waits on a thread of its own, so that it keeps no other test from going on.
+func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
+}
+
+extension WaitingHold {
+    init(_ exchange: Int64, ordinal: Int = 1, _ message: HeldMessage) {
+        self.init(
+            id: HoldID(exchange: ExchangeID(exchange), ordinal: ordinal),
+            message: message,
+            method: "GET",
+            url: "https://api.example.com/old",
+            age: 75,
+            unanswered: Outcome(resolution: .cancel, remaining: 18.4)
+        )
+    }
+}

@@ -1,0 +1,225 @@
+import ExchangeCore
+import Foundation
+import HTTPModel
+import Logging
+import NIOCore
+import NIOPosix
+import ProxyServer
+import Recording
+import Stages
+import Synchronization
+import Testing
+import Wire
+
+@testable import Runner
+
+@Suite("A running proxy under control", .timeLimit(.minutes(1)))
+struct RunningTargetTests {
+    private let directory = SocketDirectory()
+    private let origin: EchoOrigin
+
+    init() async throws {
+        origin = try await EchoOrigin()
+    }
+
+    /// A proxy with its rules, its session and its control socket, stopped when `body` is over.
+    private func run(_ profile: String, _ body: (Running) async throws -> Void) async throws {
+        let running = try await Running(profile, directory.path)
+        do {
+            try await body(running)
+        } catch {
+            await running.stop()
+            throw error
+        }
+        await running.stop()
+    }
+
+    @Test("lets held messages be edited through the socket, and they go out as edited")
+    func holds() async throws {
+        let profile = "version: 1\nbreakpoints: { at: \"*/held*\", on: [request, response], after: 60s, then: abort }\n"
+        try await run(profile) { running in
+            let answer = Task { try await running.get(origin, "/held?a=1", "--data", "hello") }
+            let request = try await running.waitingHold("request")
+            #expect(request.method == "POST" && request.size == 5 && request.unanswered == "abort")
+            #expect(request.url == "http://127.0.0.1:\(origin.port)/held?a=1")
+            #expect(try #require(request.remaining) > 50)
+            let toRequest = HoldEdit {
+                $0.method = "PUT"
+                $0.query = [.init("a", "2")]
+                $0.body = .init(Data("good bye".utf8))
+            }
+            _ = try await running.ask(ControlRequest(.holdEdit, id: request.id, edit: toRequest))
+            let response = try await running.waitingHold("response")
+            #expect(response.status == 200 && response.method == "POST")
+            let toResponse = HoldEdit {
+                $0.status = 404
+                $0.headers = [.init("X-Edited", "yes")]
+            }
+            _ = try await running.ask(ControlRequest(.holdEdit, id: response.id, edit: toResponse))
+            let text = try await answer.value
+            #expect(text.hasPrefix("HTTP/1.1 404 Not Found\r\n") && text.contains("X-Edited: yes\r\n"))
+            #expect(text.hasSuffix("PUT /held?a=2 HTTP/1.1\n8\ngood bye"))
+            let holds = try await running.ask(ControlRequest(.holdList)).holds
+            #expect(holds?.isEmpty == true)
+        }
+    }
+
+    @Test("switches tools for what begins from then on, and the session knows what was in force")
+    func tools() async throws {
+        try await run("version: 1\nblock: { at: \"*/blocked\" }\n") { running in
+            #expect(try await running.get(origin, "/blocked").hasPrefix("HTTP/1.1 403"))
+            let off = try await running.ask(ControlRequest(.toolSet, tools: ["block"], isOn: false)).tools
+            #expect(off?.first { $0.name == "block" } == ToolState(name: "block", isOn: false, rules: 1, enabled: 1))
+            #expect(try await running.get(origin, "/blocked").hasPrefix("HTTP/1.1 200"))
+            _ = try await running.ask(ControlRequest(.toolSet, tools: ["all"], isOn: true))
+            #expect(try await running.get(origin, "/blocked").hasPrefix("HTTP/1.1 403"))
+            running.recorder.flush()
+            let reader = try SessionReader(path: running.session)
+            let off2 = try reader.records(limit: 10).map { try reader.rules(at: $0.startedAt)?.switchedOff ?? ["?"] }
+            #expect(off2 == [[], ["block"], []])
+            #expect(try reader.rules().allSatisfy { $0.sources.first?.text.contains("blocked") == true })
+        }
+    }
+
+    @Test("tells its state, and reads its profile again when it is told to; a wrong one changes nothing")
+    func reload() async throws {
+        try await run("version: 1\nblock: { at: \"*/blocked\" }\n") { running in
+            let status = try #require(try await running.ask(ControlRequest(.status)).status)
+            #expect(status.profiles == [running.profile] && status.session == running.session)
+            #expect(status.pid == getpid() && status.protocol == 1)
+            try Data("version: 1\nblock: [ { at: \"*/blocked\" }, { at: \"*/new\" } ]\n".utf8)
+                .write(to: URL(filePath: running.profile))
+            #expect(try await running.ask(ControlRequest(.profileReload)).message == "1 rule added")
+            #expect(try await running.get(origin, "/new").hasPrefix("HTTP/1.1 403"))
+            try Data("version: 1\nblok: true\n".utf8).write(to: URL(filePath: running.profile))
+            do {
+                _ = try await running.ask(ControlRequest(.profileReload))
+                Issue.record("the profile is wrong")
+            } catch let failure as StartFailure {
+                #expect(failure.message.hasPrefix("\(running.profile):2:1: "))
+            }
+            #expect(try await running.get(origin, "/new").hasPrefix("HTTP/1.1 403"))
+        }
+    }
+}
+
+/// What a running Sluice is made of, without its log and its watching.
+private final class Running: Sendable {
+    let profile: String
+    let session: String
+    let recorder: Recorder
+    private let server: ProxyServer
+    private let control: ControlServer
+
+    private struct Outlet: RecordOutlet {
+        let producer: RecorderProducer
+
+        func submit(_ events: [RecordEvent], cost: Int) -> Bool { producer.submit(events, cost: cost) }
+    }
+
+    init(_ text: String, _ directory: String) async throws {
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        profile = directory + "/p.yaml"
+        session = directory + "/s.sluice"
+        try Data(text.utf8).write(to: URL(filePath: profile))
+        let recorder = try Recorder(RecorderConfiguration(path: session))
+        self.recorder = recorder
+        var configuration = ProxyConfiguration(authority: try CertificateAuthority.generate())
+        configuration.port = 0
+        let loaded = try RuleProfile.load(paths: [profile])
+        server = try await ProxyServer.start(
+            configuration,
+            rules: try RulesInForce.rules(loaded),
+            makeOutlet: { onRoom in Outlet(producer: recorder.makeProducer(onCredit: onRoom)) },
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let target = RunningTarget(
+            address: "127.0.0.1:\(server.address.port ?? 0)",
+            session: session,
+            rules: RulesInForce(profile: loaded, paths: [profile], server: server, recorder: recorder),
+            holds: server.holds
+        )
+        control = try await ControlServer.start(target, in: [directory + "/run"])
+    }
+
+    func stop() async {
+        await control.stop()
+        await server.stop(grace: .zero)
+        recorder.close()
+    }
+
+    func ask(_ request: ControlRequest) async throws -> ControlReply {
+        let path = control.path
+        return try await blocking { try ControlClient(path).ask(request) }
+    }
+
+    /// The message that waits, as soon as one of that side does.
+    func waitingHold(_ side: String) async throws -> HoldSummary {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < deadline {
+            let holds = try await ask(ControlRequest(.holdList)).holds ?? []
+            if let hold = holds.first(where: { $0.side == side }) { return hold }
+        }
+        throw ControlFailure("no \(side) was held in time")
+    }
+
+    /// Asks the origin through the proxy, and returns the whole response.
+    func get(_ origin: EchoOrigin, _ path: String, _ arguments: String...) async throws -> String {
+        let url = "http://127.0.0.1:\(origin.port)\(path)"
+        let proxy = "127.0.0.1:\(server.address.port ?? 0)"
+        return try await blocking {
+            let process = Process()
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments =
+                ["curl", "-q", "--silent", "--include", "--noproxy", "", "--proxy", proxy, url] + arguments
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            let data = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return String(decoding: data, as: UTF8.self)
+        }
+    }
+}
+
+/// A server that answers each request with its request line, its Content-Length and its body.
+private final class EchoOrigin: Sendable {
+    let port: Int
+    private let channel: any Channel
+
+    init() async throws {
+        channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Answerer())
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0)
+            .get()
+        port = channel.localAddress?.port ?? 0
+    }
+
+    deinit { channel.close(promise: nil) }
+
+    private final class Answerer: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private var received = ByteBuffer()
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            received.writeImmutableBuffer(unwrapInboundIn(data))
+            let text = String(buffer: received)
+            guard let end = text.utf8.firstRange(of: Array("\r\n\r\n".utf8)) else { return }
+            let head = StoredHead.request(ByteBuffer(string: String(text[..<end.upperBound])))
+            let length = head?.fields.value(of: .contentLength) ?? "0"
+            let body = text[end.upperBound...]
+            guard body.utf8.count >= Int(length) ?? 0 else { return }
+            received.clear()
+            let line = String(text.utf8.prefix { $0 != 0x0D }) ?? ""
+            let answer = "\(line)\n\(length)\n\(body)"
+            let response = "HTTP/1.1 200 OK\r\nContent-Length: \(answer.utf8.count)\r\n\r\n\(answer)"
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: response)), promise: nil)
+        }
+    }
+}
