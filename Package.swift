@@ -71,7 +71,6 @@ let package = Package(
         module("Recording", ["HTTPModel", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Sharing", ["HTTPModel", "Content", nioCore]),
         module("Terminal", ["CNcurses"]),
-        module("Console", ["Terminal", "HTTPModel", "Content", "ExchangeCore", "Stages", "Recording", "Sharing"]),
         module(
             "Runner",
             [
@@ -80,10 +79,16 @@ let package = Package(
                 nioPosix, logging,
             ]
         ),
+        module(
+            "Console",
+            [
+                "Terminal", "HTTPModel", "Content", "ExchangeCore", "Stages", "Recording", "Sharing", "Runner", nioCore,
+            ]
+        ),
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "Runner", "Console", "ProxyServer", "Stages", "Wire", "HTTPModel", "Content", "Recording", "Sharing",
+                "Runner", "Console", "Terminal", "ProxyServer", "Stages", "Wire", "HTTPModel", "Content", "Recording", "Sharing",
                 nioCore, argumentParser,
             ],
             swiftSettings: strict
@@ -123,6 +128,13 @@ let package = Package(
                 "Runner", "ProxyServer", "Stages", "Recording", "Sharing", "ExchangeCore", "Content", "Wire",
                 "HTTPModel",
                 nioCore, nioPosix, logging,
+            ]
+        ),
+        tests(
+            "ConsoleTests",
+            [
+                "Console", "Terminal", "Runner", "Stages", "Recording", "Sharing", "ExchangeCore", "Content",
+                "HTTPModel", nioCore,
             ]
         ),
         tests(

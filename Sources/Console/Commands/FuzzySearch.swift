@@ -1,0 +1,40 @@
+/// Narrows a list by letters that stand in it in that order.
+public enum FuzzySearch {
+    /// The items whose text has the letters of `query` in their order, best first; all of them for an empty query.
+    ///
+    /// Letters side by side count for more, and so do those at the beginning of a word.
+    public static func sorted<Item>(_ items: [Item], by query: String, text: (Item) -> String) -> [Item] {
+        let query = Array(query.lowercased().filter { !$0.isWhitespace }.prefix(100))
+        guard !query.isEmpty else { return items }
+        let scored = items.enumerated().compactMap { index, item in
+            score(Array(text(item).lowercased()), query).map { (score: $0, index: index, item: item) }
+        }
+        return scored.sorted { ($0.score, -$0.index) > ($1.score, -$1.index) }.map(\.item)
+    }
+
+    /// How well the letters fit; `nil` where they do not stand in the text in that order.
+    static func score(_ text: [Character], _ query: [Character]) -> Int? {
+        var best: Int?
+        for start in text.indices where text[start] == query.first {
+            var position = start
+            var total = 0
+            var run = 0
+            var found = 0
+            while position < text.count, found < query.count {
+                if text[position] == query[found] {
+                    let isStart = position == 0 || !(text[position - 1].isLetter || text[position - 1].isNumber)
+                    run += 1
+                    total += run * 2 + (isStart ? 6 : 0)
+                    found += 1
+                } else {
+                    run = 0
+                    total -= 1
+                }
+                position += 1
+            }
+            guard found == query.count else { break }
+            best = max(best ?? Int.min, total)
+        }
+        return best
+    }
+}

@@ -1,0 +1,100 @@
+public import Terminal
+
+/// What keys mean where.
+public struct Keymap: Sendable, Hashable {
+    /// What a command is told besides its name: the tool, the page.
+    public struct Binding: Sendable, Hashable {
+        /// The command.
+        public var command: Command
+        /// What follows it, as a person would type it.
+        public var argument: String?
+
+        /// Binds a command.
+        public init(_ command: Command, _ argument: String? = nil) {
+            self.command = command
+            self.argument = argument
+        }
+    }
+
+    /// What a key came to.
+    public enum Result: Sendable, Hashable {
+        /// It means nothing here.
+        case unknown
+        /// It is the first of two; these may follow.
+        case prefix(Key)
+        /// It means a command.
+        case binding(Binding)
+    }
+
+    private var single: [Context: [Key: Binding]] = [:]
+    private var double: [Context: [Key: [Key: Binding]]] = [:]
+
+    /// The keys that the table of commands gives.
+    public static let standard: Keymap = {
+        var map = Keymap()
+        for entry in CommandTable.entries {
+            for (index, keys) in entry.keys.enumerated() {
+                let argument = Keymap.argument(entry, keys, index)
+                for context in entry.contexts { map.bind(keys, to: Binding(entry.command, argument), in: context) }
+            }
+        }
+        return map
+    }()
+
+    /// A map without keys.
+    public init() {}
+
+    /// The tool or the page that one of several keys of a command stands for.
+    private static func argument(_ entry: CommandEntry, _ keys: String, _ index: Int) -> String? {
+        switch entry.command {
+        case .toggleTool, .panel, .ruleFromExchange:
+            Tool.allCases.first { keys.lowercased().hasSuffix($0.letter) }?.rawValue
+        case .page: keys
+        default: nil
+        }
+    }
+
+    /// Lets keys mean a command.
+    ///
+    /// - Parameters:
+    ///   - keys: one key, or two with a space between, as in the key file.
+    ///   - binding: what they mean; `nil` for nothing.
+    ///   - context: where.
+    /// - Returns: whether the keys could be read.
+    @discardableResult
+    public mutating func bind(_ keys: String, to binding: Binding?, in context: Context) -> Bool {
+        let keys = keys.split(separator: " ").map { Key(spelling: String($0)) }
+        switch (keys.first ?? nil, keys.count > 1 ? keys[1] : nil, keys.count) {
+        case (let key?, _, 1): single[context, default: [:]][key] = binding
+        case (let first?, let second?, 2): double[context, default: [:]][first, default: [:]][second] = binding
+        default: return false
+        }
+        return true
+    }
+
+    /// What a key means.
+    public func lookUp(_ key: Key, after prefix: Key?, in context: Context) -> Result {
+        if let prefix {
+            return (double[context]?[prefix]?[key]).map(Result.binding) ?? .unknown
+        }
+        if double[context]?[key] != nil { return .prefix(key) }
+        return (single[context]?[key]).map(Result.binding) ?? .unknown
+    }
+
+    /// What may follow the first of two keys, sorted by key.
+    public func continuations(of prefix: Key, in context: Context) -> [(key: Key, binding: Binding)] {
+        (double[context]?[prefix] ?? [:]).map { ($0.key, $0.value) }.sorted { $0.key.spelling < $1.key.spelling }
+    }
+
+    /// The keys of a command in a context, shortest first, as they are spelled.
+    public func keys(for command: Command, argument: String? = nil, in context: Context) -> [String] {
+        func fits(_ binding: Binding) -> Bool {
+            binding.command == command && (argument == nil || binding.argument == argument)
+        }
+        let one = (single[context] ?? [:]).filter { fits($0.value) }.map(\.key.spelling)
+        let two = (double[context] ?? [:]).flatMap { first, following in
+            following.filter { fits($0.value) }.map { "\(first.spelling) \($0.key.spelling)" }
+        }
+        return (one + two).sorted { ($0.count, $0) < ($1.count, $1) }
+    }
+}

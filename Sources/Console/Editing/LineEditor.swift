@@ -1,0 +1,95 @@
+public import Terminal
+
+/// One line of text that is being typed, with the editing keys of readline.
+public struct LineEditor: Sendable, Hashable {
+    /// What a key did to the line.
+    public enum Outcome: Sendable, Hashable {
+        /// The key is none of the line's.
+        case ignored
+        /// Only the cursor moved, if anything.
+        case moved
+        /// The text is another one.
+        case changed
+    }
+
+    /// The longest text that is taken, in characters.
+    public static let longest = 10_000
+
+    /// The characters.
+    public private(set) var characters: [Character]
+    /// Where the next character goes: 0 is before the first.
+    public private(set) var cursor: Int
+
+    /// Begins with a text, the cursor after it.
+    public init(_ text: String = "") {
+        characters = text.prefix(Self.longest).map { $0.isNewline ? " " : $0 }
+        cursor = characters.count
+    }
+
+    /// The text.
+    public var text: String { String(characters) }
+
+    /// Takes a key.
+    public mutating func take(_ key: Key) -> Outcome {
+        switch (key.code, key.modifiers) {
+        case (.character(let character), []), (.character(let character), .shift): return insert(String(character))
+        case (.left, []), (.character("b"), .control): return move(to: cursor - 1)
+        case (.right, []), (.character("f"), .control): return move(to: cursor + 1)
+        case (.left, .control), (.left, .alt), (.character("b"), .alt): return move(to: wordStart)
+        case (.right, .control), (.right, .alt), (.character("f"), .alt): return move(to: wordEnd)
+        case (.home, _), (.character("a"), .control): return move(to: 0)
+        case (.end, _), (.character("e"), .control): return move(to: characters.count)
+        case (.backspace, []), (.backspace, .shift), (.character("h"), .control): return remove(cursor - 1..<cursor)
+        case (.delete, []), (.character("d"), .control): return remove(cursor..<cursor + 1)
+        case (.backspace, .control), (.backspace, .alt), (.character("w"), .control): return remove(wordStart..<cursor)
+        case (.character("d"), .alt), (.delete, .control): return remove(cursor..<wordEnd)
+        case (.character("u"), .control): return remove(0..<cursor)
+        case (.character("k"), .control): return remove(cursor..<characters.count)
+        default: return .ignored
+        }
+    }
+
+    /// Puts text in at the cursor; line ends become spaces.
+    @discardableResult
+    public mutating func insert(_ text: String) -> Outcome {
+        let room = Self.longest - characters.count
+        let new = text.prefix(max(0, room)).map { $0.isNewline ? Character(" ") : $0 }
+        guard !new.isEmpty else { return .moved }
+        characters.insert(contentsOf: new, at: cursor)
+        cursor += new.count
+        return .changed
+    }
+
+    /// Puts the cursor somewhere; beyond the ends it stays at the end.
+    @discardableResult
+    public mutating func move(to position: Int) -> Outcome {
+        cursor = min(max(0, position), characters.count)
+        return .moved
+    }
+
+    private mutating func remove(_ range: Range<Int>) -> Outcome {
+        let range = range.clamped(to: 0..<characters.count)
+        guard !range.isEmpty else { return .moved }
+        characters.removeSubrange(range)
+        cursor = range.lowerBound
+        return .changed
+    }
+
+    private var wordStart: Int {
+        var position = cursor
+        while position > 0, !characters[position - 1].isWordPart { position -= 1 }
+        while position > 0, characters[position - 1].isWordPart { position -= 1 }
+        return position
+    }
+
+    private var wordEnd: Int {
+        var position = cursor
+        while position < characters.count, !characters[position].isWordPart { position += 1 }
+        while position < characters.count, characters[position].isWordPart { position += 1 }
+        return position
+    }
+}
+
+extension Character {
+    fileprivate var isWordPart: Bool { isLetter || isNumber || self == "_" }
+}

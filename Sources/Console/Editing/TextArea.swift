@@ -1,0 +1,163 @@
+public import Terminal
+
+/// Several lines of text that are being edited.
+public struct TextArea: Sendable, Hashable {
+    /// Where the cursor is: line and character, from 0.
+    public struct Position: Sendable, Hashable {
+        /// The line.
+        public var line: Int
+        /// The character in it.
+        public var column: Int
+    }
+
+    /// The most characters that are taken; longer texts belong into an editor of their own.
+    public static let longest = 1 << 20
+
+    /// The lines, at least one.
+    public private(set) var lines: [String]
+    /// The cursor.
+    public private(set) var cursor = Position(line: 0, column: 0)
+    /// The first line that is shown.
+    public var top = 0
+    /// The text as it was before each change, the newest last; neighbouring characters count as one change.
+    private var past: [(lines: [String], cursor: Position)] = []
+    private var isTyping = false
+
+    /// Begins with a text.
+    public init(_ text: String) {
+        lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }.map(String.init)
+        if lines.isEmpty { lines = [""] }
+    }
+
+    /// The text with line feeds between the lines.
+    public var text: String { lines.joined(separator: "\n") }
+
+    public static func == (left: TextArea, right: TextArea) -> Bool {
+        left.lines == right.lines && left.cursor == right.cursor && left.top == right.top
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(lines)
+        hasher.combine(cursor)
+    }
+
+    /// Takes a key; returns `false` where the key is none of an editor's.
+    public mutating func take(_ key: Key) -> Bool {
+        switch (key.code, key.modifiers) {
+        case (.character(let character), []), (.character(let character), .shift): insert(String(character))
+        case (.enter, []): insert("\n")
+        case (.tab, []): insert("  ")
+        case (.left, []): step(-1)
+        case (.right, []): step(1)
+        case (.up, []): move(line: cursor.line - 1, column: cursor.column)
+        case (.down, []): move(line: cursor.line + 1, column: cursor.column)
+        case (.pageUp, []): move(line: cursor.line - 10, column: cursor.column)
+        case (.pageDown, []): move(line: cursor.line + 10, column: cursor.column)
+        case (.home, []), (.character("a"), .control): move(line: cursor.line, column: 0)
+        case (.end, []), (.character("e"), .control): move(line: cursor.line, column: .max)
+        case (.home, .control): move(line: 0, column: 0)
+        case (.end, .control): move(line: .max, column: .max)
+        case (.backspace, _): removeBefore()
+        case (.delete, []), (.character("d"), .control): removeAfter()
+        case (.character("k"), .control): removeToEnd()
+        case (.character("u"), .control): removeToStart()
+        case (.character("z"), .alt), (.character("_"), .control), (.character("/"), .control): undo()
+        default: return false
+        }
+        return true
+    }
+
+    /// Puts text in at the cursor.
+    public mutating func insert(_ text: String) {
+        guard text.utf8.count + lines.reduce(0, { $0 + $1.utf8.count + 1 }) <= Self.longest else { return }
+        keep(isTyping: text.count == 1 && text != "\n")
+        let (before, after) = halves()
+        var new = text.split(omittingEmptySubsequences: false) { $0.isNewline }.map(String.init)
+        let last = new.count - 1
+        new[0] = before + new[0]
+        let column = new[last].count
+        new[last] += after
+        lines.replaceSubrange(cursor.line...cursor.line, with: new)
+        cursor = Position(line: cursor.line + last, column: column)
+    }
+
+    /// Puts the cursor somewhere; beyond the ends it stays at the end.
+    public mutating func move(line: Int, column: Int) {
+        isTyping = false
+        let line = min(max(0, line), lines.count - 1)
+        cursor = Position(line: line, column: min(max(0, column), lines[line].count))
+    }
+
+    /// Scrolls so that the cursor is among `rows` shown lines.
+    public mutating func reveal(rows: Int) {
+        guard rows > 0 else { return }
+        if cursor.line < top { top = cursor.line }
+        if cursor.line >= top + rows { top = cursor.line - rows + 1 }
+    }
+
+    private mutating func undo() {
+        guard let last = past.popLast() else { return }
+        (lines, cursor) = last
+        isTyping = false
+    }
+
+    private mutating func step(_ by: Int) {
+        let column = cursor.column + by
+        if column < 0, cursor.line > 0 {
+            move(line: cursor.line - 1, column: .max)
+        } else if column > lines[cursor.line].count, cursor.line + 1 < lines.count {
+            move(line: cursor.line + 1, column: 0)
+        } else {
+            move(line: cursor.line, column: column)
+        }
+    }
+
+    private mutating func removeBefore() {
+        if cursor.column == 0 {
+            guard cursor.line > 0 else { return }
+            keep(isTyping: false)
+            let column = lines[cursor.line - 1].count
+            lines[cursor.line - 1] += lines.remove(at: cursor.line)
+            cursor = Position(line: cursor.line - 1, column: column)
+        } else {
+            keep(isTyping: true)
+            let (before, after) = halves()
+            lines[cursor.line] = before.dropLast() + after
+            cursor.column -= 1
+        }
+    }
+
+    private mutating func removeAfter() {
+        let (before, after) = halves()
+        if after.isEmpty {
+            guard cursor.line + 1 < lines.count else { return }
+            keep(isTyping: false)
+            lines[cursor.line] = before + lines.remove(at: cursor.line + 1)
+        } else {
+            keep(isTyping: true)
+            lines[cursor.line] = before + after.dropFirst()
+        }
+    }
+
+    private mutating func removeToEnd() {
+        keep(isTyping: false)
+        lines[cursor.line] = halves().before
+    }
+
+    private mutating func removeToStart() {
+        keep(isTyping: false)
+        lines[cursor.line] = halves().after
+        cursor.column = 0
+    }
+
+    private func halves() -> (before: String, after: String) {
+        let line = lines[cursor.line]
+        return (String(line.prefix(cursor.column)), String(line.dropFirst(cursor.column)))
+    }
+
+    private mutating func keep(isTyping: Bool) {
+        if !(isTyping && self.isTyping) { past.append((lines, cursor)) }
+        if past.count > 200 { past.removeFirst() }
+        self.isTyping = isTyping
+    }
+}

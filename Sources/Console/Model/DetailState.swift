@@ -1,0 +1,44 @@
+public import HTTPModel
+
+/// The exchange that is open beside or below the list.
+public struct DetailState: Sendable {
+    /// Whether it is shown.
+    public var isOpen = false
+    /// Which exchange is shown.
+    public var id: ExchangeID?
+    /// Its pages that make sense.
+    public var pages: [DetailPage] = [.overview, .request, .response]
+    /// What is shown of it.
+    public var options = DetailOptions()
+    /// What is shown, once it is there.
+    public var document: DetailDocument?
+    /// The lines of the document that are drawn: folded blocks and wrapped lines come to it.
+    public var reading = ReadingState()
+    /// Which question the document answers.
+    public var generation = 0
+    /// The text that was last looked for.
+    public var sought = ""
+}
+
+/// Where in a document the reader is.
+public struct ReadingState: Sendable, Hashable {
+    /// The first shown line among the visible ones.
+    public var top = 0
+    /// The line with the cursor among the visible ones.
+    public var cursor = 0
+    /// Blocks that are folded, by the line that opens them.
+    public var folds: Set<Int> = []
+
+    /// Moves the cursor by some lines, among `count` visible ones.
+    public mutating func move(_ by: Int, count: Int) {
+        cursor = min(max(0, cursor + by), max(0, count - 1))
+    }
+
+    /// Scrolls so that the cursor is on the screen, and no line is wasted.
+    public mutating func reveal(rows: Int, count: Int) {
+        cursor = min(max(0, cursor), max(0, count - 1))
+        if cursor < top { top = cursor }
+        if cursor >= top + rows { top = cursor - rows + 1 }
+        top = min(max(0, top), max(0, count - rows))
+    }
+}

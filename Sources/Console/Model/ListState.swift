@@ -1,0 +1,111 @@
+public import HTTPModel
+
+/// The list of exchanges, as far as the screen knows it.
+///
+/// Rows are counted from the list's end: 0 is the newest. So nothing moves while older matches are still being found.
+public struct ListState: Sendable {
+    /// What was asked for.
+    public var query = ListQuery()
+    /// Which question the rows answer.
+    public var generation = 0
+    /// How many rows the list has.
+    public var total = 0
+    /// How many rows were added at the list's end since the question was asked.
+    public var appended = 0
+    /// How many exchanges the session has.
+    public var sessionTotal = 0
+    /// How far a pass over the session is; `nil` where none runs.
+    public var progress: Double?
+    /// The term that excludes everything, where the list is empty because of it.
+    public var excludedBy: String?
+    /// The rows that are known: those on the screen and some around them.
+    public var rows: [Int: ExchangeRecord] = [:]
+    /// The row at the lower edge of the screen, counted from the end.
+    public var bottom = 0
+    /// The selected row, counted from the end.
+    public var selected = 0
+    /// The selected exchange.
+    public var selectedID: ExchangeID?
+    /// Whether the newest exchange stays selected.
+    public var isFollowing = true
+    /// The columns, in their order; empty for those that fit.
+    public var columns: [Column] = []
+
+    /// The record of the selected row, where it is known.
+    public var selectedRecord: ExchangeRecord? { total > 0 ? rows[selected] : nil }
+}
+
+/// The columns that the list can show.
+public enum Column: String, CaseIterable, Sendable, Hashable {
+    case id, start, method, host, path, status, type, size, time, waterfall
+
+    /// The title above it.
+    public var title: String {
+        switch self {
+        case .id: "#"
+        case .start: "START"
+        case .method: "METHOD"
+        case .host: "HOST"
+        case .path: "PATH"
+        case .status: "STATUS"
+        case .type: "TYPE"
+        case .size: "SIZE"
+        case .time: "TIME"
+        case .waterfall: "WATERFALL"
+        }
+    }
+}
+
+/// The tree by host and path, as far as it is open.
+public struct StructureState: Sendable {
+    /// One line of the tree.
+    public struct Row: Sendable, Hashable {
+        /// The branch.
+        public var child: StructureChild
+        /// How deep it is.
+        public var depth: Int
+        /// Whether its children are shown.
+        public var isOpen: Bool
+    }
+
+    /// The children of open branches, as they were read.
+    public var levels: [StructureNode: StructureLevel] = [:]
+    /// The branches that are open.
+    public var open: Set<StructureNode> = [StructureNode.root]
+    /// The selected line.
+    public var selected = 0
+    /// The first line on the screen.
+    public var top = 0
+    /// Which question the levels answer.
+    public var generation = 0
+
+    /// The lines, from the first to the last.
+    public var rows: [Row] {
+        var rows: [Row] = []
+        func add(_ node: StructureNode, depth: Int) {
+            for child in levels[node]?.children ?? [] {
+                let isOpen = open.contains(child.node)
+                rows.append(Row(child: child, depth: depth, isOpen: isOpen))
+                if isOpen { add(child.node, depth: depth + 1) }
+            }
+        }
+        add(.root, depth: 0)
+        return rows
+    }
+}
+
+/// The filter in force and the line in which one is typed.
+public struct FilterState: Sendable {
+    /// Whether the line has the keys.
+    public var isEditing = false
+    /// The line.
+    public var line = LineEditor()
+    /// What is in force, as it was typed.
+    public var applied = ""
+    /// What is wrong with the line.
+    public var error: FilterError?
+    /// What was in force before, the newest last.
+    public var history: [String] = []
+    /// Which of the history is in the line; its count for none.
+    public var historyIndex = 0
+}

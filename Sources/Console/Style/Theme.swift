@@ -1,0 +1,81 @@
+public import Terminal
+
+/// How meanings look.
+public enum Theme: String, CaseIterable, Sendable, Hashable {
+    /// For a dark background.
+    case dark
+    /// For a light background.
+    case light
+    /// Without colours: bold, dim, underline and reverse only.
+    case plain
+
+    /// How a piece of text looks.
+    public func style(_ role: Role) -> Style {
+        switch role {
+        case .text, .image: .plain
+        case .faint, .comment, .punctuation: faint
+        case .heading: Style(accent, on: .standard, .bold)
+        case .label: Style(color(246, 240))
+        case .key, .attribute: Style(color(110, 25))
+        case .string: Style(color(150, 28))
+        case .number: Style(color(215, 130))
+        case .literal, .keyword: Style(color(176, 90))
+        case .tag: Style(color(80, 30))
+        case .link: Style(color(75, 26), on: .standard, .underline)
+        case .success, .added: Style(color(114, 28), on: .standard, self == .plain ? .bold : [])
+        case .redirect: Style(color(80, 30))
+        case .clientError, .warning, .changed: Style(color(221, 130), on: .standard, self == .plain ? .bold : [])
+        case .serverError, .failure, .removed: Style(color(203, 124), on: .standard, .bold)
+        case .match: Style(color(16, 16), on: color(221, 220), self == .plain ? .reverse : [])
+        }
+    }
+
+    /// What carries the eye: titles, the tab that is open.
+    var accent: Color { color(74, 25) }
+
+    /// Text of less weight.
+    var faint: Style { Style(color(244, 242), on: .standard, self == .plain ? .dim : []) }
+
+    /// A bar across the screen: titles of columns, the status line.
+    var bar: Style {
+        self == .plain ? Style(.standard, on: .standard, .reverse) : Style(color(252, 235), on: color(236, 254))
+    }
+
+    /// The selected line, where the keys are.
+    var selection: Style {
+        self == .plain ? Style(.standard, on: .standard, .reverse) : Style(color(255, 16), on: color(24, 153))
+    }
+
+    /// The selected line, where the keys are not.
+    var dimSelection: Style {
+        self == .plain ? Style(.standard, on: .standard, .underline) : Style(.standard, on: color(237, 253))
+    }
+
+    /// A frame.
+    var frame: Style { faint }
+
+    /// A key in the footer.
+    var key: Style { Style(accent, on: .standard, .bold) }
+
+    /// Something that waits for the user.
+    var alert: Style {
+        self == .plain ? Style(.standard, on: .standard, [.bold, .reverse]) : Style(color(16, 231), on: color(215, 130), .bold)
+    }
+
+    /// The colours of highlights, by their number.
+    func highlight(_ number: Int) -> Style {
+        let dark: [UInt8] = [22, 53, 17, 58, 23, 52]
+        let light: [UInt8] = [194, 225, 189, 230, 195, 224]
+        let index = (number - 1) % dark.count
+        return self == .plain ? Style(.standard, on: .standard, .underline)
+            : Style(.standard, on: color(dark[index], light[index]))
+    }
+
+    private func color(_ dark: UInt8, _ light: UInt8) -> Color {
+        switch self {
+        case .dark: .palette(dark)
+        case .light: .palette(light)
+        case .plain: .standard
+        }
+    }
+}

@@ -1,0 +1,92 @@
+public import HTTPModel
+
+/// What is to be done outside of the model: plain data, carried out by ``EffectRunner``.
+public enum Effect: Sendable {
+    // The session.
+    case setQuery(ListQuery, generation: Int)
+    case load(Range<Int>, generation: Int)
+    case locate(ExchangeID, generation: Int)
+    case find(JumpKind, from: Int, forward: Bool, generation: Int)
+    case structure(StructureNode, generation: Int)
+    case cancelJobs
+    // One exchange, or two.
+    case detail(ExchangeID, DetailOptions, generation: Int)
+    case compare(ExchangeID, ExchangeID, width: Int)
+    case why(ExchangeID)
+    case copy(CopyForm, ExchangeID)
+    case saveBody(ExchangeID, path: String)
+    case export(ExportRequest)
+    // Tools, rules, holds.
+    case setTool(Tool, isOn: Bool)
+    case draftRule(Tool, ExchangeID, level: Int)
+    case checkRule(Tool, text: String, replaces: Int?, [RulesState.Text])
+    case applyRules([RulesState.Text])
+    case saveRules([RulesState.Text], isForced: Bool)
+    case openHold(String)
+    case decide([String], HoldDecision)
+    // Sending.
+    case openRequest(ExchangeID)
+    case send(draft: String, ExchangeID?)
+    case repeating(ExchangeID, times: Int, parallel: Int, delay: Int)
+    // The console.
+    case trust
+    case externalEditor(EditorState)
+    case redraw
+    case suspend
+    case quit
+}
+
+/// What is decided about a message that waits.
+public enum HoldDecision: Sendable, Hashable {
+    /// It goes on as it is.
+    case execute
+    /// It goes on as it came.
+    case cancel
+    /// The exchange ends.
+    case abort
+    /// It goes on as this text says.
+    case edited(String)
+}
+
+/// What can be copied of an exchange.
+public enum CopyForm: String, CaseIterable, Sendable, Hashable {
+    case curl
+    case url
+    case response
+    case request
+    case httpie
+    case raw
+
+    /// What the choice reads.
+    public var title: String {
+        switch self {
+        case .curl: "cURL command"
+        case .url: "URL"
+        case .response: "Response body"
+        case .request: "Request body"
+        case .httpie: "HTTPie command"
+        case .raw: "Raw request and response"
+        }
+    }
+}
+
+/// What is exported, in which form, and where to.
+public struct ExportRequest: Sendable, Hashable {
+    /// The forms that there are.
+    public enum Form: String, CaseIterable, Sendable, Hashable {
+        case curl
+        case har
+        case json
+    }
+
+    /// The form.
+    public var form: Form
+    /// The file.
+    public var path: String
+    /// Which exchanges; `nil` for those that the query leaves.
+    public var ids: [ExchangeID]?
+    /// The query, where no exchanges are named.
+    public var query: ListQuery
+    /// Whether a file that is there is written over.
+    public var isForced = false
+}

@@ -1,0 +1,47 @@
+public import HTTPModel
+public import Runner
+public import Terminal
+
+/// What has happened: the only thing that changes the model.
+public enum Message: Sendable {
+    /// A key, the mouse, a paste.
+    case input(InputEvent)
+    /// A command by its name, as the palette and linear mode give it.
+    case command(Command, String?)
+    /// The terminal has another size.
+    case resized(Size)
+    /// Time has passed: microseconds since 1970.
+    case tick(Int64)
+    /// The session's desk has answered.
+    case desk(DeskEvent)
+    /// The proxy runs, or has changed.
+    case proxy(ControlStatus, [HoldSummary])
+    /// The proxy has ended or cannot be reached; why.
+    case proxyLost(String)
+    /// The rules that are in force, where they came from elsewhere than the console.
+    case rules([RulesState.Text])
+    /// Changed rules are in force; what has changed, in words.
+    case rulesApplied([RulesState.Text], String)
+    /// Changed rules are wrong, so those before stay.
+    case rulesRefused([RulesState.Text], String)
+    /// The rules are in these files.
+    case rulesSaved([RulesState.Text])
+    /// A page of an exchange.
+    case detail(generation: Int, ExchangeID, pages: [DetailPage], DetailDocument)
+    /// A text to read.
+    case report(title: String, DetailDocument)
+    /// A text to edit.
+    case editor(EditorState)
+    /// What a rule that is being edited would do, or what is wrong with it.
+    case ruleRemark(text: String, String, isWrong: Bool)
+    /// What an editor of the user's came back with; `nil` for no change.
+    case edited(EditorState, String?)
+    /// Something was done, or could not be.
+    case said(String, Notice.Kind)
+    /// Something that runs has come further.
+    case job(Job)
+    /// Something that ran has ended.
+    case jobEnded(Job.Kind)
+    /// The console is asked to end, by a signal.
+    case stop
+}

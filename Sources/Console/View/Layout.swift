@@ -1,0 +1,67 @@
+public import Terminal
+
+/// Where everything is on the screen.
+public struct Layout: Sendable, Hashable {
+    /// The line with the tabs, above everything; empty on small screens.
+    public var title = Rect(x: 0, y: 0, width: 0, height: 0)
+    /// The messages that wait.
+    public var holds = Rect(x: 0, y: 0, width: 0, height: 0)
+    /// List or tree with the titles of its columns.
+    public var list = Rect(x: 0, y: 0, width: 0, height: 0)
+    /// The line between list and detail.
+    public var divider = Rect(x: 0, y: 0, width: 0, height: 0)
+    /// The exchange that is open.
+    public var detail = Rect(x: 0, y: 0, width: 0, height: 0)
+    /// The filter.
+    public var filter = Rect(x: 0, y: 0, width: 0, height: 0)
+    /// The status line.
+    public var status = Rect(x: 0, y: 0, width: 0, height: 0)
+    /// The keys.
+    public var footer = Rect(x: 0, y: 0, width: 0, height: 0)
+
+    /// The narrowest screen on which the detail stands beside the list.
+    static let besideFrom = 110
+    /// The lowest screen on which the detail stands below the list.
+    static let belowFrom = 18
+
+    /// Lays the screen out.
+    public init(_ model: ConsoleModel) {
+        var rest = Rect(Size(width: model.size.width, height: model.size.height))
+        if model.size.height >= 8 { (rest, footer) = rest.splitBottom(1) }
+        if model.size.height >= 4 { (rest, status) = rest.splitBottom(1) }
+        let showsFilter = model.filter.isEditing || !model.filter.applied.isEmpty || model.list.query.bodyText != nil
+            || !model.list.query.focusedHosts.isEmpty
+        if showsFilter {
+            let rows = model.filter.error == nil || model.size.height < 10 ? 1 : 2
+            (rest, filter) = rest.splitBottom(rows)
+        }
+        if model.size.height >= 12 { (title, rest) = rest.splitTop(1) }
+        let waiting = model.proxy.holds.count
+        if waiting > 0, model.size.height >= 6 {
+            (holds, rest) = rest.splitTop(min(waiting, model.size.height >= 24 ? 3 : 1))
+        }
+        guard model.detail.isOpen else {
+            list = rest
+            return
+        }
+        if model.size.width >= Layout.besideFrom {
+            let width = min(max(30, rest.width * model.split / 1000), rest.width - 31)
+            let (left, right) = rest.splitLeft(rest.width - width)
+            list = left
+            (divider, detail) = right.splitLeft(1)
+        } else if rest.height >= Layout.belowFrom - 4 {
+            let height = min(max(5, rest.height * model.split / 1000), rest.height - 5)
+            let (upper, lower) = rest.splitTop(rest.height - height)
+            list = upper
+            (divider, detail) = lower.splitTop(1)
+        } else {
+            detail = rest
+        }
+    }
+
+    /// How many exchanges the list shows: its height without the titles of the columns.
+    public var listRows: Int { max(0, list.height - 1) }
+
+    /// How many lines of the document the detail shows: its height without the tabs.
+    public var detailRows: Int { max(0, detail.height - 1) }
+}
