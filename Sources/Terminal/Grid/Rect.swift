@@ -1,0 +1,121 @@
+/// A number of columns and rows.
+public struct Size: Hashable, Sendable {
+    /// The columns.
+    public var width: Int
+    /// The rows.
+    public var height: Int
+
+    /// A size; what is negative becomes zero.
+    public init(width: Int, height: Int) {
+        self.width = max(0, width)
+        self.height = max(0, height)
+    }
+}
+
+/// A place on the grid: column and row, counted from 0.
+public struct CursorPosition: Hashable, Sendable {
+    /// The column.
+    public var x: Int
+    /// The row.
+    public var y: Int
+
+    /// A place.
+    public init(x: Int, y: Int) {
+        self.x = x
+        self.y = y
+    }
+}
+
+/// A rectangle of cells.
+///
+/// Width and height are never negative. The splits clamp what is asked of them to what is there, so a layout of a small
+/// screen gives empty rectangles and no special cases.
+public struct Rect: Hashable, Sendable {
+    /// The first column.
+    public var x: Int
+    /// The first row.
+    public var y: Int
+    /// The columns.
+    public var width: Int
+    /// The rows.
+    public var height: Int
+
+    /// A rectangle; a negative width or height becomes zero.
+    public init(x: Int, y: Int, width: Int, height: Int) {
+        self.x = x
+        self.y = y
+        self.width = max(0, width)
+        self.height = max(0, height)
+    }
+
+    /// The whole of a size.
+    public init(_ size: Size) {
+        self.init(x: 0, y: 0, width: size.width, height: size.height)
+    }
+
+    /// Whether it holds no cell.
+    public var isEmpty: Bool { width <= 0 || height <= 0 }
+
+    /// The first column right of it.
+    public var maxX: Int { x + width }
+
+    /// The first row below it.
+    public var maxY: Int { y + height }
+
+    /// Its columns and rows.
+    public var size: Size { Size(width: width, height: height) }
+
+    /// Whether the cell at column `x` and row `y` is in it.
+    public func contains(x: Int, y: Int) -> Bool {
+        x >= self.x && x < maxX && y >= self.y && y < maxY
+    }
+
+    /// What both have; empty where they do not meet.
+    public func intersection(_ other: Rect) -> Rect {
+        let left = max(x, other.x)
+        let top = max(y, other.y)
+        return Rect(
+            x: left,
+            y: top,
+            width: min(maxX, other.maxX) - left,
+            height: min(maxY, other.maxY) - top
+        )
+    }
+
+    /// The rectangle without `count` cells on each side.
+    public func inset(_ count: Int) -> Rect {
+        let columns = min(max(count, 0), width / 2)
+        let rows = min(max(count, 0), height / 2)
+        return Rect(x: x + columns, y: y + rows, width: width - 2 * count, height: height - 2 * count)
+    }
+
+    /// The first `rows` rows, and what is below them.
+    public func splitTop(_ rows: Int) -> (top: Rect, rest: Rect) {
+        let rows = min(max(rows, 0), height)
+        return (
+            Rect(x: x, y: y, width: width, height: rows),
+            Rect(x: x, y: y + rows, width: width, height: height - rows)
+        )
+    }
+
+    /// What is above the last `rows` rows, and these.
+    public func splitBottom(_ rows: Int) -> (rest: Rect, bottom: Rect) {
+        let (rest, bottom) = splitTop(height - min(max(rows, 0), height))
+        return (rest, bottom)
+    }
+
+    /// The first `columns` columns, and what is right of them.
+    public func splitLeft(_ columns: Int) -> (left: Rect, rest: Rect) {
+        let columns = min(max(columns, 0), width)
+        return (
+            Rect(x: x, y: y, width: columns, height: height),
+            Rect(x: x + columns, y: y, width: width - columns, height: height)
+        )
+    }
+
+    /// What is left of the last `columns` columns, and these.
+    public func splitRight(_ columns: Int) -> (rest: Rect, right: Rect) {
+        let (rest, right) = splitLeft(width - min(max(columns, 0), width))
+        return (rest, right)
+    }
+}

@@ -1,0 +1,126 @@
+/// A colour as a terminal names it.
+///
+/// What a terminal cannot show is degraded by the ``FrameRenderer``, so a view may always use the palette.
+public enum Color: Hashable, Sendable {
+    /// The terminal's own colour for text or background.
+    case standard
+    /// One of the sixteen: 0–7 black, red, green, yellow, blue, magenta, cyan, white; 8–15 the bright ones.
+    case ansi(UInt8)
+    /// One of 256: 0–15 as ``ansi(_:)``, 16–231 a cube of 6×6×6, 232–255 greys.
+    case palette(UInt8)
+
+    /// The kind in the high byte, the number in the low one.
+    var packed: UInt16 {
+        switch self {
+        case .standard: 0
+        case .ansi(let number): 0x100 | UInt16(number)
+        case .palette(let number): 0x200 | UInt16(number)
+        }
+    }
+
+    init(packed: UInt16) {
+        switch packed >> 8 {
+        case 1: self = .ansi(UInt8(truncatingIfNeeded: packed))
+        case 2: self = .palette(UInt8(truncatingIfNeeded: packed))
+        default: self = .standard
+        }
+    }
+}
+
+/// How a cell's text looks.
+public struct Style: Hashable, Sendable {
+    /// What can be added to the colours.
+    public struct Attributes: OptionSet, Hashable, Sendable {
+        /// The bits.
+        public let rawValue: UInt8
+
+        /// A set of these bits.
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// Bold, on some terminals brighter.
+        public static let bold = Attributes(rawValue: 1)
+        /// Fainter than usual.
+        public static let dim = Attributes(rawValue: 2)
+        /// Slanted.
+        public static let italic = Attributes(rawValue: 4)
+        /// Underlined.
+        public static let underline = Attributes(rawValue: 8)
+        /// Foreground and background exchanged.
+        public static let reverse = Attributes(rawValue: 16)
+        /// Struck out.
+        public static let strikethrough = Attributes(rawValue: 32)
+    }
+
+    /// The text's colour.
+    public var foreground: Color
+    /// The colour behind it.
+    public var background: Color
+    /// Bold, underlined and so on.
+    public var attributes: Attributes
+
+    /// The terminal's own colours and nothing else.
+    public static let plain = Style()
+
+    /// A style of a text colour, a background and attributes.
+    public init(_ foreground: Color = .standard, on background: Color = .standard, _ attributes: Attributes = []) {
+        self.foreground = foreground
+        self.background = background
+        self.attributes = attributes
+    }
+
+    /// The same with more attributes.
+    public func with(_ attributes: Attributes) -> Style {
+        Style(foreground, on: background, self.attributes.union(attributes))
+    }
+
+    /// The same on another background.
+    public func on(_ background: Color) -> Style {
+        Style(foreground, on: background, attributes)
+    }
+
+    /// Foreground in bits 0–15, background in 16–31, attributes in 32–39.
+    var packed: UInt64 {
+        UInt64(foreground.packed) | UInt64(background.packed) << 16 | UInt64(attributes.rawValue) << 32
+    }
+
+    init(packed: UInt64) {
+        self.init(
+            Color(packed: UInt16(truncatingIfNeeded: packed)),
+            on: Color(packed: UInt16(truncatingIfNeeded: packed >> 16)),
+            Attributes(rawValue: UInt8(truncatingIfNeeded: packed >> 32))
+        )
+    }
+}
+
+extension Style: CustomStringConvertible {
+    /// The style in words, `bold red on blue` or `plain`.
+    public var description: String {
+        var words: [String] = []
+        let names: [(Attributes, String)] = [
+            (.bold, "bold"), (.dim, "dim"), (.italic, "italic"), (.underline, "underline"), (.reverse, "reverse"),
+            (.strikethrough, "strikethrough"),
+        ]
+        for (attribute, name) in names where attributes.contains(attribute) {
+            words.append(name)
+        }
+        if foreground != .standard { words.append(foreground.description) }
+        if background != .standard { words.append("on \(background)") }
+        return words.isEmpty ? "plain" : words.joined(separator: " ")
+    }
+}
+
+extension Color: CustomStringConvertible {
+    /// The colour in a word, `red`, `bright-blue`, `p208` or `standard`.
+    public var description: String {
+        let names = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
+        return switch self {
+        case .standard: "standard"
+        case .ansi(let number) where number < 8: names[Int(number)]
+        case .ansi(let number) where number < 16: "bright-" + names[Int(number) - 8]
+        case .ansi(let number): "ansi\(number)"
+        case .palette(let number): "p\(number)"
+        }
+    }
+}

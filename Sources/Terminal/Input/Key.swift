@@ -1,0 +1,144 @@
+/// A key as it was pressed.
+public struct Key: Hashable, Sendable {
+    /// Which key.
+    public enum Code: Hashable, Sendable {
+        /// A key that writes something; with control, the lower-case letter.
+        case character(Character)
+        /// Return, also on the keypad.
+        case enter
+        /// Esc.
+        case escape
+        /// Tab; with shift, back tab.
+        case tab
+        /// Backspace: deletes what is left of the cursor.
+        case backspace
+        /// Delete: deletes what is under the cursor.
+        case delete
+        /// Insert.
+        case insert
+        /// The arrow up.
+        case up
+        /// The arrow down.
+        case down
+        /// The arrow left.
+        case left
+        /// The arrow right.
+        case right
+        /// Home.
+        case home
+        /// End.
+        case end
+        /// Page up.
+        case pageUp
+        /// Page down.
+        case pageDown
+        /// F1 and so on.
+        case function(Int)
+    }
+
+    /// The keys held meanwhile.
+    public struct Modifiers: OptionSet, Hashable, Sendable {
+        /// The bits.
+        public let rawValue: UInt8
+
+        /// A set of these bits.
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// Shift; never set for a character, which has changed already.
+        public static let shift = Modifiers(rawValue: 1)
+        /// Alt, or Meta, or Option.
+        public static let alt = Modifiers(rawValue: 2)
+        /// Control.
+        public static let control = Modifiers(rawValue: 4)
+    }
+
+    /// Which key.
+    public var code: Code
+    /// The keys held meanwhile.
+    public var modifiers: Modifiers
+
+    /// A key with its modifiers.
+    public init(_ code: Code, _ modifiers: Modifiers = []) {
+        self.code = code
+        self.modifiers = modifiers
+    }
+}
+
+extension Key {
+    private static let names: [(code: Code, name: String)] = [
+        (.character(" "), "space"), (.enter, "enter"), (.escape, "esc"), (.tab, "tab"), (.backspace, "backspace"),
+        (.delete, "delete"), (.insert, "insert"), (.up, "up"), (.down, "down"), (.left, "left"), (.right, "right"),
+        (.home, "home"), (.end, "end"), (.pageUp, "pgup"), (.pageDown, "pgdn"),
+    ]
+
+    /// Other words for the same keys, which are read but not written.
+    private static let otherNames: [String: Code] = [
+        "return": .enter, "escape": .escape, "del": .delete, "ins": .insert, "pageup": .pageUp, "pagedown": .pageDown,
+        "pgdown": .pageDown, "minus": .character("-"),
+    ]
+
+    private static let prefixes: [(modifier: Modifiers, name: String)] = [
+        (.control, "ctrl-"), (.alt, "alt-"), (.shift, "shift-"),
+    ]
+
+    /// The key in the words of a configuration file: `a`, `A`, `ctrl-x`, `alt-enter`, `shift-tab`, `space`, `f5`, `pgup`, `?`.
+    ///
+    /// ``init(spelling:)`` reads it back.
+    public var spelling: String {
+        let prefix = Key.prefixes.filter { modifiers.contains($0.modifier) }.map(\.name).joined()
+        if let name = Key.names.first(where: { $0.code == code })?.name { return prefix + name }
+        return switch code {
+        case .character(let character): prefix + String(character)
+        case .function(let number): prefix + "f\(number)"
+        default: prefix
+        }
+    }
+
+    /// The key of a spelling, or `nil` if there is none.
+    ///
+    /// Names and modifiers may be in capitals. `ctrl-X` is `ctrl-x`, and `shift-a` is `A`: the forms in which such keys arrive.
+    public init?(spelling: String) {
+        var modifiers: Modifiers = []
+        var rest = spelling[...]
+        while rest.count > 1,
+            let prefix = Key.prefixes.first(where: {
+                rest.lowercased().hasPrefix($0.name) && rest.count > $0.name.count
+            })
+        {
+            guard !modifiers.contains(prefix.modifier) else { return nil }
+            modifiers.insert(prefix.modifier)
+            rest = rest.dropFirst(prefix.name.count)
+        }
+        guard var code = Key.code(of: rest) else { return nil }
+        if case .character(let character) = code {
+            if modifiers.contains(.shift), character != " " {
+                let capital = character.uppercased()
+                guard capital.count == 1, let first = capital.first, first != character else { return nil }
+                code = .character(first)
+                modifiers.remove(.shift)
+            }
+            if modifiers.contains(.control) { code = .character(Key.lowered(character)) }
+        }
+        self.init(code, modifiers)
+    }
+
+    private static func code(of word: Substring) -> Code? {
+        if word.count == 1, let character = word.first {
+            return character.isNewline || character == "\t" || character.unicodeScalars.contains { $0.value < 0x20 }
+                ? nil : .character(character)
+        }
+        let name = word.lowercased()
+        if let code = names.first(where: { $0.name == name })?.code ?? otherNames[name] { return code }
+        if name.first == "f", let number = Int(name.dropFirst()), (1...24).contains(number), name != "f0\(number)" {
+            return .function(number)
+        }
+        return nil
+    }
+
+    static func lowered(_ character: Character) -> Character {
+        let lower = character.lowercased()
+        return lower.count == 1 ? lower.first ?? character : character
+    }
+}

@@ -1,1 +1,0 @@
-// The console issue fills this module: a grid of cells, keys and mouse in, frames out, over ncursesw.

@@ -1,0 +1,149 @@
+/// What fills one cell, or two: at most eight bytes of UTF-8 that a terminal draws and does not obey.
+struct Glyph {
+    /// UTF-8, first byte lowest.
+    let bytes: UInt64
+    /// 1 or 2.
+    let columns: Int
+
+    static let space = Glyph(bytes: 0x20, columns: 1)
+    static let ellipsis = Glyph(bytes: packed("…"), columns: 1)
+    /// Stands for a character that shows nothing by itself, as U+200B or U+202E.
+    private static let invisible = Glyph(bytes: packed("·"), columns: 1)
+    private static let unknown = Glyph(bytes: packed("\u{FFFD}"), columns: 1)
+
+    /// How many spaces a tab is.
+    static let tabColumns = 4
+
+    /// What one character is drawn as: `first`, and `count - 1` times `others`.
+    struct Drawing {
+        let first: Glyph
+        var others = Glyph.space
+        var count = 1
+
+        var columns: Int { first.columns + (count - 1) * others.columns }
+    }
+
+    /// What an ASCII byte is drawn as.
+    static func drawing(ofASCII byte: UInt8) -> Drawing {
+        switch byte {
+        case 0x20..<0x7F: Drawing(first: Glyph(bytes: UInt64(byte), columns: 1))
+        case 0x09: Drawing(first: .space, count: tabColumns)
+        default: Drawing(first: picture(ofControl: UInt32(byte)))
+        }
+    }
+
+    /// What a character is drawn as.
+    static func drawing(of character: Character) -> Drawing {
+        if character == "\r\n" {
+            return Drawing(first: picture(ofControl: 13), others: picture(ofControl: 10), count: 2)
+        }
+        let scalars = character.unicodeScalars
+        guard let base = scalars.first else { return Drawing(first: .space) }
+        if base.isASCII, scalars.count == 1 { return drawing(ofASCII: UInt8(truncatingIfNeeded: base.value)) }
+        if base.value < 0x20 || (0x7F..<0xA0).contains(base.value) {
+            return Drawing(first: picture(ofControl: base.value))
+        }
+        return Drawing(first: cluster(base, scalars))
+    }
+
+    /// Calls `body` with each glyph of a text, and with the UTF-8 offset behind the characters that are then drawn whole.
+    ///
+    /// It stops when `body` returns `false`; what follows is not looked at.
+    static func each(in text: some StringProtocol, _ body: (_ glyph: Glyph, _ end: Int) -> Bool) {
+        let text = substring(text)
+        let isWalked: Void? = text.utf8.withContiguousStorageIfAvailable { walk($0, text, body) }
+        if isWalked == nil {
+            var copy = String(text)
+            copy.makeContiguousUTF8()
+            let whole = copy[...]
+            _ = whole.utf8.withContiguousStorageIfAvailable { walk($0, whole, body) }
+        }
+    }
+
+    static func substring(_ text: some StringProtocol) -> Substring {
+        if let whole = text as? String { return whole[...] }
+        return text as? Substring ?? Substring(String(text))
+    }
+
+    private static func walk(_ bytes: UnsafeBufferPointer<UInt8>, _ text: Substring, _ body: (Glyph, Int) -> Bool) {
+        var offset = 0
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            let drawing: Drawing
+            let end: Int
+            // What follows an ASCII character joins it only if it is no ASCII itself.
+            if byte < 0x80, offset + 1 == bytes.count || bytes[offset + 1] < 0x80 {
+                if byte >= 0x20, byte < 0x7F {
+                    offset += 1
+                    if !body(Glyph(bytes: UInt64(byte), columns: 1), offset) { return }
+                    continue
+                }
+                drawing = Glyph.drawing(ofASCII: byte)
+                end = offset + 1
+            } else {
+                let character = text[text.utf8.index(text.startIndex, offsetBy: offset)]
+                drawing = Glyph.drawing(of: character)
+                end = offset + character.utf8.count
+            }
+            for number in 1...drawing.count {
+                let isLast = number == drawing.count
+                if !body(number == 1 ? drawing.first : drawing.others, isLast ? end : offset) { return }
+            }
+            offset = end
+        }
+    }
+
+    /// The base and as many of the others as eight bytes hold.
+    private static func cluster(_ base: Unicode.Scalar, _ scalars: Character.UnicodeScalarView) -> Glyph {
+        var columns = Unicode.Scalar.columns(base)
+        var bytes: UInt64
+        var length: Int
+        if columns == 0 {
+            guard base.properties.generalCategory != .format, !base.isSeparator else { return invisible }
+            // A mark without a base stands on a dotted circle.
+            bytes = packed("\u{25CC}")
+            length = 3
+            columns = 1
+            append(base, to: &bytes, &length)
+        } else {
+            bytes = 0
+            length = 0
+            append(base, to: &bytes, &length)
+        }
+        var trimmed = (bytes, length)
+        for scalar in scalars.dropFirst() {
+            if scalar.value == 0xFE0F || scalar.isRegionalIndicator && base.isRegionalIndicator { columns = 2 }
+            guard append(scalar, to: &bytes, &length) else { break }
+            // A joiner at the end would join the next cell.
+            if scalar.value != 0x200D { trimmed = (bytes, length) }
+        }
+        return trimmed.0 == 0 ? unknown : Glyph(bytes: trimmed.0, columns: columns)
+    }
+
+    @discardableResult
+    private static func append(_ scalar: Unicode.Scalar, to bytes: inout UInt64, _ length: inout Int) -> Bool {
+        guard let encoded = UTF8.encode(scalar), length + encoded.count <= 8 else { return false }
+        for byte in encoded {
+            bytes |= UInt64(byte) << UInt64(8 * length)
+            length += 1
+        }
+        return true
+    }
+
+    /// The control pictures of U+2400; for a C1 control, which has none, the replacement character.
+    private static func picture(ofControl value: UInt32) -> Glyph {
+        guard value < 0x80 else { return unknown }
+        let picture: UInt32 = value == 0x7F ? 0x2421 : 0x2400 + value
+        var bytes: UInt64 = 0
+        var length = 0
+        if let scalar = Unicode.Scalar(picture) { append(scalar, to: &bytes, &length) }
+        return Glyph(bytes: bytes, columns: 1)
+    }
+
+    private static func packed(_ scalar: Unicode.Scalar) -> UInt64 {
+        var bytes: UInt64 = 0
+        var length = 0
+        append(scalar, to: &bytes, &length)
+        return bytes
+    }
+}

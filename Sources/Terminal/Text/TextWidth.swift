@@ -1,0 +1,131 @@
+/// How many columns text takes, and how it is made to fit.
+///
+/// The columns are those ``CellBuffer/write(_:x:y:style:limit:ellipsis:)`` uses: pictures for control characters, four for a tab.
+public enum TextWidth {
+    /// The columns of a text.
+    public static func columns(_ text: some StringProtocol) -> Int {
+        var count = 0
+        Glyph.each(in: text) { glyph, _ in
+            count += glyph.columns
+            return true
+        }
+        return count
+    }
+
+    /// The columns of a character.
+    public static func columns(_ character: Character) -> Int {
+        Glyph.drawing(of: character).columns
+    }
+
+    /// The text, or its beginning and the ellipsis, in at most so many columns.
+    public static func cut(_ text: some StringProtocol, to columns: Int, ellipsis: String = "…") -> String {
+        let text = Glyph.substring(text)
+        guard !fits(text, in: columns) else { return String(text) }
+        let mark = prefix(ellipsis[...], columns: columns)
+        return prefix(text, columns: columns - TextWidth.columns(mark)) + mark
+    }
+
+    /// The text, or its beginning, the ellipsis and its end, in at most so many columns.
+    public static func cutMiddle(_ text: some StringProtocol, to columns: Int, ellipsis: String = "…") -> String {
+        let text = Glyph.substring(text)
+        guard !fits(text, in: columns) else { return String(text) }
+        let mark = prefix(ellipsis[...], columns: columns)
+        let room = max(columns - TextWidth.columns(mark), 0)
+        var start = text.endIndex
+        var used = 0
+        while start > text.startIndex {
+            let before = text.index(before: start)
+            let width = TextWidth.columns(text[before])
+            guard used + width <= room / 2 else { break }
+            used += width
+            start = before
+        }
+        return prefix(text, columns: room - used) + mark + text[start...]
+    }
+
+    /// The text in exactly so many columns: cut, or with spaces behind it.
+    public static func padded(_ text: some StringProtocol, to columns: Int) -> String {
+        let cut = cut(text, to: columns)
+        return cut + String(repeating: " ", count: max(columns - TextWidth.columns(cut), 0))
+    }
+
+    /// The text in exactly so many columns: cut, or with spaces before it.
+    public static func paddedLeft(_ text: some StringProtocol, to columns: Int) -> String {
+        let cut = cut(text, to: columns)
+        return String(repeating: " ", count: max(columns - TextWidth.columns(cut), 0)) + cut
+    }
+
+    /// The text in lines of at most so many columns.
+    ///
+    /// A line ends at a line feed, else behind a space, else where it is full; spaces at a break are left out. A character wider
+    /// than a line has a line of its own. An empty text is one empty line.
+    public static func wrap(_ text: some StringProtocol, to columns: Int) -> [Substring] {
+        var lines: [Substring] = []
+        for paragraph in Glyph.substring(text).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+            wrapParagraph(paragraph, to: max(columns, 1), into: &lines)
+        }
+        return lines
+    }
+
+    private static func wrapParagraph(_ text: Substring, to columns: Int, into lines: inout [Substring]) {
+        var start = text.startIndex
+        var used = 0
+        var lastBreak: Substring.Index?
+        var hasWord = false
+        var index = start
+        while index < text.endIndex {
+            let character = text[index]
+            let width = TextWidth.columns(character)
+            if used + width > columns, index > start {
+                if character == " " {
+                    lines.append(text[start..<index])
+                    start = index
+                } else {
+                    let end = lastBreak ?? index
+                    lines.append(text[start..<end])
+                    start = end
+                }
+                lines[lines.count - 1] = trimmed(lines[lines.count - 1])
+                while start < text.endIndex, text[start] == " " { start = text.index(after: start) }
+                index = start
+                used = 0
+                lastBreak = nil
+                hasWord = false
+                continue
+            }
+            used += width
+            index = text.index(after: index)
+            if character != " " { hasWord = true }
+            if character == " ", hasWord { lastBreak = index }
+        }
+        lines.append(text[start...])
+    }
+
+    private static func trimmed(_ line: Substring) -> Substring {
+        var line = line
+        while line.last == " " { line.removeLast() }
+        return line
+    }
+
+    private static func fits(_ text: Substring, in columns: Int) -> Bool {
+        var used = 0
+        Glyph.each(in: text) { glyph, _ in
+            used += glyph.columns
+            return used <= columns
+        }
+        return used <= columns
+    }
+
+    /// The longest beginning of whole characters that fits.
+    private static func prefix(_ text: Substring, columns: Int) -> String {
+        var used = 0
+        var length = 0
+        Glyph.each(in: text) { glyph, end in
+            used += glyph.columns
+            guard used <= columns else { return false }
+            length = end
+            return true
+        }
+        return String(decoding: text.utf8.prefix(length), as: UTF8.self)
+    }
+}
