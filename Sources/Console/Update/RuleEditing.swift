@@ -1,0 +1,82 @@
+import ExchangeCore
+import Stages
+
+/// The rules of all texts together, and changes of them.
+enum RuleEditing {
+    /// One rule, and which text it stands in.
+    struct Entry: Sendable, Hashable {
+        /// The text's number.
+        var text: Int
+        /// The rule.
+        var rule: EditableRule
+    }
+
+    /// The rules of a tool, in the order in which they are asked.
+    static func rules(of tool: Tool, in texts: [RulesState.Text]) -> [Entry] {
+        texts.indices.flatMap { index in
+            let rules = (try? profile(texts[index]).rules(of: tool.section)) ?? []
+            return rules.map { Entry(text: index, rule: $0) }
+        }
+    }
+
+    /// The name of the throttle preset that is in force for everything; `nil` where none is.
+    static func preset(in texts: [RulesState.Text]) -> String? {
+        for entry in rules(of: .throttle, in: texts) where entry.rule.isEnabled {
+            return entry.rule.name ?? entry.rule.summary
+        }
+        return nil
+    }
+
+    /// Puts a rule in: in place of one, or after the last of its tool; a new text is made where there is none.
+    static func put(
+        _ yaml: String,
+        _ tool: Tool,
+        replacing index: Int?,
+        in texts: [RulesState.Text]
+    ) throws -> [RulesState.Text] {
+        let known = rules(of: tool, in: texts)
+        if let index, known.indices.contains(index) {
+            return try edit(texts, known[index].text) { try $0.replace(known[index].rule.id, with: RuleText(yaml)) }
+        }
+        let texts = texts.isEmpty ? [RulesState.Text(file: nil, text: "", saved: "")] : texts
+        let place = known.last?.text ?? texts.count - 1
+        return try edit(texts, place) { try $0.insert(RuleText(yaml), in: tool.section) }
+    }
+
+    /// Changes one rule.
+    static func change(
+        _ index: Int,
+        of tool: Tool,
+        in texts: [RulesState.Text],
+        _ body: (inout EditableProfile, EditableRule) throws -> Void
+    ) throws -> [RulesState.Text] {
+        let known = rules(of: tool, in: texts)
+        guard known.indices.contains(index) else { return texts }
+        return try edit(texts, known[index].text) { try body(&$0, known[index].rule) }
+    }
+
+    /// Changes one text.
+    static func edit(
+        _ texts: [RulesState.Text],
+        _ index: Int,
+        _ body: (inout EditableProfile) throws -> Void
+    ) throws -> [RulesState.Text] {
+        var profile = profile(texts[index])
+        try body(&profile)
+        var texts = texts
+        texts[index].text = profile.text
+        return texts
+    }
+
+    private static func profile(_ text: RulesState.Text) -> EditableProfile {
+        EditableProfile(text: text.text, file: text.file)
+    }
+}
+
+extension Tool {
+    /// The tool's place in the profile.
+    var section: ProfileSection { .tool(slot) }
+
+    /// The tool's stage.
+    var slot: StageSlot { StageSlot.allCases.first { $0.name == rawValue } ?? .throttle }
+}

@@ -1,0 +1,130 @@
+import ExchangeCore
+import HTTPModel
+import Stages
+import Terminal
+
+/// Choices, prompts and questions.
+extension ConsoleModel {
+    /// Opens a choice.
+    mutating func pick(_ purpose: PickerState.Purpose) -> [Effect] {
+        let (title, items) = choices(for: purpose)
+        overlays.append(.picker(PickerState(purpose: purpose, title: title, items: items)))
+        return []
+    }
+
+    private func choices(for purpose: PickerState.Purpose) -> (String, [PickerState.Item]) {
+        switch purpose {
+        case .palette:
+            return ("Commands", CommandTable.entries.map { entry in paletteItem(entry) })
+        case .jump:
+            return ("] and [ go to", JumpChoice.allCases.map { .init($0.rawValue, $0.rawValue) })
+        case .copy: return ("Copy", CopyForm.allCases.map { .init($0.rawValue, $0.title) })
+        case .export:
+            let what = marks.isEmpty ? "\(list.total) in the list" : "\(marks.count) marked"
+            return ("Export \(what) as", ExportRequest.Form.allCases.map { .init($0.rawValue, $0.rawValue.uppercased()) })
+        case .preset:
+            let off = PickerState.Item("off", "No throttling")
+            return ("Network", [off] + ThrottlePreset.all.map { .init($0.name, $0.name, detail: $0.conditions.brief) })
+        case .sort: return ("Sort by", SortColumn.allCases.map { .init($0.rawValue, $0.rawValue) })
+        case .body: return ("Body", BodyForm.allCases.map { .init($0.rawValue, $0.rawValue) })
+        case .theme: return ("Theme", Theme.allCases.map { .init($0.rawValue, $0.rawValue) })
+        case .tool(let command):
+            let title = CommandTable.entry(command)?.title ?? ""
+            return (title, Tool.allCases.map { .init($0.rawValue, $0.title, detail: describe($0)) })
+        }
+    }
+
+    private func paletteItem(_ entry: CommandEntry) -> PickerState.Item {
+        let place: Context = detail.isOpen && isDetailFocused ? .detail : .list
+        let keys = keymap.keys(for: entry.command, in: place).prefix(3).joined(separator: "  ")
+        return .init(entry.command.rawValue, entry.title, detail: keys, disabled: whyNot(entry.command))
+    }
+
+    /// A tool's state in a few words.
+    func describe(_ tool: Tool) -> String {
+        guard let state = proxy.tool(tool), state.rules > 0 else { return "no rules" }
+        let rules = state.rules == 1 ? "1 rule" : "\(state.rules) rules"
+        return state.isOn ? "on, \(rules)" : "off, \(rules)"
+    }
+
+    mutating func type(_ key: Key, into picker: PickerState) -> [Effect] {
+        var picker = picker
+        let count = picker.matches.count
+        switch (key.code, key.modifiers) {
+        case (.escape, _), (.character("c"), .control), (.character("g"), .control):
+            overlays.removeLast()
+            return []
+        case (.enter, _): return choose(picker)
+        case (.up, _), (.character("p"), .control): picker.selected = max(0, picker.selected - 1)
+        case (.down, _), (.character("n"), .control): picker.selected = min(max(0, count - 1), picker.selected + 1)
+        case (.pageUp, _): picker.selected = max(0, picker.selected - 10)
+        case (.pageDown, _): picker.selected = min(max(0, count - 1), picker.selected + 10)
+        default:
+            switch picker.line.take(key) {
+            case .changed: picker.selected = 0
+            case .moved: break
+            case .ignored: return key.modifiers.contains(.control) ? run(key) : []
+            }
+        }
+        overlays[overlays.count - 1] = .picker(picker)
+        return []
+    }
+
+    /// Does what the selected line of a choice stands for.
+    private mutating func choose(_ picker: PickerState) -> [Effect] {
+        let matches = picker.matches
+        guard matches.indices.contains(picker.selected) else { return [] }
+        let item = matches[picker.selected]
+        if let reason = item.disabled {
+            tell(reason, .error)
+            return []
+        }
+        overlays.removeLast()
+        switch picker.purpose {
+        case .palette: return Command(rawValue: item.value).map { perform($0, nil) } ?? []
+        case .jump: return chooseJump(item.value)
+        case .copy: return copy(item.value)
+        case .export: return export(item.value)
+        case .preset: return setPreset(item.value)
+        case .sort: return sort(item.value)
+        case .body: return setBodyForm(item.value)
+        case .theme: return setTheme(item.value)
+        case .tool(let command): return perform(command, item.value)
+        }
+    }
+
+    mutating func type(_ key: Key, into prompt: PromptState) -> [Effect] {
+        var prompt = prompt
+        switch (key.code, key.modifiers) {
+        case (.escape, _), (.character("c"), .control), (.character("g"), .control):
+            overlays.removeLast()
+            return []
+        case (.enter, _):
+            overlays.removeLast()
+            return perform(prompt.command, prompt.line.text)
+        default:
+            guard prompt.line.take(key) != .ignored else { return key.modifiers.contains(.control) ? run(key) : [] }
+        }
+        overlays[overlays.count - 1] = .prompt(prompt)
+        return []
+    }
+
+    mutating func answer(_ confirm: ConfirmState, _ key: Key) -> [Effect] {
+        if key.code == .escape || key == Key(.character("c"), .control) {
+            overlays.removeLast()
+            return []
+        }
+        guard case .character(let character) = key.code,
+            let choice = confirm.choices.first(where: { $0.key == character })
+        else { return [] }
+        overlays.removeLast()
+        switch choice.action {
+        case nil: return []
+        case .quit: return [.quit]
+        case .saveAndQuit: return [.saveRules(rules.texts, isForced: false), .quit]
+        case .repeating(let id, let words): return repeatMany(words, of: id, isConfirmed: true)
+        case .overwrite(let path):
+            return path.isEmpty ? [.saveRules(rules.texts, isForced: true)] : []
+        }
+    }
+}

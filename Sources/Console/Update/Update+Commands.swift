@@ -1,0 +1,150 @@
+import HTTPModel
+
+extension ConsoleModel {
+    /// Does what a command says, or tells why it cannot be done.
+    ///
+    /// - Parameters:
+    ///   - command: the command.
+    ///   - argument: what follows its word; `nil` where it was given by a key, so that a choice or a line may be opened.
+    public mutating func perform(_ command: Command, _ argument: String?) -> [Effect] {
+        if let reason = whyNot(command) {
+            tell(reason, .error)
+            return []
+        }
+        switch command {
+        case .up: return move(by: -1)
+        case .down: return move(by: 1)
+        case .pageUp: return movePage(-1)
+        case .pageDown: return movePage(1)
+        case .top: return moveToEdge(first: true)
+        case .bottom: return moveToEdge(first: false)
+        case .left: return moveSideways(-1)
+        case .right: return moveSideways(1)
+        case .open: return open(argument)
+        case .back: return goBack()
+        case .follow: return toggleFollow()
+        case .switchView: return switchView(argument)
+        case .goTo: return withArgument(command, argument, "Number of the exchange") { $0.go(to: $1) }
+        case .filter: return openFilter(argument)
+        case .clearFilter: return clearFilter()
+        case .searchBodies: return withArgument(command, argument, "Text in bodies") { $0.search($1) }
+        case .findInDetail: return withArgument(command, argument, "Text to find here") { $0.find($1) }
+        case .findNext: return findAgain()
+        case .nextPage: return turnPage(1)
+        case .previousPage: return turnPage(-1)
+        case .page: return withArgument(command, argument, "Page") { $0.turn(to: $1) }
+        case .bodyForm: return setBodyForm(argument)
+        case .stand: return setStand(argument)
+        case .fold: return toggleFold()
+        case .sort: return argument.map { sort($0) } ?? pick(.sort)
+        case .columns: return withArgument(command, argument, "Columns, for example: id method path status") {
+            $0.setColumns($1)
+        }
+        case .focusHost: return focusHost(argument)
+        case .highlight: return withArgument(command, argument, "Filter of what is to be coloured; empty for none") {
+            $0.setHighlight($1)
+        }
+        case .mark: return mark()
+        case .compare: return compare(argument)
+        case .jumpKind: return argument.map { chooseJump($0) } ?? pick(.jump)
+        case .next: return jump(forward: true)
+        case .previous: return jump(forward: false)
+        case .why: return selectedID.map { [.why($0)] } ?? []
+        case .cancel: return cancelJobs()
+        case .toggleTool: return argument.map { toggleTool($0) } ?? pick(.tool(.toggleTool))
+        case .panel: return argument.map { openPanel($0) } ?? pick(.tool(.panel))
+        case .ruleFromExchange: return argument.map { draftRule($0) } ?? pick(.tool(.ruleFromExchange))
+        case .preset: return argument.map { setPreset($0) } ?? pick(.preset)
+        case .saveProfile: return saveProfile(argument)
+        case .undo: return undoRules()
+        case .holds: return openHolds()
+        case .editHold: return editHold(argument)
+        case .execute: return decide(.execute, argument)
+        case .executeAll: return [.decide(proxy.holds.map(\.id), .execute)]
+        case .cancelHold: return decide(.cancel, argument)
+        case .abort: return decide(.abort, argument)
+        case .copy: return argument.map { copy($0) } ?? pick(.copy)
+        case .copyCurl: return copy(CopyForm.curl.rawValue)
+        case .saveBody: return withArgument(command, argument, "File for the body") { model, path in
+            model.selectedID.map { [.saveBody($0, path: path)] } ?? []
+        }
+        case .export: return argument.map { export($0) } ?? pick(.export)
+        case .repeatRequest: return selected(argument).map { [.send(draft: "", $0)] } ?? []
+        case .compose: return selected(argument).map { [.openRequest($0)] } ?? []
+        case .repeatAdvanced:
+            return withArgument(command, argument, "Times, parallel, delay in ms: for example 100 10 0") {
+                $0.repeatMany($1)
+            }
+        case .trust: return [.trust]
+        case .theme: return setTheme(argument)
+        case .palette: return pick(.palette)
+        case .help: return openHelp()
+        case .messages: return openMessages()
+        case .redraw: return [.redraw]
+        case .suspend: return [.suspend]
+        case .quit: return quit()
+        }
+    }
+
+    /// Why a command cannot be done now; `nil` where it can.
+    public func whyNot(_ command: Command) -> String? {
+        switch command {
+        case .open, .mark, .why, .copy, .copyCurl, .saveBody, .compare:
+            return list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil
+        case .repeatRequest, .compose, .repeatAdvanced:
+            if selectedID == nil { return "There is no exchange yet." }
+            return isLive && canSteer ? nil : "Requests are sent through a running proxy; this is a recording."
+        case .ruleFromExchange:
+            if !canSteer { return steeringProblem }
+            return selectedID == nil ? "There is no exchange yet." : nil
+        case .toggleTool, .panel, .preset, .saveProfile, .undo: return canSteer ? nil : steeringProblem
+        case .holds, .editHold, .execute, .executeAll, .cancelHold, .abort:
+            if !canSteer { return steeringProblem }
+            return proxy.holds.isEmpty ? "No message waits." : nil
+        case .next, .previous, .follow, .sort, .export: return list.total == 0 ? "There is no exchange here." : nil
+        case .findInDetail, .findNext:
+            if case .report? = overlays.last { return nil }
+            return detail.isOpen ? nil : "Nothing is open; Enter opens the selected exchange."
+        case .bodyForm, .stand, .fold, .nextPage, .previousPage:
+            return detail.isOpen ? nil : "Nothing is open; Enter opens the selected exchange."
+        case .cancel: return jobs.isEmpty ? "Nothing runs that could be stopped." : nil
+        default: return nil
+        }
+    }
+
+    private var steeringProblem: String {
+        if case .recorded = source { return "This is a recording: there is no proxy to steer." }
+        return "Attached with --view: the proxy can be looked at only."
+    }
+
+    /// Does something with an argument, or asks for it.
+    private mutating func withArgument(
+        _ command: Command,
+        _ argument: String?,
+        _ title: String,
+        _ body: (inout ConsoleModel, String) -> [Effect]
+    ) -> [Effect] {
+        if let argument { return body(&self, argument) }
+        let known =
+            switch command {
+            case .findInDetail: detail.sought
+            case .searchBodies: list.query.bodyText ?? ""
+            case .columns: list.columns.map(\.rawValue).joined(separator: " ")
+            case .repeatAdvanced: "10 2 0"
+            default: ""
+            }
+        overlays.append(.prompt(PromptState(command: command, title: title, line: LineEditor(known))))
+        return []
+    }
+
+    /// The selected exchange, or the one of that number.
+    func selected(_ argument: String?) -> ExchangeID? {
+        guard let argument else { return selectedID }
+        return Int64(argument.drop { $0 == "#" }).map { ExchangeID($0) }
+    }
+
+    /// The exchange that commands are about: the open one where the detail has the keys, else the selected one.
+    public var selectedID: ExchangeID? {
+        context == .detail ? detail.id : list.selectedRecord?.id ?? list.selectedID
+    }
+}

@@ -1,0 +1,101 @@
+import HTTPModel
+
+/// What the session's desk answers.
+extension ConsoleModel {
+    mutating func take(_ event: DeskEvent) -> [Effect] {
+        switch event {
+        case .list(let status): return take(status)
+        case .rows(let generation, let first, let records):
+            guard generation == list.generation else { return [] }
+            take(records, from: first)
+            if list.selectedID == nil || list.isFollowing { list.selectedID = list.rows[list.selected]?.id }
+            return followDetail()
+        case .position(let generation, let id, let index):
+            guard generation == list.generation, let index else { return [] }
+            guard list.selectedID == id || list.selectedID == nil else { return [] }
+            list.selected = min(max(0, index), max(0, list.total - 1))
+            list.isFollowing = list.isFollowing && index == 0
+            reveal()
+            return loadRows()
+        case .found(let generation, let index, _):
+            jobs.removeAll { $0.id == .find }
+            guard generation == list.generation else { return [] }
+            guard let index else {
+                tell("No other exchange of this kind (\(jump.rawValue)) in that direction.")
+                return []
+            }
+            list.isFollowing = false
+            return select(index)
+        case .exchange: return []
+        case .structure(let level):
+            guard level.generation == list.generation else { return [] }
+            structure.levels[level.node] = level
+            structure.selected = min(structure.selected, max(0, structure.rows.count - 1))
+            return []
+        case .summary(let summary):
+            proxy.failures = summary.failures
+            return []
+        case .failed(let words):
+            tell(words, .error)
+            return []
+        }
+    }
+
+    private mutating func take(_ status: ListStatus) -> [Effect] {
+        guard status.generation == list.generation else { return [] }
+        let grown = status.appended - list.appended
+        list.total = status.total
+        list.appended = status.appended
+        list.sessionTotal = status.sessionTotal
+        list.progress = status.progress
+        list.excludedBy = status.excludedBy
+        if let error = status.error { tell(error, .error) }
+        take(progress: status.progress)
+        if list.isFollowing {
+            list.selected = 0
+            list.bottom = 0
+            list.rows.removeAll(keepingCapacity: true)
+        } else if grown > 0 {
+            // What was looked at moves away from the end by as many rows as came.
+            list.selected += grown
+            list.bottom += grown
+            list.rows = Dictionary(uniqueKeysWithValues: list.rows.map { ($0.key + grown, $0.value) })
+        }
+        list.selected = min(list.selected, max(0, list.total - 1))
+        let structure = view == .structure && status.progress == nil ? loadStructure() : []
+        return loadRows(always: true) + structure
+    }
+
+    private mutating func take(progress: Double?) {
+        guard let progress else { return jobs.removeAll { $0.id == .pass } }
+        let startedAt = jobs.first { $0.id == .pass }?.startedAt ?? now
+        jobs.removeAll { $0.id == .pass }
+        jobs.append(Job(id: .pass, title: "looking through the session", progress: progress, startedAt: startedAt))
+    }
+
+    private mutating func take(_ records: [ExchangeRecord?], from first: Int) {
+        if list.rows.count > 2_000 { list.rows.removeAll(keepingCapacity: true) }
+        for (offset, record) in records.enumerated() { list.rows[first + offset] = record }
+    }
+
+    /// Asks another question of the session.
+    mutating func ask(_ query: ListQuery) -> [Effect] {
+        generation += 1
+        let kept = list.isFollowing ? nil : list.selectedID
+        list.query = query
+        list.generation = generation
+        list.rows = [:]
+        list.total = 0
+        list.appended = 0
+        list.bottom = 0
+        list.selected = 0
+        list.progress = 0
+        list.excludedBy = nil
+        list.isFollowing = list.isFollowing || kept == nil
+        structure.levels = [:]
+        var effects: [Effect] = [.setQuery(query, generation: generation)]
+        if let kept, !list.isFollowing { effects.append(.locate(kept, generation: generation)) }
+        if view == .structure { effects += loadStructure() }
+        return effects
+    }
+}

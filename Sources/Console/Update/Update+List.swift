@@ -1,0 +1,237 @@
+import HTTPModel
+
+/// The list, the tree, and moving in them.
+extension ConsoleModel {
+    /// Moves in what has the keys, by some lines.
+    mutating func move(by lines: Int) -> [Effect] {
+        switch overlays.last {
+        case .report(var report):
+            report.reading.move(lines, count: report.visibleCount)
+            report.reading.reveal(rows: reportRows, count: report.visibleCount)
+            overlays[overlays.count - 1] = .report(report)
+            return []
+        case .panel(var panel):
+            panel.selected = min(max(0, panel.selected + lines), max(0, panelRules(panel.tool).count - 1))
+            overlays[overlays.count - 1] = .panel(panel)
+            return []
+        case .holds(let selected):
+            overlays[overlays.count - 1] = .holds(selected: min(max(0, selected + lines), max(0, proxy.holds.count - 1)))
+            return []
+        case .picker, .prompt, .confirm, .editor: return []
+        case nil: break
+        }
+        if context == .detail {
+            detail.reading.move(lines, count: detail.visibleCount)
+            detail.reading.reveal(rows: Layout(self).detailRows, count: detail.visibleCount)
+            return []
+        }
+        if view == .structure { return moveInStructure(lines) }
+        return select(list.selected - lines)
+    }
+
+    /// Moves by whole pages.
+    mutating func movePage(_ pages: Int) -> [Effect] {
+        let layout = Layout(self)
+        let rows =
+            switch context {
+            case .detail: layout.detailRows
+            case .list: layout.listRows
+            default: reportRows
+            }
+        return move(by: pages * max(1, rows - 1))
+    }
+
+    /// Moves to the first or the last line.
+    mutating func moveToEdge(first: Bool) -> [Effect] {
+        if context == .list, view == .sequence {
+            list.isFollowing = !first && list.query.sort == nil
+            return select(first ? list.total - 1 : 0, keepsFollowing: true)
+        }
+        return move(by: first ? -1_000_000_000 : 1_000_000_000)
+    }
+
+    /// Selects a row, counted from the list's end, and brings it onto the screen.
+    mutating func select(_ row: Int, keepsFollowing: Bool = false) -> [Effect] {
+        let row = min(max(0, row), max(0, list.total - 1))
+        if !keepsFollowing { list.isFollowing = list.isFollowing && row == 0 && list.selected == 0 }
+        list.selected = row
+        list.selectedID = list.rows[row]?.id
+        reveal()
+        return loadRows() + followDetail()
+    }
+
+    /// Scrolls so that the selected row is on the screen.
+    mutating func reveal() {
+        let rows = max(1, Layout(self).listRows)
+        if list.selected < list.bottom { list.bottom = list.selected }
+        if list.selected >= list.bottom + rows { list.bottom = list.selected - rows + 1 }
+        list.bottom = min(max(0, list.bottom), max(0, list.total - rows))
+    }
+
+    /// Asks for the rows on the screen and some around them, where they are not known.
+    mutating func loadRows(always: Bool = false) -> [Effect] {
+        let rows = max(1, Layout(self).listRows)
+        let wanted = list.bottom..<min(list.total, list.bottom + rows)
+        guard always || wanted.contains(where: { list.rows[$0] == nil }) else { return [] }
+        let around = max(0, list.bottom - rows)..<min(list.total, list.bottom + 2 * rows)
+        return around.isEmpty ? [] : [.load(always ? wanted : around, generation: list.generation)]
+    }
+
+    /// Opens what is selected: an exchange, a branch, a fold.
+    mutating func open(_ argument: String?) -> [Effect] {
+        if let argument {
+            let effects = go(to: argument)
+            detail.isOpen = true
+            isDetailFocused = true
+            return effects + loadDetail()
+        }
+        if context == .detail { return toggleFold() }
+        if view == .structure { return openBranch() }
+        guard list.total > 0 else { return [] }
+        if detail.isOpen, detail.id == list.selectedID {
+            isDetailFocused = true
+            return []
+        }
+        detail.isOpen = true
+        isDetailFocused = true
+        reveal()
+        return loadRows() + loadDetail()
+    }
+
+    /// Closes what is uppermost.
+    mutating func goBack() -> [Effect] {
+        if !overlays.isEmpty {
+            overlays.removeLast()
+        } else if context == .detail || detail.isOpen {
+            if isDetailFocused, Layout(self).list.height > 0 {
+                isDetailFocused = false
+            } else {
+                detail.isOpen = false
+                isDetailFocused = false
+            }
+            return loadRows()
+        }
+        return []
+    }
+
+    /// Goes to the row of an exchange.
+    mutating func go(to word: String) -> [Effect] {
+        guard let number = Int64(word.drop { $0 == "#" }), number > 0 else {
+            tell("'\(word.prefix(40))' is no number of an exchange.", .error)
+            return []
+        }
+        list.isFollowing = false
+        list.selectedID = ExchangeID(number)
+        detail.id = ExchangeID(number)
+        return [.locate(ExchangeID(number), generation: list.generation)]
+    }
+
+    /// Follows the newest exchange, or stays where it is.
+    mutating func toggleFollow() -> [Effect] {
+        list.isFollowing.toggle()
+        tell(list.isFollowing ? "The newest exchange stays selected." : "The list stays where it is.")
+        return list.isFollowing ? select(0, keepsFollowing: true) : []
+    }
+
+    /// Sorts by a column; the same one again turns the order around.
+    mutating func sort(_ word: String) -> [Effect] {
+        let words = word.lowercased().split(separator: " ")
+        guard let first = words.first, let column = SortColumn(rawValue: String(first)) else {
+            let names = SortColumn.allCases.map(\.rawValue).joined(separator: ", ")
+            tell("There is no column '\(word.prefix(40))'. There are: \(names).", .error)
+            return []
+        }
+        var query = list.query
+        let isSame = query.sort?.column == column
+        let isDescending = words.contains("desc") || (isSame && query.sort?.isDescending == false)
+        query.sort = column == .id && !isDescending ? nil : SortOrder(column: column, isDescending: isDescending)
+        return ask(query)
+    }
+
+    /// Chooses the columns by their names.
+    mutating func setColumns(_ words: String) -> [Effect] {
+        let names = words.lowercased().split { $0 == " " || $0 == "," }.map(String.init)
+        let columns = names.compactMap { Column(rawValue: $0) }
+        guard columns.count == names.count else {
+            let unknown = names.first { Column(rawValue: $0) == nil } ?? ""
+            let all = Column.allCases.map(\.rawValue).joined(separator: " ")
+            tell("There is no column '\(unknown.prefix(40))'. There are: \(all).", .error)
+            return []
+        }
+        list.columns = columns
+        return []
+    }
+
+    /// Marks the selected exchange, or takes the mark away, and goes on to the next row.
+    mutating func mark() -> [Effect] {
+        guard let id = selectedID else { return [] }
+        if let index = marks.firstIndex(of: id) {
+            marks.remove(at: index)
+        } else {
+            marks.append(id)
+        }
+        return view == .sequence ? move(by: 1) : []
+    }
+
+    // MARK: - Sequence and structure
+
+    mutating func switchView(_ argument: String?) -> [Effect] {
+        if let argument {
+            guard let wanted = ListView(rawValue: argument.lowercased()) else {
+                tell("There are two views: sequence and structure.", .error)
+                return []
+            }
+            view = wanted
+        } else {
+            view = view == .sequence ? .structure : .sequence
+        }
+        isDetailFocused = false
+        return view == .structure ? loadStructure() : loadRows()
+    }
+
+    /// Asks for the open branches.
+    func loadStructure() -> [Effect] {
+        structure.open.map { .structure($0, generation: list.generation) }
+    }
+
+    private mutating func moveInStructure(_ lines: Int) -> [Effect] {
+        let count = structure.rows.count
+        structure.selected = min(max(0, structure.selected + lines), max(0, count - 1))
+        let rows = max(1, Layout(self).listRows)
+        if structure.selected < structure.top { structure.top = structure.selected }
+        if structure.selected >= structure.top + rows { structure.top = structure.selected - rows + 1 }
+        return []
+    }
+
+    mutating func moveSideways(_ by: Int) -> [Effect] {
+        if context == .detail { return turnPage(by) }
+        guard view == .structure, structure.rows.indices.contains(structure.selected) else { return [] }
+        let row = structure.rows[structure.selected]
+        if by > 0 { return row.isOpen || row.child.isLeaf ? [] : openBranch() }
+        if row.isOpen { return openBranch() }
+        let parent = structure.rows[..<structure.selected].lastIndex { $0.depth < row.depth }
+        return parent.map { moveInStructure($0 - structure.selected) } ?? []
+    }
+
+    /// Opens or closes the selected branch; at a leaf, shows its exchanges.
+    private mutating func openBranch() -> [Effect] {
+        let rows = structure.rows
+        guard rows.indices.contains(structure.selected) else { return [] }
+        let row = rows[structure.selected]
+        if row.child.isLeaf { return showExchanges(of: row.child.node) }
+        if row.isOpen {
+            structure.open.remove(row.child.node)
+            return []
+        }
+        structure.open.insert(row.child.node)
+        return [.structure(row.child.node, generation: list.generation)]
+    }
+
+    private mutating func showExchanges(of node: StructureNode) -> [Effect] {
+        guard let site = node.site else { return [] }
+        let path = "/" + node.segments.joined(separator: "/")
+        let host = RequestURL(site + "/")?.host ?? site
+        view = .sequence
+        return apply(filter: "host:\"\(host)\" path:\"\(path.replacing("\"", with: ""))\"")
+    }
+}

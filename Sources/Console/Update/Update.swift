@@ -1,0 +1,147 @@
+import HTTPModel
+import Terminal
+
+extension ConsoleModel {
+    /// Takes what has happened, and says what is to be done about it.
+    public mutating func update(_ message: Message) -> [Effect] {
+        switch message {
+        case .input(let event): return take(event)
+        case .command(let command, let argument): return perform(command, argument)
+        case .resized(let size): return resize(to: size)
+        case .tick(let now): return tick(now)
+        case .desk(let event): return take(event)
+        case .proxy(let status, let holds): return take(status, holds)
+        case .proxyLost(let reason): proxy.problem = reason
+        case .rules(let texts):
+            rules.texts = texts
+            proxy.preset = RuleEditing.preset(in: texts)
+        case .rulesApplied(let texts, let words):
+            rules.texts = texts
+            proxy.preset = RuleEditing.preset(in: texts)
+            tell(words)
+        case .rulesRefused(let before, let words):
+            rules.texts = before
+            _ = rules.past.popLast()
+            tell(words, .error)
+        case .rulesSaved(let texts):
+            rules.texts = texts
+            let files = texts.compactMap(\.file).joined(separator: ", ")
+            tell("The rules are in \(files).")
+        case .detail(let generation, let id, let pages, let document):
+            show(document, pages, of: id, generation)
+        case .report(let title, let document):
+            overlays.append(.report(ReportState(title: title, document: document)))
+        case .editor(let editor): return open(editor)
+        case .ruleRemark(let text, let words, let isWrong): remark(text, words, isWrong)
+        case .edited(let editor, let text): return takeBack(editor, text)
+        case .said(let text, let kind): tell(text, kind)
+        case .job(let job):
+            jobs.removeAll { $0.id == job.id }
+            jobs.append(job)
+        case .jobEnded(let kind): jobs.removeAll { $0.id == kind }
+        case .stop: return [.quit]
+        }
+        return []
+    }
+
+    private mutating func resize(to size: Size) -> [Effect] {
+        self.size = size
+        detail.options.width = detailWidth
+        return loadRows() + (detail.isOpen ? loadDetail() : [])
+    }
+
+    private mutating func tick(_ now: Int64) -> [Effect] {
+        self.now = now
+        let passed = now - proxy.countedAt
+        if proxy.countedAt == 0 {
+            (proxy.counted, proxy.countedAt) = (list.sessionTotal, now)
+        } else if passed >= 1_000_000 {
+            proxy.rates.append(max(0, (list.sessionTotal - proxy.counted) * 1_000_000 / Int(passed)))
+            if proxy.rates.count > 60 { proxy.rates.removeFirst() }
+            (proxy.counted, proxy.countedAt) = (list.sessionTotal, now)
+        }
+        return []
+    }
+
+    private mutating func take(_ status: ControlStatus, _ holds: [HoldSummary]) -> [Effect] {
+        proxy.address = status.address
+        proxy.session = status.session
+        proxy.tools = status.tools
+        proxy.problem = nil
+        let known = Set(proxy.holds.map(\.id))
+        for hold in holds where !known.contains(hold.id) {
+            tell("Held: \(hold.method) \(hold.url), \(hold.side). H shows it, X lets all go on.")
+        }
+        proxy.holds = holds
+        for index in overlays.indices {
+            if case .holds(let selected) = overlays[index] {
+                overlays[index] = .holds(selected: min(selected, max(0, holds.count - 1)))
+            }
+        }
+        return []
+    }
+
+    // MARK: - Input
+
+    private mutating func take(_ event: InputEvent) -> [Effect] {
+        switch event {
+        case .key(let key): return take(key)
+        case .mouse(let mouse): return take(mouse)
+        case .paste(let text): return paste(text)
+        case .focus, .reply: return []
+        }
+    }
+
+    mutating func take(_ key: Key) -> [Effect] {
+        let prefix = pendingKey
+        pendingKey = nil
+        if prefix == nil {
+            switch overlays.last {
+            case .confirm(let confirm): return answer(confirm, key)
+            case .prompt(let prompt): return type(key, into: prompt)
+            case .picker(let picker): return type(key, into: picker)
+            case .editor(let editor): return type(key, into: editor)
+            case .panel(let panel):
+                if let effects = take(key, in: panel) { return effects }
+            case .holds(let selected):
+                if let effects = take(key, holds: selected) { return effects }
+            case .report, nil: break
+            }
+            if overlays.isEmpty, filter.isEditing { return typeFilter(key) }
+        }
+        return run(key, after: prefix)
+    }
+
+    /// Does what the key map says of a key.
+    mutating func run(_ key: Key, after prefix: Key? = nil) -> [Effect] {
+        switch keymap.lookUp(key, after: prefix, in: context) {
+        case .binding(let binding): return perform(binding.command, binding.argument)
+        case .prefix(let key):
+            pendingKey = key
+            return []
+        case .unknown:
+            if key.code == .escape { return perform(.back, nil) }
+            if let prefix { tell("\(prefix.spelling) \(key.spelling) means nothing here; ? lists the keys.", .error) }
+            return []
+        }
+    }
+
+    private mutating func paste(_ text: String) -> [Effect] {
+        switch overlays.last {
+        case .prompt(var prompt):
+            prompt.line.insert(text)
+            overlays[overlays.count - 1] = .prompt(prompt)
+        case .picker(var picker):
+            picker.line.insert(text)
+            overlays[overlays.count - 1] = .picker(picker)
+        case .editor(var editor):
+            editor.area.insert(text)
+            return changed(editor)
+        case nil where filter.isEditing:
+            filter.line.insert(text)
+            return filterChanged()
+        default: tell("There is nothing to paste into; / opens the filter.", .error)
+        }
+        return []
+    }
+}
