@@ -1,0 +1,88 @@
+public import Terminal
+
+/// Draws the model: nothing is decided here, and nothing changed.
+public enum ConsoleView {
+    /// The narrowest and lowest screen that is drawn at all.
+    public static let smallest = Size(width: 12, height: 2)
+
+    /// Draws the whole screen.
+    public static func draw(_ model: ConsoleModel) -> CellBuffer {
+        var screen = CellBuffer(model.size)
+        guard model.size.width >= smallest.width, model.size.height >= smallest.height else {
+            screen.write("too small", x: 0, y: 0)
+            return screen
+        }
+        let layout = Layout(model)
+        TitleView.draw(model, in: layout.title, on: &screen)
+        HoldsView.draw(model, in: layout.holds, on: &screen)
+        if !layout.list.isEmpty {
+            if model.list.total == 0 || (model.view == .structure && model.structure.rows.isEmpty) {
+                EmptyView.draw(model, in: layout.list, on: &screen)
+            } else if model.view == .sequence {
+                SequenceView.draw(model, in: layout.list, on: &screen)
+            } else {
+                StructureView.draw(model, in: layout.list, on: &screen)
+            }
+        }
+        drawDivider(model, layout, on: &screen)
+        DetailView.draw(model, in: layout.detail, on: &screen)
+        FilterView.draw(model, in: layout.filter, on: &screen)
+        StatusView.draw(model, in: layout.status, on: &screen)
+        FooterView.draw(model, in: layout.footer, on: &screen)
+        for overlay in model.overlays { OverlayView.draw(overlay, model, layout, on: &screen) }
+        return screen
+    }
+
+    private static func drawDivider(_ model: ConsoleModel, _ layout: Layout, on screen: inout CellBuffer) {
+        let style = model.look.theme.frame
+        let isBeside = layout.divider.height > 1
+        screen.fill(layout.divider, with: isBeside ? "│" : "─", style: style)
+    }
+}
+
+/// The line above everything: what is looked at, and in which view.
+enum TitleView {
+    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        guard !rect.isEmpty else { return }
+        let theme = model.look.theme
+        screen.fill(rect, style: theme.bar)
+        var x = rect.x + screen.write(" Sluice ", x: rect.x, y: rect.y, style: theme.bar.with(.bold), limit: rect.width)
+        for view in ConsoleModel.ListView.allCases {
+            let isOpen = model.view == view
+            let name = view.rawValue.prefix(1).uppercased() + view.rawValue.dropFirst()
+            let style = isOpen ? theme.bar.with([.bold, .underline]) : theme.bar
+            x += 1 + screen.write(isOpen ? "[\(name)]" : " \(name) ", x: x, y: rect.y, style: style, limit: rect.maxX - x)
+        }
+        let right = TextWidth.cutMiddle(source(model), to: max(0, rect.maxX - x - 2))
+        screen.write(right, x: rect.maxX - TextWidth.columns(right) - 1, y: rect.y, style: theme.bar)
+    }
+
+    private static func source(_ model: ConsoleModel) -> String {
+        switch model.source {
+        case .live: model.proxy.session.map { "recording to \($0)" } ?? "not recording"
+        case .demo: "demo: traffic of its own"
+        case .attached(let canSteer): "attached\(canSteer ? "" : " (view only)"): \(model.proxy.session ?? "")"
+        case .recorded(let name): name
+        }
+    }
+}
+
+/// The messages that wait, above the list.
+enum HoldsView {
+    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        guard !rect.isEmpty else { return }
+        let style = model.look.theme.alert
+        screen.fill(rect, style: style)
+        let holds = model.proxy.holds
+        for row in 0..<rect.height where holds.indices.contains(row) {
+            let isLast = row == rect.height - 1 && holds.count > rect.height
+            let hold = holds[row]
+            let more = isLast ? " (and \(holds.count - rect.height) more)" : ""
+            let text = " HELD \(hold.id) \(hold.side) \(hold.method) \(hold.url)"
+            let age = " \(Int(hold.age)) s\(more)  H edits, X lets all go "
+            let room = max(0, rect.width - TextWidth.columns(age))
+            screen.write(text, x: rect.x, y: rect.y + row, style: style, limit: room)
+            screen.write(age, x: rect.x + room, y: rect.y + row, style: style)
+        }
+    }
+}

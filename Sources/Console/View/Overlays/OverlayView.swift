@@ -1,0 +1,203 @@
+import Terminal
+
+/// What lies over list and detail, in a frame.
+enum OverlayView {
+    static func draw(_ overlay: Overlay, _ model: ConsoleModel, _ layout: Layout, on screen: inout CellBuffer) {
+        let theme = model.look.theme
+        switch overlay {
+        case .picker(let picker): drawPicker(picker, model, on: &screen)
+        case .prompt(let prompt):
+            let inner = frame(prompt.title, width: 76, height: 1, model, on: &screen)
+            FieldView.draw(prompt.line, theme, in: inner, on: &screen)
+        case .confirm(let confirm): drawConfirm(confirm, model, on: &screen)
+        case .report(let report):
+            let inner = frame(report.title, width: model.size.width, height: model.size.height, model, on: &screen)
+            DocumentView.draw(
+                report.document,
+                report.reading,
+                sought: report.sought,
+                hasCursor: true,
+                theme,
+                in: inner,
+                on: &screen
+            )
+        case .editor(let editor): EditorView.draw(editor, model, on: &screen)
+        case .panel(let panel): PanelView.draw(panel, model, on: &screen)
+        case .holds(let selected): drawHolds(selected, model, on: &screen)
+        }
+    }
+
+    /// Draws an empty frame in the middle of the screen, as large as there is room for; returns its inside.
+    static func frame(
+        _ title: String,
+        width: Int,
+        height: Int,
+        _ model: ConsoleModel,
+        on screen: inout CellBuffer
+    ) -> Rect {
+        let theme = model.look.theme
+        let footer = model.size.height >= 8 ? 2 : 0
+        let outer = Size(
+            width: min(model.size.width, width + 4),
+            height: min(max(1, model.size.height - footer), height + 2)
+        )
+        let x = (model.size.width - outer.width) / 2
+        let y = (model.size.height - footer - outer.height) / 2
+        let rect = Rect(x: x, y: y, width: outer.width, height: outer.height)
+        screen.fill(rect, style: .plain)
+        screen.cursor = nil
+        guard rect.height >= 3, rect.width >= 6 else { return rect }
+        let line = String(repeating: "─", count: rect.width - 2)
+        screen.write("┌\(line)┐", x: rect.x, y: rect.y, style: theme.frame)
+        screen.write("└\(line)┘", x: rect.x, y: rect.maxY - 1, style: theme.frame)
+        for row in rect.y + 1..<rect.maxY - 1 {
+            screen.write("│", x: rect.x, y: row, style: theme.frame)
+            screen.write("│", x: rect.maxX - 1, y: row, style: theme.frame)
+        }
+        screen.write(" \(title) ", x: rect.x + 2, y: rect.y, style: theme.style(.heading), limit: rect.width - 4)
+        return Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 4, height: rect.height - 2)
+    }
+
+    private static func drawPicker(_ picker: PickerState, _ model: ConsoleModel, on screen: inout CellBuffer) {
+        let theme = model.look.theme
+        let matches = picker.matches
+        let inner = frame(picker.title, width: 72, height: min(22, picker.items.count + 1), model, on: &screen)
+        let (top, body) = inner.splitTop(1)
+        let used = screen.write("> ", x: top.x, y: top.y, style: theme.key)
+        FieldView.draw(
+            picker.line,
+            theme,
+            in: Rect(x: top.x + used, y: top.y, width: top.width - used, height: 1),
+            on: &screen
+        )
+        if matches.isEmpty { screen.write("nothing fits", x: body.x, y: body.y, style: theme.faint) }
+        let start = max(0, picker.selected - body.height + 1)
+        for row in 0..<body.height where matches.indices.contains(start + row) {
+            let item = matches[start + row]
+            let isSelected = start + row == picker.selected
+            let y = body.y + row
+            let base = isSelected ? theme.selection : item.disabled == nil ? .plain : theme.faint
+            screen.fill(Rect(x: body.x, y: y, width: body.width, height: 1), style: base)
+            let sign = isSelected ? "> " : "  "
+            let detail = item.disabled ?? item.detail
+            let room = max(body.width / 2, body.width - TextWidth.columns(detail) - 1)
+            screen.write(sign + item.title, x: body.x, y: y, style: base, limit: room)
+            let left = max(0, body.width - room)
+            let text = TextWidth.paddedLeft(TextWidth.cut(detail, to: left), to: left)
+            screen.write(text, x: body.x + room, y: y, style: isSelected ? base : theme.faint, limit: left)
+        }
+    }
+
+    private static func drawConfirm(_ confirm: ConfirmState, _ model: ConsoleModel, on screen: inout CellBuffer) {
+        let theme = model.look.theme
+        let lines = TextWidth.wrap(confirm.question, to: max(10, min(60, model.size.width - 6)))
+        let inner = frame("", width: 60, height: lines.count + confirm.choices.count + 1, model, on: &screen)
+        for (row, line) in lines.enumerated() where row < inner.height {
+            screen.write(line, x: inner.x, y: inner.y + row, limit: inner.width)
+        }
+        for (row, choice) in confirm.choices.enumerated() {
+            let y = inner.y + lines.count + 1 + row
+            guard y < inner.maxY else { break }
+            let used = screen.write(String(choice.key), x: inner.x, y: y, style: theme.key)
+            screen.write(choice.title, x: inner.x + used + 1, y: y, limit: inner.width - used - 1)
+        }
+    }
+
+    private static func drawHolds(_ selected: Int, _ model: ConsoleModel, on screen: inout CellBuffer) {
+        let theme = model.look.theme
+        let holds = model.proxy.holds
+        let inner = frame("Waiting for a decision", width: 100, height: max(1, holds.count), model, on: &screen)
+        if holds.isEmpty { screen.write("No message waits.", x: inner.x, y: inner.y, style: theme.faint) }
+        let start = max(0, selected - inner.height + 1)
+        for row in 0..<inner.height where holds.indices.contains(start + row) {
+            let hold = holds[start + row]
+            let isSelected = start + row == selected
+            let base = isSelected ? theme.selection : .plain
+            let y = inner.y + row
+            screen.fill(Rect(x: inner.x, y: y, width: inner.width, height: 1), style: base)
+            let status = hold.status.map { " \($0)" } ?? ""
+            let text = "\(isSelected ? ">" : " ") \(hold.id)  \(hold.side)\(status)  \(hold.method) \(hold.url)"
+            let rest = hold.remaining.map { ", \(hold.unanswered ?? "") in \(Int($0)) s" } ?? ""
+            let age = " \(Int(hold.age)) s\(rest)"
+            let room = max(0, inner.width - TextWidth.columns(age))
+            screen.write(text, x: inner.x, y: y, style: base, limit: room)
+            screen.write(age, x: inner.x + room, y: y, style: base)
+        }
+    }
+}
+
+/// A text that is being edited.
+enum EditorView {
+    static func draw(_ editor: EditorState, _ model: ConsoleModel, on screen: inout CellBuffer) {
+        let theme = model.look.theme
+        let inner = OverlayView.frame(
+            editor.title,
+            width: 120,
+            height: max(model.editorRows, 1) + 2,
+            model,
+            on: &screen
+        )
+        let (body, bottom) = inner.splitBottom(inner.height > 3 ? 2 : 0)
+        let area = editor.area
+        let numbers = String(area.lines.count).count + 1
+        // Long lines scroll sideways with the cursor.
+        let room = max(1, body.width - numbers)
+        let before = TextWidth.columns(String(area.lines[area.cursor.line].prefix(area.cursor.column)))
+        let shift = max(0, before - room + 1)
+        for row in 0..<body.height where area.lines.indices.contains(area.top + row) {
+            let number = area.top + row
+            let y = body.y + row
+            let label = TextWidth.paddedLeft(String(number + 1), to: numbers - 1)
+            screen.write(label, x: body.x, y: y, style: theme.faint)
+            var line = Substring(area.lines[number])
+            if number == area.cursor.line {
+                var dropped = 0
+                while dropped < shift, let first = line.first {
+                    dropped += max(1, TextWidth.columns(first))
+                    line = line.dropFirst()
+                }
+                screen.cursor = CursorPosition(x: body.x + numbers + before - dropped, y: y)
+            }
+            screen.write(line, x: body.x + numbers, y: y, limit: room)
+        }
+        guard !bottom.isEmpty else { return }
+        let style = editor.isWrong ? theme.style(.failure) : theme.style(.success)
+        for (row, line) in TextWidth.wrap(editor.remark, to: bottom.width).prefix(2).enumerated() {
+            screen.write(line, x: bottom.x, y: bottom.y + row, style: style, limit: bottom.width)
+        }
+    }
+}
+
+/// A tool's rules.
+enum PanelView {
+    static func draw(_ panel: PanelState, _ model: ConsoleModel, on screen: inout CellBuffer) {
+        let theme = model.look.theme
+        let rules = model.panelRules(panel.tool)
+        let title = "\(panel.tool.title): \(model.describe(panel.tool))"
+        let inner = OverlayView.frame(title, width: 110, height: max(4, rules.count + 1), model, on: &screen)
+        guard !rules.isEmpty else {
+            let words = [
+                "No rules yet.", "a makes one, from the selected exchange where there is one.",
+                "Rules live in the profile: ctrl-s saves it.",
+            ]
+            for (row, line) in words.enumerated() where row < inner.height {
+                screen.write(line, x: inner.x, y: inner.y + row, style: theme.faint, limit: inner.width)
+            }
+            return
+        }
+        let start = max(0, panel.selected - inner.height + 1)
+        for row in 0..<inner.height where rules.indices.contains(start + row) {
+            let rule = rules[start + row]
+            let isSelected = start + row == panel.selected
+            let base = isSelected ? theme.selection : rule.isEnabled ? .plain : theme.faint
+            let y = inner.y + row
+            screen.fill(Rect(x: inner.x, y: y, width: inner.width, height: 1), style: base)
+            let name = rule.name.map { "\($0): " } ?? ""
+            let text = "\(isSelected ? ">" : " ") [\(rule.isEnabled ? "x" : " ")] \(name)\(rule.summary)"
+            screen.write(text, x: inner.x, y: y, style: base, limit: inner.width)
+            guard let problem = rule.problem else { continue }
+            let width = min(TextWidth.columns(problem), inner.width / 2)
+            screen.write(problem, x: inner.maxX - width, y: y, style: theme.style(.failure), limit: width)
+        }
+    }
+}

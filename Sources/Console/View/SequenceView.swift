@@ -1,0 +1,219 @@
+import HTTPModel
+import Sharing
+import Terminal
+
+/// The list, one exchange a row, the newest at the bottom.
+enum SequenceView {
+    /// A column as it is drawn.
+    struct Drawn: Hashable {
+        var column: Column
+        var width: Int
+    }
+
+    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        let theme = model.look.theme
+        let columns = columns(model, width: rect.width)
+        let (title, body) = rect.splitTop(1)
+        drawTitles(columns, model, in: title, on: &screen)
+        let shown = min(body.height, model.list.total - model.list.bottom)
+        guard shown > 0 else { return }
+        let span = timeSpan(model, shown)
+        for row in 0..<shown {
+            let index = model.list.bottom + shown - 1 - row
+            let line = Rect(x: body.x, y: body.y + row, width: body.width, height: 1)
+            let record = model.list.rows[index]
+            let isSelected = index == model.list.selected
+            let hasKeys = model.context != .detail
+            let base = isSelected ? (hasKeys ? theme.selection : theme.dimSelection) : background(record, model)
+            screen.fill(line, style: base)
+            guard let record else {
+                screen.write("  …", x: line.x, y: line.y, style: base)
+                continue
+            }
+            var x = line.x
+            for column in columns {
+                let cell = cell(column, record, model, span)
+                let style = merged(cell.role.map { theme.style($0) } ?? .plain, onto: base, isSelected: isSelected)
+                let text = cell.isRight ? TextWidth.paddedLeft(cell.text, to: column.width) : cell.text
+                screen.write(text, x: x, y: line.y, style: style, limit: min(column.width, line.maxX - x))
+                x += column.width + 1
+            }
+            if isSelected, !model.look.isUnicode || theme == .plain { screen[line.x, line.y] = Cell(">", style: base) }
+        }
+    }
+
+    private static func drawTitles(
+        _ columns: [Drawn],
+        _ model: ConsoleModel,
+        in rect: Rect,
+        on screen: inout CellBuffer
+    ) {
+        let style = model.look.theme.style(.label).with(.bold)
+        var x = rect.x
+        for column in columns {
+            var title = column.column.title
+            if let sort = model.list.query.sort, sort.column.rawValue == column.column.rawValue {
+                title += sort.isDescending ? "▼" : "▲"
+            }
+            let isRight = [.id, .size, .time].contains(column.column)
+            let text = isRight ? TextWidth.paddedLeft(title, to: column.width) : title
+            screen.write(text, x: x, y: rect.y, style: style, limit: min(column.width, rect.maxX - x))
+            x += column.width + 1
+        }
+    }
+
+    // MARK: - Columns
+
+    /// The columns that fit, with their widths; host and path share what is left.
+    static func columns(_ model: ConsoleModel, width: Int) -> [Drawn] {
+        let fixed: [Column: Int] = [
+            .id: max(4, String(model.list.sessionTotal).count + 2), .start: 8, .method: 7, .status: 6, .type: 10, .size: 8,
+            .time: 8, .waterfall: 20,
+        ]
+        let automatic: [Column] =
+            switch width {
+            case 140...: [.id, .start, .method, .status, .host, .path, .type, .size, .time, .waterfall]
+            case 100...: [.id, .method, .status, .host, .path, .type, .size, .time]
+            case 64...: [.id, .method, .status, .host, .path, .size, .time]
+            case 40...: [.id, .method, .status, .host, .path]
+            case 24...: [.id, .status, .path]
+            default: [.status, .path]
+            }
+        let chosen = model.list.columns.isEmpty ? automatic : model.list.columns
+        let used = chosen.reduce(0) { $0 + (fixed[$1] ?? 0) + 1 }
+        let flexible = chosen.filter { fixed[$0] == nil }
+        let rest = max(0, width - used + 1)
+        let hosts = flexible.contains(.host) ? (flexible.count == 1 ? rest : min(32, rest * 2 / 5)) : 0
+        return chosen.compactMap { column in
+            let width = fixed[column] ?? (column == .host ? hosts : rest - hosts)
+            return width > 0 ? Drawn(column: column, width: width) : nil
+        }
+    }
+
+    private typealias Content = (text: String, role: Role?, isRight: Bool)
+
+    private static func cell(
+        _ drawn: Drawn,
+        _ record: ExchangeRecord,
+        _ model: ConsoleModel,
+        _ span: ClosedRange<Int64>
+    ) -> Content {
+        switch drawn.column {
+        case .id: return (signs(record, model) + record.id.description, .faint, true)
+        case .start: return (Timestamp.clock(record.startedAt), .faint, false)
+        case .method: return (record.method, .keyword, false)
+        case .host: return (host(record, drawn.width), nil, false)
+        case .path: return (path(record), nil, false)
+        case .status: return status(record)
+        case .type: return (shortType(record.mediaType), .faint, false)
+        case .size: return (size(record), nil, true)
+        case .time: return (time(record, model), isSlow(record) ? .warning : nil, true)
+        case .waterfall: return (bar(record, span, drawn.width, model), .link, false)
+        }
+    }
+
+    /// `*` marked, a number for a highlight.
+    private static func signs(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
+        let mark = model.marks.contains(record.id) ? "*" : ""
+        let number = highlight(record, model).map { "\($0)" } ?? ""
+        return mark + (number.isEmpty ? "" : number + ":")
+    }
+
+    private static func highlight(_ record: ExchangeRecord, _ model: ConsoleModel) -> Int? {
+        model.highlights.first { $0.filter.decides(record) == true }?.number
+    }
+
+    private static func host(_ record: ExchangeRecord, _ width: Int) -> String {
+        let url = record.url
+        let isUsual = RequestURL.defaultPort(of: url.scheme) == url.port
+        return TextWidth.cutMiddle(isUsual ? url.host : "\(url.host):\(url.port)", to: width)
+    }
+
+    private static func path(_ record: ExchangeRecord) -> String {
+        switch record.kind {
+        case .tunnel: "(tunnel, not decrypted)"
+        case .failedHandshake: "(TLS handshake failed)"
+        case .malformed: "(no request that can be read)"
+        default: record.url.pathAndQuery
+        }
+    }
+
+    /// The status in a word, and its meaning.
+    private static func status(_ record: ExchangeRecord) -> Content {
+        let changed = record.flags.isDisjoint(with: [.requestChanged, .responseChanged, .answeredLocally]) ? "" : "~"
+        switch record.state {
+        case .inFlight:
+            let isHeld = record.flags.contains(.held) && record.status == 0
+            return (record.status > 0 ? "\(record.status)…" : isHeld ? "held" : "…", .changed, false)
+        case .failed: return (record.status > 0 ? "\(record.status)!" : "failed", .failure, false)
+        case .blocked: return (record.status > 0 ? "\(record.status)#" : "denied", .warning, false)
+        case .interrupted: return ("cut", .failure, false)
+        case .complete:
+            guard record.status > 0 else { return ("-", .faint, false) }
+            let role: Role =
+                switch record.status {
+                case ..<300: .success
+                case ..<400: .redirect
+                case ..<500: .clientError
+                default: .serverError
+                }
+            return ("\(record.status)\(changed)", role, false)
+        }
+    }
+
+    private static func shortType(_ mediaType: String) -> String {
+        let subtype = mediaType.split(separator: "/", maxSplits: 1).last.map(String.init) ?? mediaType
+        return subtype.hasPrefix("x-") ? String(subtype.dropFirst(2)) : subtype
+    }
+
+    private static func size(_ record: ExchangeRecord) -> String {
+        Measures.size(
+            record.kind == .http || record.kind == .webSocket ? record.sizes.responseBody : record.sizes.responseWire
+        )
+    }
+
+    private static func time(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
+        guard record.state == .inFlight else { return Measures.duration(record.timings.total) }
+        return model.now > record.startedAt ? "\((model.now - record.startedAt) / 1_000_000) s…" : "…"
+    }
+
+    private static func isSlow(_ record: ExchangeRecord) -> Bool { record.timings.total ?? 0 >= 1_000_000 }
+
+    // MARK: - Waterfall
+
+    /// The time from the first start to the last end of the rows that are shown.
+    private static func timeSpan(_ model: ConsoleModel, _ shown: Int) -> ClosedRange<Int64> {
+        let records = (model.list.bottom..<model.list.bottom + shown).compactMap { model.list.rows[$0] }
+        let start = records.map(\.startedAt).min() ?? 0
+        let end = records.map { $0.startedAt + max(0, $0.timings.total ?? 0) }.max() ?? 0
+        return start...max(start, end)
+    }
+
+    private static func bar(
+        _ record: ExchangeRecord,
+        _ span: ClosedRange<Int64>,
+        _ width: Int,
+        _ model: ConsoleModel
+    ) -> String {
+        let whole = Double(max(1, span.upperBound - span.lowerBound))
+        let columns = Double(width)
+        let start = min(width - 1, max(0, Int(Double(record.startedAt - span.lowerBound) / whole * columns)))
+        let length = max(1, Int(Double(max(0, record.timings.total ?? 0)) / whole * columns))
+        return String(repeating: " ", count: start) + String(repeating: "▬", count: min(length, width - start))
+    }
+
+    // MARK: - Styles
+
+    private static func background(_ record: ExchangeRecord?, _ model: ConsoleModel) -> Style {
+        guard let record, let number = highlight(record, model) else { return .plain }
+        return model.look.theme.highlight(number)
+    }
+
+    /// The text's colour on the row's background.
+    private static func merged(_ style: Style, onto base: Style, isSelected: Bool) -> Style {
+        var merged = style.on(base.background)
+        merged.attributes.formUnion(base.attributes)
+        if isSelected, style.foreground == .standard { merged.foreground = base.foreground }
+        return merged
+    }
+}

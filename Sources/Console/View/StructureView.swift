@@ -1,0 +1,35 @@
+import Terminal
+
+/// The tree by host and path.
+enum StructureView {
+    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        let theme = model.look.theme
+        let (title, body) = rect.splitTop(1)
+        let numbers = 20
+        let name = max(0, rect.width - numbers)
+        let heading = theme.style(.label).with(.bold)
+        screen.write("HOST AND PATH", x: title.x, y: title.y, style: heading, limit: name)
+        if name > 0 {
+            let titles = TextWidth.paddedLeft("COUNT", to: 9) + TextWidth.paddedLeft("ERRORS", to: 9)
+            screen.write(titles, x: title.x + name, y: title.y, style: heading)
+        }
+        let rows = model.structure.rows
+        for line in 0..<body.height {
+            let index = model.structure.top + line
+            guard rows.indices.contains(index) else { break }
+            let row = rows[index]
+            let y = body.y + line
+            let isSelected = index == model.structure.selected
+            let base = isSelected ? (model.context == .list ? theme.selection : theme.dimSelection) : Style.plain
+            screen.fill(Rect(x: body.x, y: y, width: body.width, height: 1), style: base)
+            let sign = row.child.isLeaf ? " " : row.isOpen ? "▾" : "▸"
+            let text = String(repeating: "  ", count: row.depth) + "\(sign) \(row.child.name)"
+            screen.write(text, x: body.x, y: y, style: base, limit: name - 1)
+            let count = TextWidth.paddedLeft(String(row.child.count), to: 9)
+            screen.write(count, x: body.x + name, y: y, style: base)
+            guard row.child.errors > 0 else { continue }
+            let errors = TextWidth.paddedLeft(String(row.child.errors), to: 9)
+            screen.write(errors, x: body.x + name + 9, y: y, style: theme.style(.failure).on(base.background))
+        }
+    }
+}
