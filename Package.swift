@@ -71,13 +71,18 @@ let package = Package(
         module("Recording", ["HTTPModel", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Sharing", ["HTTPModel", "Content", nioCore]),
         module("Terminal", ["CNcurses"]),
-        module("Console", ["Terminal", "HTTPModel", "Content", "ExchangeCore", "Stages", "Recording", "Sharing"]),
         module(
             "Runner",
             [
                 "ProxyServer", "Stages", "Recording", "Sharing", "HTTPModel", "Content", "ExchangeCore", "Wire",
                 nioCore,
                 nioPosix, logging,
+            ]
+        ),
+        module(
+            "Console",
+            [
+                "Terminal", "HTTPModel", "Content", "ExchangeCore", "Stages", "Recording", "Sharing", "Runner", nioCore,
             ]
         ),
         .executableTarget(
@@ -117,6 +122,13 @@ let package = Package(
         ),
         tests("RecordingTests", ["Recording", "HTTPModel", "RecorderCrashChild", nioCore]),
         tests("SharingTests", ["Sharing", "Content", "HTTPModel", nioCore, nioPosix]),
+        tests(
+            "ConsoleTests",
+            [
+                "Console", "Recording", "HTTPModel", "Terminal", "Stages", "Sharing", "Content", "ExchangeCore", "Runner",
+                nioCore,
+            ]
+        ),
         tests(
             "RunnerTests",
             [
