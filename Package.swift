@@ -124,6 +124,13 @@ let package = Package(
         tests("SharingTests", ["Sharing", "Content", "HTTPModel", nioCore, nioPosix]),
         tests("TerminalTests", ["Terminal"]),
         tests(
+            "ConsoleTests",
+            [
+                "Console", "Recording", "HTTPModel", "Terminal", "Stages", "Sharing", "Content", "ExchangeCore", "Runner",
+                nioCore,
+            ]
+        ),
+        tests(
             "RunnerTests",
             [
                 "Runner", "ProxyServer", "Stages", "Recording", "Sharing", "ExchangeCore", "Content", "Wire",

@@ -1,17 +1,24 @@
 import Content
-import HTTPModel
+public import HTTPModel
 
 /// Cookies in messages (RFC 6265).
-enum Cookies {
-    struct Cookie: Equatable {
-        var name: String
-        var value: String
+public enum Cookies {
+    /// A cookie that a request sends.
+    public struct Cookie: Equatable, Sendable {
+        /// Its name.
+        public var name: String
+        /// Its value.
+        public var value: String
     }
 
-    struct SetCookie {
-        var name: String
-        var value: String
-        var attributes: [(name: String, value: String)]
+    /// A cookie that a response sets.
+    public struct SetCookie: Sendable {
+        /// Its name.
+        public var name: String
+        /// Its value.
+        public var value: String
+        /// Its attributes in order, their names in lower case; the value is empty where there is no `=`.
+        public var attributes: [(name: String, value: String)]
 
         var path: String? { attribute("path") }
         var domain: String? { attribute("domain") }
@@ -34,13 +41,13 @@ enum Cookies {
     }
 
     /// The cookies that a request sends.
-    static func request(_ fields: FieldSection) -> [Cookie] {
+    public static func request(_ fields: FieldSection) -> [Cookie] {
         fields.values(of: .cookie).flatMap { $0.split(separator: ";").map { pair($0) } }
             .filter { !$0.name.isEmpty || !$0.value.isEmpty }
     }
 
     /// The cookies that a response sets.
-    static func response(_ fields: FieldSection) -> [SetCookie] {
+    public static func response(_ fields: FieldSection) -> [SetCookie] {
         fields.values(of: .setCookie).compactMap { line in
             let pieces = line.split(separator: ";", omittingEmptySubsequences: false)
             guard let first = pieces.first, first.contains("=") else { return nil }

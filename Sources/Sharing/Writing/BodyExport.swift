@@ -63,7 +63,7 @@ public enum BodyExport {
 
 extension ExchangeMessages {
     /// The head that belongs to a body: where nothing was changed, the one received is also the one sent.
-    func head(of side: BodySide) -> ByteBuffer? {
+    public func head(of side: BodySide) -> ByteBuffer? {
         switch side {
         case .requestReceived: requestHead
         case .requestSent: requestHeadSent ?? requestHead
@@ -73,7 +73,7 @@ extension ExchangeMessages {
     }
 
     /// The fields of the head that belongs to a body.
-    func fields(of side: BodySide) -> FieldSection {
+    public func fields(of side: BodySide) -> FieldSection {
         head(of: side).map { StoredHead.fieldsAfterStartLine($0) } ?? FieldSection()
     }
 }

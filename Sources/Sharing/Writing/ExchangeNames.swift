@@ -1,8 +1,9 @@
-import HTTPModel
+public import HTTPModel
 
 /// The names of kinds, states and flags in exports and lists; part of the documented formats.
 extension ExchangeRecord.Kind {
-    var exportName: String {
+    /// The kind's name in exports and lists, for example `websocket`.
+    public var exportName: String {
         switch self {
         case .http: "http"
         case .tunnel: "tunnel"
@@ -16,7 +17,8 @@ extension ExchangeRecord.Kind {
 }
 
 extension ExchangeRecord.State {
-    var exportName: String {
+    /// The state's name in exports and lists, for example `in-flight`.
+    public var exportName: String {
         switch self {
         case .inFlight: "in-flight"
         case .complete: "complete"
@@ -38,7 +40,8 @@ extension ExchangeRecord.Flags {
         (.grpc, "grpc"),
     ]
 
-    var exportNames: [String] {
+    /// The names of the flags that are set, for example `answered-locally`.
+    public var exportNames: [String] {
         ExchangeRecord.Flags.names.filter { contains($0.0) }.map(\.1)
     }
 }

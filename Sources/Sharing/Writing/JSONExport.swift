@@ -174,7 +174,7 @@ extension StoredHead {
 
 extension FieldSection {
     /// All lines of a list-based field as one value (RFC 9110 §5.2); `nil` where there is none.
-    func combinedValue(of name: FieldName) -> String? {
+    public func combinedValue(of name: FieldName) -> String? {
         let values = values(of: name)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }

@@ -1,0 +1,68 @@
+import Content
+public import HTTPModel
+import Sharing
+
+/// Makes the documents that the detail pane shows of one exchange.
+///
+/// Never throws: what cannot be read becomes a line that says why. What it looks at is bounded, whatever was recorded.
+public struct DetailBuilder {
+    let exchange: RecordedExchange
+    let source: any ExchangeSource
+    let now: Int64?
+
+    /// Prepares to show an exchange.
+    ///
+    /// - Parameters:
+    ///   - exchange: the exchange.
+    ///   - source: where its bodies are.
+    ///   - now: the moment in microseconds since 1970, for how long an exchange in flight has taken so far.
+    public init(_ exchange: RecordedExchange, source: any ExchangeSource, now: Int64? = nil) {
+        self.exchange = exchange
+        self.source = source
+        self.now = now
+    }
+
+    /// The parts that make sense for the exchange: messages of streams only, differences where a rule made some.
+    public var pages: [DetailPage] {
+        DetailPage.allCases.filter { page in
+            switch page {
+            case .overview: true
+            case .request: exchange.messages.requestHead != nil
+            case .response: exchange.messages.responseHead != nil
+            case .messages: isStream
+            case .difference: isChanged
+            }
+        }
+    }
+
+    /// The document of a part.
+    public func document(_ options: DetailOptions) -> DetailDocument {
+        var writer = DetailWriter(options)
+        switch options.page {
+        case .overview: OverviewPage(exchange: exchange, now: now).write(into: &writer)
+        case .request, .response, .messages, .difference: break
+        }
+        return writer.document()
+    }
+
+    /// Whether a rule, or the proxy itself, sent on something else than it received.
+    var isChanged: Bool {
+        let messages = exchange.messages
+        return messages.requestHeadSent != nil || messages.responseHeadSent != nil
+            || !exchange.record.flags.isDisjoint(with: [.requestBodyChanged, .responseBodyChanged])
+            || exchange.record.sentURL != nil
+    }
+
+    private var isStream: Bool {
+        let record = exchange.record
+        if record.kind == .webSocket || record.grpc != nil || record.flags.contains(.grpc) { return true }
+        guard record.kind == .http else { return false }
+        return [BodySide.requestReceived, .responseReceived].contains { side in
+            let type = exchange.messages.fields(of: side).value(of: .contentType).flatMap { MediaType($0) }
+            return type.flatMap { StreamCounter.Format(mediaType: $0.essence) } != nil
+        }
+    }
+}
+
+@available(*, unavailable)
+extension DetailBuilder: Sendable {}

@@ -1,0 +1,179 @@
+import HTTPModel
+import Sharing
+
+/// Gathers the lines of a document: sections, facts, tables, in bounds.
+///
+/// Nothing gets into a document but through here, so that no text from traffic reaches a screen as it is.
+struct DetailWriter {
+    /// A line has at most about so many characters.
+    static let longestLine = 10_000
+    /// A document has at most so many lines.
+    static let mostLines = 60_000
+    /// More columns than this are never left empty before a line.
+    static let deepestIndent = 60
+    private static let labelWidth = 15
+
+    let options: DetailOptions
+    private(set) var lines: [DetailLine] = []
+    /// What was left out, in sentences.
+    private(set) var omissions: [String] = []
+    /// How many columns stay empty before all that is added.
+    var margin = 0
+
+    init(_ options: DetailOptions) {
+        self.options = options
+    }
+
+    /// The document, which ends with what was left out.
+    func document() -> DetailDocument {
+        var lines = lines
+        for omission in omissions { lines.append(DetailLine([Span(omission, .warning)])) }
+        return DetailDocument(lines: lines, isWhole: omissions.isEmpty)
+    }
+
+    /// Where the next line goes.
+    var place: Int { lines.count }
+
+    /// Whether no more lines are taken.
+    var isFull: Bool { lines.count >= DetailWriter.mostLines }
+
+    // MARK: Lines
+
+    /// Adds a line; spans without text are left out, what is hidden in them is made visible, what is too long is cut.
+    mutating func add(_ spans: [Span], indent: Int = 0, wraps: Bool = true) {
+        guard !isFull else { return noteFull() }
+        var length = 0
+        var isPlain = true
+        for span in spans {
+            length += span.text.utf8.count
+            if span.text.isEmpty || !span.text.utf8.allSatisfy({ $0 &- 0x20 < 0x5F }) { isPlain = false }
+        }
+        let kept =
+            isPlain && length <= DetailWriter.longestLine ? spans : DetailWriter.bounded(spans, isPlain, length)
+        lines.append(
+            DetailLine(kept, indent: min(margin + indent, DetailWriter.deepestIndent), wraps: wraps)
+        )
+    }
+
+    /// Adds a line of one text.
+    mutating func add(_ text: String, _ role: Role = .text, indent: Int = 0, wraps: Bool = true) {
+        add([Span(text, role)], indent: indent, wraps: wraps)
+    }
+
+    /// Adds an empty line.
+    mutating func gap() {
+        if lines.last?.spans.isEmpty == false { add([]) }
+    }
+
+    /// Makes a line open the block from it to the last line.
+    mutating func fold(from line: Int, _ summary: String) {
+        guard lines.indices.contains(line), lines.count > line + 1 else { return }
+        lines[line].fold = Fold(end: lines.count, summary: summary)
+    }
+
+    /// Makes a line open the block from it to another line, which is no part of it.
+    mutating func fold(from line: Int, to end: Int, _ summary: String) {
+        guard lines.indices.contains(line), end > line + 1, end <= lines.count else { return }
+        lines[line].fold = Fold(end: end, summary: summary)
+    }
+
+    /// Takes lines away again, from this one on.
+    mutating func drop(from line: Int) {
+        lines.removeSubrange(min(line, lines.count)...)
+    }
+
+    /// Adds to the end of the last line.
+    mutating func append(_ span: Span) {
+        guard !lines.isEmpty, !isFull else { return }
+        lines[lines.count - 1].spans.append(Span(VisibleText.of(span.text), span.role))
+    }
+
+    /// Says once that something was left out, which stands at the end of the document.
+    mutating func leaveOut(_ sentence: String) {
+        if !omissions.contains(sentence) { omissions.append(sentence) }
+    }
+
+    private mutating func noteFull() {
+        leaveOut("Only the first \(DetailWriter.mostLines.grouped) lines are shown; s saves the whole body.")
+    }
+
+    private static func bounded(_ spans: [Span], _ isPlain: Bool, _ length: Int) -> [Span] {
+        var kept: [Span] = []
+        kept.reserveCapacity(spans.count)
+        var room = longestLine
+        for span in spans where !span.text.isEmpty {
+            var span = span
+            if span.text.utf8.count > room {
+                let rest = span.text.utf8.count - room
+                var end = span.text.utf8.index(span.text.startIndex, offsetBy: room)
+                while end.samePosition(in: span.text.unicodeScalars) == nil { span.text.utf8.formIndex(before: &end) }
+                span.text = VisibleText.of(String(span.text[..<end]))
+                kept.append(span)
+                kept.append(Span(" … and \(rest.grouped) more bytes in this line", .warning))
+                return kept
+            }
+            room -= span.text.utf8.count
+            span.text = VisibleText.of(span.text)
+            kept.append(span)
+        }
+        return kept
+    }
+
+    // MARK: Sections and facts
+
+    /// Adds a titled, foldable section; what `body` does not add to stays away.
+    mutating func section(_ title: String, notes: [String] = [], _ body: (inout DetailWriter) -> Void) {
+        let before = lines.count
+        gap()
+        let start = lines.count
+        var spans = [Span(title, .heading)]
+        if !notes.isEmpty { spans.append(Span("  " + notes.joined(separator: "; "), .faint)) }
+        add(spans)
+        let first = lines.count
+        margin += 2
+        body(&self)
+        margin -= 2
+        if lines.count == first, notes.isEmpty, !isFull {
+            drop(from: before)
+        } else {
+            fold(from: start, "(\((lines.count - first).of("line")))")
+        }
+    }
+
+    /// Adds a fact: its name, and what it is.
+    mutating func fact(_ label: String, _ value: String, _ role: Role = .text) {
+        fact(label, [Span(value, role)])
+    }
+
+    /// Adds a fact: its name, and what it is.
+    mutating func fact(_ label: String, _ value: [Span]) {
+        add([Span(label.filled(to: DetailWriter.labelWidth) + " ", .label)] + value)
+    }
+
+    /// Adds a fact where there is one.
+    mutating func fact(_ label: String, _ value: String?, _ role: Role = .text) {
+        if let value, !value.isEmpty { fact(label, [Span(value, role)]) }
+    }
+
+    /// Adds names with values in two columns; the names' column is as wide as they need, up to a third of the page.
+    mutating func table(_ rows: [(name: Span, value: [Span])], marks: [Span]? = nil) {
+        let most = max(12, (options.width - margin) / 3)
+        let width = rows.reduce(0) { max($0, min(most, $1.name.text.columns)) }
+        for (index, row) in rows.enumerated() {
+            var spans: [Span] = []
+            if let marks { spans.append(marks[index]) }
+            spans.append(Span(row.name.text.filled(to: width) + "  ", row.name.role))
+            add(spans + row.value)
+        }
+    }
+
+    /// A sign where signs are possible, else its stand-in of ASCII characters.
+    func sign(_ sign: String, _ plain: String) -> String {
+        options.isUnicode ? sign : plain
+    }
+
+    /// The sign of what is taken away: `−`, or `-`.
+    var minus: String { sign("−", "-") }
+    /// The sign between old and new: `→`, or `->`.
+    var arrow: String { sign("→", "->") }
+}

@@ -1,0 +1,202 @@
+import HTTPModel
+import NIOCore
+import Sharing
+
+/// What happened in an exchange, at a glance.
+struct OverviewPage {
+    let exchange: RecordedExchange
+    let now: Int64?
+
+    private var record: ExchangeRecord { exchange.record }
+
+    func write(into writer: inout DetailWriter) {
+        writer.section("Exchange \(record.id)") { outcome(&$0) }
+        writer.section("Times") { Waterfall(timings: record.timings).write(into: &$0) }
+        writer.section("Sizes") { sizes(&$0) }
+        writer.section("Client") { connection(exchange.client, version: record.clientVersion, &$0) }
+        writer.section("Server") { writer in
+            if let upstream = exchange.upstream {
+                connection(upstream, version: record.upstreamVersion, &writer)
+            } else {
+                writer.add("No server was asked.", .faint)
+            }
+        }
+        writer.section("Rules and remarks") { TraceLines(exchange.messages.trace).write(into: &$0) }
+    }
+
+    // MARK: Outcome
+
+    private func outcome(_ writer: inout DetailWriter) {
+        writer.fact(
+            "request",
+            [
+                Span(record.method.isEmpty ? "(no request)" : record.method, .keyword), Span(" "),
+                Span(record.url.description, .link),
+            ]
+        )
+        if let sent = record.sentURL { writer.fact("sent to", sent.description, .link) }
+        if record.kind != .http { writer.fact("kind", kind) }
+        if record.status > 0 { writer.fact("status", statusSpans) }
+        writer.fact("state", [Span(state.text, state.role)])
+        if let failure = record.failure {
+            writer.fact("failure", [Span(failure.code.rawValue, .failure), Span(": \(failure.message)")])
+            if !failure.hint.isEmpty { writer.fact("what to try", failure.hint, .warning) }
+        }
+        if let grpc = record.grpc { self.grpc(grpc, &writer) }
+        messageCounts(&writer)
+        writer.fact("started", Timestamp.readable(record.startedAt))
+        if let total = record.timings.total {
+            writer.fact("took", Measures.duration(total))
+        } else if record.state == .inFlight, let now {
+            writer.fact("so far", Measures.duration(max(0, now - record.startedAt)))
+        }
+        writer.fact("media type", record.mediaType)
+        let remarks = flagWords
+        for (index, remark) in remarks.enumerated() { writer.fact(index == 0 ? "remarks" : "", remark) }
+    }
+
+    private var statusSpans: [Span] {
+        let head = exchange.messages.responseHeadSent ?? exchange.messages.responseHead
+        let stored = head.flatMap { StoredHead.response($0) }
+        let sent = stored?.status == record.status ? stored?.reason ?? "" : ""
+        let reason = sent.isEmpty ? ResponseHead.standardReason(record.status) : sent
+        return [Span(String(record.status), .status(record.status)), Span(reason.isEmpty ? "" : " \(reason)")]
+    }
+
+    private var kind: String {
+        switch record.kind {
+        case .http: "HTTP"
+        case .tunnel: "tunnel: the bytes passed through unread"
+        case .decryptedTunnel: "tunnel inside TLS: decrypted bytes that are no HTTP"
+        case .failedHandshake: "a TLS handshake with the client that failed"
+        case .upgraded: "upgraded: HTTP that became a tunnel for another protocol"
+        case .malformed: "bytes from the client that are no request"
+        case .webSocket: "WebSocket"
+        }
+    }
+
+    private var state: (text: String, role: Role) {
+        switch record.state {
+        case .inFlight: ("in flight: something is still to come", .warning)
+        case .complete: ("complete", .success)
+        case .failed: ("failed", .failure)
+        case .blocked: ("blocked by a rule", .failure)
+        case .interrupted: ("interrupted: the recording ended before the exchange did", .failure)
+        }
+    }
+
+    private func grpc(_ grpc: GRPCOutcome, _ writer: inout DetailWriter) {
+        var spans = [
+            Span("\(grpc.status) \(grpc.name ?? "(unknown status)")", grpc.status == 0 ? .success : .failure)
+        ]
+        if !grpc.message.isEmpty { spans.append(Span(": \(grpc.message)")) }
+        writer.fact("gRPC status", spans)
+    }
+
+    private func messageCounts(_ writer: inout DetailWriter) {
+        let tally = record.tally
+        guard record.kind == .webSocket || tally != MessageTally() else { return }
+        let soFar = record.state == .inFlight ? ", so far" : ""
+        let client = Int(clamping: tally.fromClient)
+        let server = Int(clamping: tally.fromServer)
+        writer.fact("messages", "\(client.grouped) from the client, \(server.grouped) from the server\(soFar)")
+    }
+
+    private var flagWords: [String] {
+        let words: [(ExchangeRecord.Flags, String)] = [
+            (.requestChanged, "the request was changed before it was sent"),
+            (.responseChanged, "the response was changed before it was sent"),
+            (.answeredLocally, "the response is Sluice's own, or a rule's; no server gave it"),
+            (.held, "it was held at a breakpoint"),
+            (.retried, "the request was sent a second time, on a fresh connection"),
+            (.endedWithoutCloseNotify, "the response ended without TLS close_notify, so its end may be missing"),
+            (.requestBodyIncomplete, "the recorder dropped bytes of the request body"),
+            (.responseBodyIncomplete, "the recorder dropped bytes of the response body"),
+            (.tunnelledTLS, "the tunnelled bytes are TLS"),
+        ]
+        return words.filter { record.flags.contains($0.0) }.map(\.1)
+    }
+
+    // MARK: Sizes
+
+    private func sizes(_ writer: inout DetailWriter) {
+        let sizes = record.sizes
+        writer.fact("request", size(head: sizes.requestHead, body: sizes.requestBody, wire: sizes.requestWire))
+        writer.fact("response", size(head: sizes.responseHead, body: sizes.responseBody, wire: sizes.responseWire))
+    }
+
+    private func size(head: Int64, body: Int64, wire: Int64) -> String {
+        "head \(Measures.size(head)), body \(Measures.size(body)), \(Measures.size(wire)) on the wire"
+    }
+
+    // MARK: Connections
+
+    private func connection(_ connection: ConnectionRecord?, version: HTTPVersion?, _ writer: inout DetailWriter) {
+        guard let connection else { return }
+        writer.fact("address", "\(connection.peerAddress), here \(connection.localAddress)")
+        var use = "\(connection.id)"
+        if connection.leg == .upstream {
+            use += record.flags.contains(.upstreamReused) ? ", reused" : ", made for this exchange"
+        }
+        writer.fact("connection", use)
+        if let version { writer.fact("version", version.description) }
+        if connection.leg == .upstream { handshakeTimes(connection, &writer) }
+        guard let tls = connection.tls else {
+            writer.fact("TLS", "none: plain text")
+            return
+        }
+        var facts = [tls.protocolVersion, tls.cipherSuite]
+        if tls.resumed { facts.append("resumed") }
+        writer.fact("TLS", facts.joined(separator: ", "))
+        writer.fact("ALPN", tls.applicationProtocol ?? "none")
+        writer.fact("server name", tls.serverName)
+        if let failure = tls.verificationFailure {
+            writer.fact("not verified", failure, .failure)
+        } else if !tls.peerCertificates.isEmpty {
+            writer.fact("verified", "yes", .success)
+        }
+        for (index, certificate) in tls.peerCertificates.prefix(10).enumerated() {
+            self.certificate(certificate, isLeaf: index == 0, &writer)
+        }
+    }
+
+    private func handshakeTimes(_ connection: ConnectionRecord, _ writer: inout DetailWriter) {
+        let phases = [("DNS", connection.dns), ("TCP", connection.connect), ("TLS", connection.handshake)]
+        let words = phases.compactMap { name, time in time.map { "\(name) \(Measures.duration($0))" } }
+        if !words.isEmpty { writer.fact("took", words.joined(separator: ", ")) }
+    }
+
+    private func certificate(_ certificate: CertificateSummary, isLeaf: Bool, _ writer: inout DetailWriter) {
+        writer.fact(isLeaf ? "certificate" : "issuer", certificate.subject)
+        let first = writer.place - 1
+        writer.fact("  issued by", certificate.issuer)
+        let start = Timestamp.readable(certificate.notBefore &* 1_000_000)
+        let end = Timestamp.readable(certificate.notAfter &* 1_000_000)
+        let moment = record.startedAt / 1_000_000
+        let isValid = (certificate.notBefore...max(certificate.notBefore, certificate.notAfter)).contains(moment)
+        writer.fact(
+            "  valid",
+            [Span("\(start) to \(end)", isValid ? .text : .failure), Span(isValid ? "" : " (not then)", .failure)]
+        )
+        if !certificate.alternativeNames.isEmpty {
+            let names = certificate.alternativeNames
+            let more = names.count > 50 ? " and \((names.count - 50).of("other"))" : ""
+            writer.fact("  names", names.prefix(50).joined(separator: ", ") + more)
+        }
+        writer.fact("  SHA-256", certificate.fingerprint, .faint)
+        if !isLeaf { writer.fold(from: first, "(\((writer.place - first - 1).of("line")))") }
+    }
+}
+
+extension Role {
+    /// The role of a status code.
+    static func status(_ code: Int) -> Role {
+        switch code {
+        case 200..<300: .success
+        case 300..<400: .redirect
+        case 400..<500: .clientError
+        case 500...: .serverError
+        default: .text
+        }
+    }
+}

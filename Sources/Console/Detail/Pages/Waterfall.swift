@@ -1,0 +1,68 @@
+import HTTPModel
+import Sharing
+
+/// Where the time of an exchange went: a bar for each phase, each with its name and its time in words.
+struct Waterfall {
+    let timings: Timings
+
+    private struct Phase {
+        var name: String
+        var start: Int64
+        var length: Int64
+        var explanation: String
+    }
+
+    func write(into writer: inout DetailWriter) {
+        let phases = phases
+        let end = max(phases.last.map { $0.start + $0.length } ?? 0, timings.total ?? 0)
+        let width = max(10, writer.options.width - writer.margin - 46)
+        for phase in phases {
+            writer.add(
+                [
+                    Span(phase.name.filled(to: 8) + " ", .label),
+                    Span(Measures.duration(phase.length).aligned(to: 9) + "  ", .number),
+                    Span(bar(phase, end, width, writer.options.isUnicode), .success),
+                    Span("  " + phase.explanation, .faint),
+                ],
+                wraps: false
+            )
+        }
+        if let total = timings.total {
+            writer.add(
+                [Span("total".filled(to: 8) + " ", .label), Span(Measures.duration(total).aligned(to: 9), .number)],
+                wraps: false
+            )
+        }
+    }
+
+    private var phases: [Phase] {
+        let known: [(String, Int64?, String)] = [
+            ("blocked", timings.blocked, "waiting for rules, or a connection"),
+            ("dns", timings.dns, "resolving the name"),
+            ("connect", timings.connect, "making the connection"),
+            ("tls", timings.tls, "the TLS handshake"),
+            ("send", timings.send, "sending the request"),
+            ("wait", timings.wait, "until the first byte"),
+            ("receive", timings.receive, "the response"),
+        ]
+        var start: Int64 = 0
+        return known.compactMap { name, time, explanation in
+            guard let time else { return nil }
+            let length = min(max(0, time), Int64.max / 16)
+            defer { start += length }
+            return Phase(name: name, start: start, length: length, explanation: explanation)
+        }
+    }
+
+    /// The bar in its place; at least one sign wide.
+    private func bar(_ phase: Phase, _ end: Int64, _ width: Int, _ isUnicode: Bool) -> String {
+        guard end > 0 else { return String(repeating: " ", count: width) }
+        let scale = Double(width) / Double(end)
+        let first = min(width - 1, Int(Double(phase.start) * scale))
+        let length = max(1, min(width - first, Int((Double(phase.length) * scale).rounded())))
+        let rest = width - first - length
+        return String(repeating: isUnicode ? "·" : ".", count: first)
+            + String(repeating: isUnicode ? "━" : "=", count: length)
+            + String(repeating: isUnicode ? "·" : ".", count: max(0, rest))
+    }
+}

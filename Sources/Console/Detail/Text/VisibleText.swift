@@ -1,0 +1,104 @@
+/// Text from traffic made fit for a screen: nothing in it can drive a terminal or hide.
+enum VisibleText {
+    /// The text with what cannot be seen made visible: control characters as `^[`, others as `<U+202E>`.
+    static func of(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 &- 0x20 < 0x5F }) { return text }
+        guard text.unicodeScalars.contains(where: isHidden) else { return text }
+        var visible = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if !isHidden(scalar) {
+                visible.append(scalar)
+            } else if scalar.value < 0x20 {
+                visible.append("^")
+                visible.append(Unicode.Scalar(UInt8(scalar.value + 0x40)))
+            } else if scalar.value == 0x7F {
+                visible.append(contentsOf: "^?".unicodeScalars)
+            } else {
+                let digits = String(scalar.value, radix: 16, uppercase: true)
+                let zeros = String(repeating: "0", count: max(0, 4 - digits.utf8.count))
+                visible.append(contentsOf: "<U+\(zeros)\(digits)>".unicodeScalars)
+            }
+        }
+        return String(visible)
+    }
+
+    /// The text with tabs as spaces up to the next multiple of four columns, and the rest as ``of(_:)`` has it.
+    static func expandingTabs(_ text: some StringProtocol) -> String {
+        guard text.utf8.contains(0x09) else { return of(String(text)) }
+        var expanded = ""
+        for character in text {
+            if character == "\t" {
+                expanded += String(repeating: " ", count: 4 - expanded.utf8.count % 4)
+            } else {
+                expanded.append(character)
+            }
+        }
+        return of(expanded)
+    }
+
+    /// Whether a character moves the cursor, changes the direction of text, or takes no place without belonging to
+    /// another.
+    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0: true
+        case 0x061C, 0x200B, 0x200E, 0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB: true
+        case 0xE0000...0xE007F: true
+        default: false
+        }
+    }
+}
+
+extension StringProtocol {
+    /// How many columns the text takes: two for wide characters, none for marks upon others.
+    var columns: Int {
+        if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
+        return reduce(0) { $0 + ($1.unicodeScalars.first.map(Self.width) ?? 0) }
+    }
+
+    private static func width(_ scalar: Unicode.Scalar) -> Int {
+        switch scalar.value {
+        case 0x0300...0x036F, 0x200D, 0xFE00...0xFE0F: 0
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+            0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF,
+            0x20000...0x3FFFD:
+            2
+        default: 1
+        }
+    }
+
+    /// The text with spaces after it, up to so many columns.
+    func filled(to width: Int) -> String {
+        self + String(repeating: " ", count: Swift.max(0, width - columns))
+    }
+
+    /// The text with spaces before it, up to so many columns.
+    func aligned(to width: Int) -> String {
+        String(repeating: " ", count: Swift.max(0, width - columns)) + self
+    }
+
+    /// The text cut to so many characters, with a sign that says so.
+    func shortened(to limit: Int) -> String {
+        guard utf8.count > limit, count > limit else { return String(self) }
+        return prefix(Swift.max(0, limit - 1)) + "…"
+    }
+}
+
+extension Int {
+    /// The number with its thousands apart: `12,345`.
+    var grouped: String {
+        let digits = String(magnitude)
+        var text = self < 0 ? "-" : ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text += "," }
+            text.append(digit)
+        }
+        return text
+    }
+}
+
+extension Int {
+    /// The number with a noun, which gets an `s` where the number is not 1: `3 fields`.
+    func of(_ noun: String) -> String {
+        "\(grouped) \(noun)\(self == 1 ? "" : "s")"
+    }
+}

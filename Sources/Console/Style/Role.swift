@@ -1,0 +1,55 @@
+/// What a piece of text means; the theme decides how it looks.
+///
+/// A role is never the only carrier of a meaning: there is always a word or a sign too.
+public enum Role: UInt8, Sendable, Hashable, CaseIterable {
+    /// Ordinary text.
+    case text
+    /// Text of less weight: remarks, what stayed the same.
+    case faint
+    /// The title of a section.
+    case heading
+    /// The name of a fact, left of it.
+    case label
+    /// The name of a member, field, parameter or cookie.
+    case key
+    /// A text value.
+    case string
+    /// A number.
+    case number
+    /// A word with a fixed meaning: `true`, `false`, `null`.
+    case literal
+    /// Brackets, commas, signs between other things.
+    case punctuation
+    /// The name of a markup element, or a style sheet's selector.
+    case tag
+    /// The name of a markup attribute, or a style sheet's property.
+    case attribute
+    /// A comment in a source text.
+    case comment
+    /// A word of a programming language, or a method.
+    case keyword
+    /// An address that can be followed.
+    case link
+    /// An outcome that is good.
+    case success
+    /// An outcome that leads elsewhere (3xx).
+    case redirect
+    /// An outcome that is the client's fault (4xx).
+    case clientError
+    /// An outcome that is the server's fault (5xx).
+    case serverError
+    /// Something that failed.
+    case failure
+    /// Something to be careful with.
+    case warning
+    /// What is only in the newer of two.
+    case added
+    /// What is only in the older of two.
+    case removed
+    /// What differs between two.
+    case changed
+    /// What a search found.
+    case match
+    /// Two pixels above each other, drawn as a half block.
+    case image
+}

@@ -1,0 +1,25 @@
+import HTTPModel
+import Testing
+
+@testable import Console
+
+struct OverviewTests {
+    @Test func `a plain exchange is told in facts`() {
+        let exchange = Example.exchange { exchange in
+            exchange.record.timings.wait = 30_000
+            exchange.record.timings.receive = 10_000
+            exchange.record.timings.total = 40_000
+            exchange.messages.trace = [
+                TraceEntry(stage: "rewrite", rule: "small pages", outcome: .fired, text: "changed page: 1 to 2"),
+                TraceEntry(stage: "block", rule: "trackers", outcome: .notMatched, text: "the host is another"),
+            ]
+        }
+        let lines = Example.lines(.overview, exchange) { $0.width = 68 }
+        #expect(lines.contains("  request         GET https://api.example.com/v1/items?page=2"))
+        #expect(lines.contains("  status          200 OK"))
+        #expect(lines.contains("  wait       30.0 ms  ━━━━━━━━━━━━━━━·····  until the first byte"))
+        #expect(lines.contains("  receive    10.0 ms  ···············━━━━━  the response"))
+        #expect(lines.contains("  ● rewrite small pages: changed page: 1 to 2"))
+        #expect(lines.contains("  ○ block trackers did not match: the host is another"))
+    }
+}
