@@ -31,6 +31,7 @@ public enum Effect: Sendable {
     // The console.
     case trust
     case externalEditor(EditorState)
+    case copyToTerminal(String)
     case redraw
     case suspend
     case quit

@@ -38,6 +38,8 @@ public enum Message: Sendable {
     case edited(EditorState, String?)
     /// Something was done, or could not be.
     case said(String, Notice.Kind)
+    /// A text for the terminal's clipboard, and what to say of it.
+    case copied(String, String)
     /// Something that runs has come further.
     case job(Job)
     /// Something that ran has ended.

@@ -35,6 +35,9 @@ extension ConsoleModel {
         case .ruleRemark(let text, let words, let isWrong): remark(text, words, isWrong)
         case .edited(let editor, let text): return takeBack(editor, text)
         case .said(let text, let kind): tell(text, kind)
+        case .copied(let text, let words):
+            tell(words)
+            return [.copyToTerminal(text)]
         case .job(let job):
             jobs.removeAll { $0.id == job.id }
             jobs.append(job)

@@ -1,5 +1,5 @@
 /// Moments as text, in UTC, without Foundation.
-public enum Timestamp {
+public public enum Timestamp {
     struct Parts: Equatable {
         var year: Int
         var month: Int

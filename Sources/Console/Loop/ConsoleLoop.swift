@@ -1,0 +1,161 @@
+import Foundation
+import Terminal
+
+/// The screen's thread: waits for keys and messages, changes the model, draws at most so many frames a second.
+///
+/// A key is drawn at once. What the traffic changes is drawn with the next frame, so that it costs the same however much
+/// passes.
+final class ConsoleLoop {
+    /// How many frames a second what is not a key may cost.
+    static let framesPerSecond = 30
+
+    private var model: ConsoleModel
+    private let terminal: any TerminalDevice
+    private let signals: TerminalSignals
+    private let inbox: Inbox
+    private let effects: EffectRunner
+    private var renderer: FrameRenderer
+    private var parser = InputParser()
+    private var hasEnded = false
+    private var isDirty = true
+    private var lastFrame = ContinuousClock.now - .seconds(1)
+    private var lastTick = ContinuousClock.now - .seconds(1)
+    private var lastInput = ContinuousClock.now
+
+    init(
+        _ model: ConsoleModel,
+        _ terminal: any TerminalDevice,
+        _ signals: TerminalSignals,
+        _ inbox: Inbox,
+        _ effects: EffectRunner
+    ) {
+        self.model = model
+        self.terminal = terminal
+        self.signals = signals
+        self.inbox = inbox
+        self.effects = effects
+        renderer = FrameRenderer(terminal.capabilities)
+    }
+
+    /// Runs until the console is to end.
+    func run() throws {
+        try terminal.enter()
+        defer { terminal.leave() }
+        tick()
+        draw()
+        perform([.setQuery(model.list.query, generation: 0)])
+        while !hasEnded {
+            let ready = waitForEvents(
+                descriptors: [terminal.inputDescriptor, inbox.descriptor, signals.descriptor],
+                timeoutMilliseconds: timeout
+            )
+            if ready.contains(signals.descriptor) { take(signals.drain()) }
+            if ready.contains(terminal.inputDescriptor) { readInput() } else { flushInput() }
+            if ready.contains(inbox.descriptor) {
+                for message in inbox.take() { update(message) }
+            }
+            tick()
+            drawIfDue()
+        }
+    }
+
+    /// How long to wait: until the next frame is due, a lone escape is one, or the clock is to be drawn anew.
+    private var timeout: Int32 {
+        if parser.isPending { return 25 }
+        guard isDirty else { return 100 }
+        let due = lastFrame + .milliseconds(1000 / ConsoleLoop.framesPerSecond) - .now
+        return Int32(max(0, min(100, due / .milliseconds(1))))
+    }
+
+    private func readInput() {
+        guard let bytes = terminal.read() else { return update(.stop) }
+        lastInput = .now
+        for event in parser.feed(bytes) { update(.input(event)) }
+        // What a key does is seen at once.
+        if !parser.isPending { draw() }
+    }
+
+    private func flushInput() {
+        guard parser.isPending, ContinuousClock.now - lastInput > .milliseconds(20) else { return }
+        for event in parser.flush() { update(.input(event)) }
+        draw()
+    }
+
+    private func take(_ signals: Set<TerminalSignals.Signal>) {
+        for signal in signals {
+            switch signal {
+            case .windowChanged: update(.resized(terminal.size))
+            case .continued:
+                renderer.invalidate()
+                update(.resized(terminal.size))
+            case .terminate, .hangUp, .interrupt: update(.stop)
+            }
+        }
+        if !hasEnded { draw() }
+    }
+
+    private func tick() {
+        guard ContinuousClock.now - lastTick >= .milliseconds(100) else { return }
+        lastTick = .now
+        update(.tick(Int64(Date().timeIntervalSince1970 * 1_000_000)), isVisible: model.needsClock)
+        effects.poll()
+    }
+
+    private func update(_ message: Message, isVisible: Bool = true) {
+        perform(model.update(message))
+        if isVisible { isDirty = true }
+    }
+
+    private func perform(_ list: [Effect]) {
+        for effect in list {
+            switch effect {
+            case .quit: hasEnded = true
+            case .redraw:
+                renderer.invalidate()
+                isDirty = true
+            case .suspend:
+                terminal.suspend()
+                renderer.invalidate()
+                update(.resized(terminal.size))
+            case .externalEditor(let editor): edit(editor)
+            case .copyToTerminal(let text):
+                if let bytes = Clipboard.osc52(text, insideTmux: terminal.capabilities.isInsideTmux) {
+                    terminal.write(bytes)
+                }
+            default: effects.perform(effect)
+            }
+        }
+    }
+
+    /// Gives the terminal to the user's editor until it ends.
+    private func edit(_ editor: EditorState) {
+        terminal.leave()
+        let message: Message
+        do {
+            message = .edited(editor, try ExternalEditor.edit(editor.area.text, for: editor.purpose))
+        } catch {
+            message = .said("\(error)", .error)
+        }
+        do {
+            try terminal.enter()
+        } catch {
+            hasEnded = true
+        }
+        renderer.invalidate()
+        update(.resized(terminal.size))
+        update(message)
+    }
+
+    private func drawIfDue() {
+        guard isDirty, ContinuousClock.now - lastFrame >= .milliseconds(1000 / ConsoleLoop.framesPerSecond) else { return }
+        draw()
+    }
+
+    private func draw() {
+        guard !hasEnded else { return }
+        isDirty = false
+        lastFrame = .now
+        let bytes = renderer.render(ConsoleView.draw(model))
+        if !bytes.isEmpty { terminal.write(bytes) }
+    }
+}

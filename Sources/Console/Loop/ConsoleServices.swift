@@ -1,0 +1,36 @@
+public import Runner
+
+/// What the console works on: a session, and the proxy behind it, where there is one.
+public struct ConsoleServices: Sendable {
+    /// The session's file; `nil` where nothing is recorded.
+    public var session: String?
+    /// The proxy; `nil` for a recording.
+    public var target: (any ControlTarget)?
+    /// Sends requests through the proxy; `nil` where none can be sent.
+    public var sender: RequestSender?
+    /// Counts up whenever the session has changed; `nil` where that has to be looked for.
+    public var revision: (@Sendable () -> Int)?
+    /// The authority's certificate.
+    public var authorityPath: String
+    /// How to point clients at the proxy and let them trust it.
+    public var trustText: String
+    /// What was said while the proxy started.
+    public var remarks: [String] = []
+
+    /// Puts the services together.
+    public init(
+        session: String?,
+        target: (any ControlTarget)? = nil,
+        sender: RequestSender? = nil,
+        revision: (@Sendable () -> Int)? = nil,
+        authorityPath: String = "",
+        trustText: String = ""
+    ) {
+        self.session = session
+        self.target = target
+        self.sender = sender
+        self.revision = revision
+        self.authorityPath = authorityPath
+        self.trustText = trustText
+    }
+}

@@ -1,0 +1,176 @@
+import Content
+import Foundation
+import HTTPModel
+import NIOCore
+import Recording
+import Runner
+import Sharing
+
+/// Copying, saving, exporting, explaining.
+extension EffectRunner {
+    func explain(_ id: ExchangeID) {
+        guard let session = services?.session else { return }
+        onReader { _, inbox in
+            let text = try RecordedWhy.text(session: session, id: id.number, profiles: [], isWhole: false)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+                DetailLine([Span(String($0))])
+            }
+            inbox.send(.report(title: "Why: exchange \(id)", DetailDocument(lines: lines)))
+        }
+    }
+
+    // MARK: - Copying
+
+    func copy(_ form: CopyForm, _ id: ExchangeID) {
+        onReader { reader, inbox in
+            guard let exchange = try reader.exchange(id) else {
+                return inbox.send(.said("Exchange \(id) is not in this session.", .error))
+            }
+            let text = try CopyText.text(form, exchange, reader)
+            let way = try SystemClipboard.copy(text)
+            switch way {
+            case .tool(let name): inbox.send(.said("\(form.title) copied with \(name).", .info))
+            case .terminal:
+                inbox.send(.copied(text, "\(form.title) handed to the terminal's clipboard."))
+            case .file(let path): inbox.send(.said("\(form.title) is in \(path), as no clipboard is at hand.", .info))
+            }
+        }
+    }
+
+    // MARK: - Files
+
+    func saveBody(_ id: ExchangeID, _ path: String) {
+        onReader { reader, inbox in
+            guard let exchange = try reader.exchange(id) else { return }
+            let hasResponse = exchange.record.sizes.responseBody > 0 || exchange.record.sizes.requestBody == 0
+            let side: BodySide = hasResponse ? .responseReceived : .requestReceived
+            let file = try ExportFile(path)
+            let problem = try BodyExport.write(exchange, side: side, from: reader, raw: false, sink: file.write)
+            try file.finish()
+            let name = hasResponse ? "response" : "request"
+            let note = problem.map { "; it could not be decoded to its end: \($0)" } ?? ""
+            inbox.send(.said("The \(name)'s body is in \(path), \(Measures.size(Int64(file.count)))\(note).", .info))
+        }
+    }
+
+    func export(_ request: ExportRequest) {
+        let begun = cancellations.load(ordering: .relaxed)
+        passes.async { [self] in
+            defer { inbox.send(.jobEnded(.export)) }
+            guard let reader else { return }
+            do {
+                let file = try ExportFile(request.path)
+                let count = try write(request, reader, file) { self.cancellations.load(ordering: .relaxed) != begun }
+                try file.finish()
+                inbox.send(
+                    .said(
+                        "\(count) \(count == 1 ? "exchange is" : "exchanges are") in \(request.path), "
+                            + "\(Measures.size(Int64(file.count))).",
+                        .info
+                    )
+                )
+            } catch {
+                inbox.send(.said("\(error)", .error))
+            }
+        }
+    }
+
+    private func write(
+        _ request: ExportRequest,
+        _ reader: SessionReader,
+        _ file: ExportFile,
+        _ isStopped: () -> Bool
+    ) throws -> Int {
+        var export: any ExchangeExport =
+            switch request.form {
+            case .har:
+                HARExport(source: reader, options: HARExport.Options(), sink: file.write)
+            case .json: JSONExport(source: reader, sink: file.write)
+            case .curl:
+                CurlExport(
+                    source: reader,
+                    form: .scriptFile,
+                    files: BodyDirectory(
+                        path: request.path + ".bodies",
+                        referredToAs: (request.path as NSString).lastPathComponent + ".bodies"
+                    ),
+                    sink: file.write
+                )
+            }
+        var count = 0
+        let ids = try request.ids ?? reader.ids(matching: request.query)
+        for id in ids where !isStopped() {
+            guard let exchange = try reader.exchange(id) else { continue }
+            try export.add(exchange)
+            count += 1
+            if count % 200 == 0 {
+                let progress = Double(count) / Double(max(1, ids.count))
+                inbox.send(.job(Job(id: .export, title: "exporting", progress: progress, startedAt: 0)))
+            }
+        }
+        try export.finish()
+        return count
+    }
+}
+
+extension SessionReader {
+    /// The numbers of all exchanges that a query leaves, lowest first; a text that is looked for in bodies counts as a term
+    /// of the filter.
+    fileprivate func ids(matching query: ListQuery) throws -> [ExchangeID] {
+        var filter = query.filter
+        if let text = query.bodyText {
+            let quoted = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            filter = try Filter("(\(filter)) body:\"\(quoted)\"")
+        }
+        var ids: [ExchangeID] = []
+        try forEachRecord(pageSize: 2_000) { record in
+            guard query.focusedHosts.isEmpty || query.focusedHosts.contains(record.url.host) else { return true }
+            let id = record.id
+            let fits = try filter.decides(record) ?? {
+                guard let exchange = try self.exchange(id) else { return false }
+                return try filter.matches(exchange) { try self.body(of: id, side: $0, limit: 64 << 20) }
+            }()
+            if fits { ids.append(id) }
+            return true
+        }
+        return ids
+    }
+}
+
+/// A file that an export is written to: complete under its name, or not there.
+final class ExportFile {
+    private let path: String
+    private let temporary: String
+    private let file: FileHandle
+    /// How many bytes were written.
+    private(set) var count = 0
+
+    /// Opens the file; only the user can read it, as it may hold secrets.
+    init(_ path: String) throws {
+        guard !path.trimmingCharacters(in: .whitespaces).isEmpty else {
+            throw ConsoleFailure("A file's name is needed.")
+        }
+        let path = (path as NSString).expandingTildeInPath
+        self.path = path
+        temporary = path + ".part"
+        guard FileManager.default.createFile(atPath: temporary, contents: nil, attributes: [.posixPermissions: 0o600]),
+            let file = FileHandle(forWritingAtPath: temporary)
+        else { throw ConsoleFailure("\(path) cannot be written. Does its folder exist, and may you write there?") }
+        self.file = file
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: temporary) }
+
+    func write(_ bytes: ByteBuffer) throws {
+        count += bytes.readableBytes
+        try file.write(contentsOf: Data(bytes.readableBytesView))
+    }
+
+    /// Gives the file its name.
+    func finish() throws {
+        try file.close()
+        guard rename(temporary, path) == 0 else {
+            throw ConsoleFailure("\(path) cannot be written: \(String(cString: strerror(errno))).")
+        }
+    }
+}

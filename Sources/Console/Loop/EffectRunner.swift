@@ -1,0 +1,172 @@
+import Dispatch
+import HTTPModel
+import Recording
+import Runner
+import Synchronization
+
+/// Carries effects out, off the screen's thread, and sends what comes of them to the inbox.
+final class EffectRunner: Sendable {
+    /// Work that waits for others: the proxy, the network.
+    typealias Work = @Sendable () async -> Void
+
+    /// What is there once the proxy runs and the session is open.
+    struct Connected: Sendable {
+        var services: ConsoleServices
+        var desk: SessionDesk?
+    }
+
+    let inbox: Inbox
+    private let connected = Mutex<Connected?>(nil)
+    /// Effects that came before there was anything to carry them out on.
+    private let waiting = Mutex<[Effect]>([])
+    private let submit: @Sendable (@escaping Work) -> Void
+    /// Reads and formats one exchange after the other; the newest question is the one that counts.
+    private let reading = DispatchQueue(label: "sluice.console.reading", qos: .userInitiated)
+    /// What takes long: exports, counts.
+    let passes = DispatchQueue(label: "sluice.console.passes", qos: .utility)
+    private let newestDetail = Atomic(0)
+    private let lastRevision = Atomic(-1)
+    private let polls = Atomic(0)
+    private let isAsking = Atomic(false)
+    /// Grows with each order to stop, so that work knows that it is meant.
+    let cancellations = Atomic(0)
+
+    init(inbox: Inbox, submit: @escaping @Sendable (@escaping Work) -> Void) {
+        self.inbox = inbox
+        self.submit = submit
+    }
+
+    /// The services, once they are there.
+    var services: ConsoleServices? { connected.withLock { $0?.services } }
+
+    private var desk: SessionDesk? { connected.withLock { $0?.desk } }
+
+    /// The session, for exports and details.
+    var reader: SessionReader? { desk?.reader }
+
+    /// Takes the services once the proxy runs, and does what has waited for them.
+    func connect(_ services: ConsoleServices) throws {
+        let desk = try services.session.map { path in
+            try SessionDesk(path: path) { [inbox] in inbox.send(.desk($0)) }
+        }
+        connected.withLock { $0 = Connected(services: services, desk: desk) }
+        for remark in services.remarks { inbox.send(.said(remark, .info)) }
+        let waiting = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for effect in waiting { perform(effect) }
+        poll()
+        loadRules()
+    }
+
+    /// Does work that waits for others.
+    func start(_ work: @escaping Work) { submit(work) }
+
+    /// Does something, or remembers it until there is something to do it on.
+    func perform(_ effect: Effect) {
+        guard connected.withLock({ $0 != nil }) else {
+            waiting.withLock { $0.append(effect) }
+            return
+        }
+        switch effect {
+        case .setQuery(let query, let generation): desk?.setQuery(query, generation: generation)
+        case .load(let range, let generation): desk?.load(last: range, generation: generation)
+        case .locate(let id, let generation): desk?.locate(id, generation: generation)
+        case .find(let kind, let from, let forward, let generation):
+            desk?.find(kind, from: from, forward: forward, generation: generation)
+        case .structure(let node, let generation): desk?.loadStructure(node, generation: generation)
+        case .cancelJobs:
+            cancellations.add(1, ordering: .relaxed)
+            desk?.cancel()
+        case .detail(let id, let options, let generation): readDetail(id, options, generation)
+        case .compare(let first, let second, let width): compare(first, second, width)
+        case .why(let id): explain(id)
+        case .copy(let form, let id): copy(form, id)
+        case .saveBody(let id, let path): saveBody(id, path)
+        case .export(let request): export(request)
+        case .setTool, .draftRule, .checkRule, .applyRules, .saveRules: performOnRules(effect)
+        case .openHold(let id): openHold(id)
+        case .decide(let ids, let decision): decide(ids, decision)
+        case .openRequest(let id): openRequest(id)
+        case .send(let draft, let id): send(draft, id)
+        case .repeating(let id, let times, let parallel, let delay): repeatMany(id, times, parallel, delay)
+        case .trust: showTrust()
+        case .copyToTerminal, .externalEditor, .redraw, .suspend, .quit: break
+        }
+    }
+
+    // MARK: - Looking for what has changed
+
+    /// Called some times a second: has the session grown, does a message wait, is a tool off?
+    func poll() {
+        guard let connected = connected.withLock({ $0 }) else { return }
+        let count = polls.add(1, ordering: .relaxed).newValue
+        if let revision = connected.services.revision {
+            let now = revision()
+            if lastRevision.exchange(now, ordering: .relaxed) != now { connected.desk?.refresh() }
+        } else if connected.services.target != nil, count % 2 == 0 {
+            connected.desk?.refresh()
+        }
+        guard let target = connected.services.target, count % 2 == 1 else { return }
+        guard !isAsking.exchange(true, ordering: .acquiring) else { return }
+        start { [self] in
+            let status = await target.status()
+            let holds = await target.waitingHolds().map { HoldSummary($0) }
+            isAsking.store(false, ordering: .releasing)
+            inbox.send(.proxy(status, holds))
+        }
+    }
+
+    // MARK: - One exchange, or two
+
+    private func readDetail(_ id: ExchangeID, _ options: DetailOptions, _ generation: Int) {
+        newestDetail.store(generation, ordering: .relaxed)
+        reading.async { [self] in
+            // One that is asked while another waits makes that one needless.
+            guard newestDetail.load(ordering: .relaxed) == generation, let reader else { return }
+            do {
+                guard let exchange = try reader.exchange(id) else {
+                    let line = DetailLine([Span("Exchange \(id) is not in this session.", .failure)])
+                    inbox.send(.detail(generation: generation, id, pages: [.overview], DetailDocument(lines: [line])))
+                    return
+                }
+                let builder = DetailBuilder(exchange, source: reader)
+                var options = options
+                let pages = builder.pages
+                if !pages.contains(options.page) { options.page = .overview }
+                inbox.send(.detail(generation: generation, id, pages: pages, builder.document(options)))
+            } catch {
+                inbox.send(.said("\(error)", .error))
+            }
+        }
+    }
+
+    private func compare(_ first: ExchangeID, _ second: ExchangeID, _ width: Int) {
+        onReader { reader, inbox in
+            guard let a = try reader.exchange(first), let b = try reader.exchange(second) else {
+                return inbox.send(.said("One of the two is not in this session.", .error))
+            }
+            let document = Comparison.document(a, b, source: reader, width: width)
+            inbox.send(.report(title: "\(first) and \(second) compared", document))
+        }
+    }
+
+    /// Reads the session on the thread for that, and tells what goes wrong.
+    func onReader(_ body: @escaping @Sendable (SessionReader, Inbox) throws -> Void) {
+        reading.async { [self] in
+            guard let reader else { return inbox.send(.said("Nothing is recorded here.", .error)) }
+            do {
+                try body(reader, inbox)
+            } catch {
+                inbox.send(.said("\(error)", .error))
+            }
+        }
+    }
+
+    private func showTrust() {
+        let text = services?.trustText ?? ""
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { DetailLine([Span(String($0))]) }
+        inbox.send(.report(title: "Point a client here, and let it trust Sluice", DetailDocument(lines: lines)))
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Synchronization
+
+/// Messages on their way to the screen's thread: put in from any thread, taken out by that one.
+final class Inbox: Sendable {
+    private let waiting = Mutex<[Message]>([])
+    /// The pipe's ends; a byte in it wakes the screen's thread.
+    private let pipe: (read: Int32, write: Int32)
+
+    /// Makes an empty one.
+    init() throws {
+        var ends: [Int32] = [0, 0]
+        guard Foundation.pipe(&ends) == 0 else { throw ConsoleFailure("No pipe can be made: \(describe(errno)).") }
+        for end in ends {
+            _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
+        pipe = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(pipe.read)
+        close(pipe.write)
+    }
+
+    /// What to wait for: it can be read while messages wait.
+    var descriptor: Int32 { pipe.read }
+
+    /// Puts a message in and wakes the screen's thread.
+    func send(_ message: Message) {
+        let isFirst = waiting.withLock { waiting in
+            waiting.append(message)
+            return waiting.count == 1
+        }
+        guard isFirst else { return }
+        var byte: UInt8 = 1
+        // A full pipe has woken it already.
+        _ = write(pipe.write, &byte, 1)
+    }
+
+    /// Takes all messages out.
+    func take() -> [Message] {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while read(pipe.read, &bytes, bytes.count) == bytes.count {}
+        return waiting.withLock { waiting in
+            let all = waiting
+            waiting.removeAll(keepingCapacity: true)
+            return all
+        }
+    }
+}
+
+/// Why the console cannot be opened.
+public struct ConsoleFailure: Error, Sendable, CustomStringConvertible {
+    /// What is wrong and what to try.
+    public let description: String
+
+    /// Puts the words in.
+    public init(_ description: String) {
+        self.description = description
+    }
+}
+
+private func describe(_ code: Int32) -> String { String(cString: strerror(code)) }

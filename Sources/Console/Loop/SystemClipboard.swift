@@ -1,0 +1,71 @@
+import Foundation
+
+/// Where copied text goes: a clipboard of the desktop, the terminal's own, or a file.
+enum SystemClipboard {
+    /// How it was done.
+    enum Way: Sendable, Equatable {
+        /// A program of the desktop took it.
+        case tool(String)
+        /// The terminal is to be handed it (OSC 52).
+        case terminal
+        /// It is in a file.
+        case file(String)
+    }
+
+    /// What the terminal can be handed, in bytes: base64 of more than that is dropped by many.
+    static let longestForTerminal = 74_994 * 3 / 4
+
+    /// Copies text.
+    static func copy(
+        _ text: String,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> Way {
+        let isRemote = environment["SSH_CONNECTION"] != nil || environment["SSH_TTY"] != nil
+        if !isRemote {
+            for tool in tools(environment) where run(tool, text, environment) { return .tool(tool[0]) }
+        }
+        if text.utf8.count <= longestForTerminal, environment["SLUICE_CLIPBOARD"] != "file" { return .terminal }
+        let path = NSTemporaryDirectory() + "sluice-copy-\(getuid()).txt"
+        let file = try ExportFile(path)
+        try file.write(.init(string: text))
+        try file.finish()
+        return .file(path)
+    }
+
+    /// The programs that could be asked, given what is running.
+    private static func tools(_ environment: [String: String]) -> [[String]] {
+        #if os(macOS)
+        return [["pbcopy"]]
+        #else
+        var tools: [[String]] = []
+        if environment["WAYLAND_DISPLAY"] != nil { tools.append(["wl-copy"]) }
+        if environment["DISPLAY"] != nil {
+            tools += [["xclip", "-selection", "clipboard"], ["xsel", "--clipboard", "--input"]]
+        }
+        return tools
+        #endif
+    }
+
+    private static func run(_ command: [String], _ text: String, _ environment: [String: String]) -> Bool {
+        let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+        guard let path = folders.map({ "\($0)/\(command[0])" }).first(where: { access($0, X_OK) == 0 }) else {
+            return false
+        }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = Array(command.dropFirst())
+        let input = Pipe()
+        process.standardInput = input
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        do {
+            try process.run()
+            try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+            try input.fileHandleForWriting.close()
+        } catch {
+            return false
+        }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}
