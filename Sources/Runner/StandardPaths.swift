@@ -1,10 +1,16 @@
 import Foundation
+import Wire
 
 /// Where Sluice keeps its files (XDG Base Directory Specification).
 public enum StandardPaths {
     /// The directory of the certificate authority: `$XDG_CONFIG_HOME/sluice`.
     public static var configuration: String {
         directory("XDG_CONFIG_HOME", ".config")
+    }
+
+    /// The certificate of the user's own authority, which clients are to trust.
+    public static var authorityCertificate: String {
+        configuration + "/" + CertificateAuthority.certificateFileName
     }
 
     /// The directory of sessions that were given no name: `$XDG_STATE_HOME/sluice/sessions`.

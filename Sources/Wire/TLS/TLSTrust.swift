@@ -10,6 +10,7 @@ internal import Synchronization
 public final class TLSTrust: Sendable {
     private let includesSystem: Bool
     private let extraFiles: [String]
+    private let authorities: [CertificateAuthority]
     /// The store and what is in it so far.
     private struct State {
         /// The `X509_STORE` as a number, since a pointer may not leave a lock.
@@ -25,9 +26,15 @@ public final class TLSTrust: Sendable {
     /// - Parameters:
     ///   - includesSystem: Whether the system's authorities are in it.
     ///   - extraFiles: PEM files with more certificates to trust (`--upstream-ca`): authorities, or single servers.
-    public init(includesSystem: Bool = true, extraFiles: [String] = []) {
+    ///   - authorities: Authorities at hand to trust as well.
+    public init(
+        includesSystem: Bool = true,
+        extraFiles: [String] = [],
+        authorities: [CertificateAuthority] = []
+    ) {
         self.includesSystem = includesSystem
         self.extraFiles = extraFiles
+        self.authorities = authorities
     }
 
     deinit {
@@ -96,6 +103,12 @@ public final class TLSTrust: Sendable {
                 reason: "no certificates could be read (\(reason))",
                 advice: "Give a file with one or more certificates in PEM form."
             )
+        }
+        for authority in authorities {
+            // What was read or made as a certificate once can be read again.
+            if let certificate = X509Handle(der: authority.certificateDER) {
+                X509_STORE_add_cert(store, certificate.pointer)
+            }
         }
         ERR_clear_error()
         return store

@@ -1,0 +1,160 @@
+import ExchangeCore
+public import HTTPModel
+public import NIOCore
+import Wire
+
+/// A request that is sent, again or for the first time: where to, what, and how it looks as a text to edit.
+///
+/// Its lengths follow from its body, and fields that are for one connection only are not among its own. What was
+/// received keeps its bytes as far as nobody edits it.
+public struct ComposedRequest: Sendable {
+    /// A header field.
+    public struct Field: Sendable, Hashable {
+        /// The name as spelled.
+        public var name: String
+        /// The value.
+        public var value: String
+
+        /// Names a value.
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The head: an origin form or `*` as its target, Content-Length at most where it stood.
+    let head: RequestHead
+    /// Where it goes.
+    let destination: Destination
+    /// The body with its content coding.
+    public let body: ByteBuffer
+
+    /// The method.
+    public var method: String { head.method }
+
+    /// The absolute URL.
+    public var url: String { destination.url(of: head) }
+
+    /// The fields in order, without Content-Length.
+    public var fields: [Field] {
+        head.fields.filter { !HeaderRules.framing.contains(FieldName($0.name)) }.map { Field($0.name, $0.value) }
+    }
+
+    /// Whether it goes to this machine, by its name or address.
+    public var isLocal: Bool {
+        let host = destination.host.lowercased()
+        if host == "localhost" || host.hasSuffix(".localhost") { return true }
+        // In the usual form of an address (RFC 5952), however it was written.
+        let address = try? SocketAddress(ipAddress: host, port: 0).ipAddress
+        return address.map { $0 == "::1" || $0.hasPrefix("127.") || $0.hasPrefix("::ffff:127.") } ?? false
+    }
+
+    private init(_ message: HeldMessage) throws(ControlFailure) {
+        guard case .request(var head, let body, let destination) = message else {
+            throw ControlFailure("This is no request.")
+        }
+        if !head.fields.contains(.host) {
+            let place = RequestURL(scheme: destination.scheme, host: destination.host, port: destination.port, path: "/")
+            head.fields.set("Host", place.authority)
+        }
+        self.head = head
+        self.destination = destination
+        self.body = body ?? ByteBuffer()
+    }
+
+    // MARK: - From a session
+
+    /// Makes the request of an exchange anew, as the client sent it.
+    ///
+    /// Hop-by-hop fields (RFC 9110 §7.6.1), `Expect` and trailers are left out; of a WebSocket that leaves a plain GET.
+    ///
+    /// - Parameters:
+    ///   - exchange: the exchange.
+    ///   - body: the request's body as received.
+    /// - Throws: ``ControlFailure`` where there is no such request: a tunnel, bytes that were no HTTP, or a body that
+    ///   was not recorded whole.
+    public init(_ exchange: RecordedExchange, body: ByteBuffer) throws(ControlFailure) {
+        let record = exchange.record
+        guard [.http, .upgraded, .webSocket].contains(record.kind),
+            let received = exchange.messages.requestHead.flatMap({ StoredHead.request($0) }),
+            let scheme = ComposedRequest.schemes[record.url.scheme]
+        else {
+            throw ControlFailure("Exchange \(record.id) has no HTTP request to send again.")
+        }
+        guard !record.flags.contains(.requestBodyIncomplete) else {
+            throw ControlFailure("The request's body was not recorded whole, so it cannot be sent again.")
+        }
+        var head = received
+        for index in head.fields.indices.reversed() where head.fields[index].name.hasPrefix(":") {
+            head.fields.remove(at: index)
+        }
+        ComposedRequest.joinCookies(&head.fields)
+        HopByHop.strip(from: &head.fields)
+        head.fields.removeAll(.transferEncoding)
+        head.fields.removeAll(.trailer)
+        head.fields.removeAll(.expect)
+        // An extended CONNECT (RFC 8441) is recorded as the GET that it stands for.
+        if head.method != record.method, !record.method.isEmpty { head.method = record.method }
+        if let first = head.targetBytes.first, first != UInt8(ascii: "/"), head.target != "*" {
+            head.target = record.url.pathAndQuery
+        }
+        head.version = .http11
+        try self.init(
+            .request(
+                head,
+                body: record.kind == .http ? body : ByteBuffer(),
+                destination: Destination(scheme: scheme, host: record.url.host, port: record.url.port)
+            )
+        )
+    }
+
+    private static let schemes = ["http": "http", "https": "https", "ws": "http", "wss": "https"]
+
+    /// HTTP/2 may have split them; HTTP/1.1 must not (RFC 9113 §8.2.3).
+    private static func joinCookies(_ fields: inout FieldSection) {
+        let cookies = fields.values(of: .cookie)
+        guard cookies.count > 1, let first = fields.firstIndex(of: .cookie) else { return }
+        fields.setValue(cookies.joined(separator: "; "), at: first)
+        while let next = fields.firstIndex(of: .cookie, from: first + 1) { fields.remove(at: next) }
+    }
+
+    // MARK: - As a text
+
+    /// The request as a text to edit: `POST https://host/path HTTP/1.1`, fields, an empty line, the body decoded.
+    ///
+    /// A body that is no text is one line in angle brackets; where that is left alone the body stays as it is.
+    public var draft: String { HoldDraft(message).text }
+
+    /// Reads a text that a person wrote or edited.
+    ///
+    /// Lines at the top that begin with `#` are left out.
+    ///
+    /// - Parameters:
+    ///   - draft: the text.
+    ///   - original: the request whose draft it was; `nil` for a new one.
+    /// - Throws: ``ControlFailure`` that says in which line what is wrong.
+    public init(draft: String, original: ComposedRequest?) throws(ControlFailure) {
+        let blank = HeldMessage.request(
+            RequestHead(method: "GET", target: "/"),
+            body: ByteBuffer(),
+            destination: Destination(scheme: "http", host: "", port: 80)
+        )
+        try self.init(try HoldDraft(original?.message ?? blank).apply(draft))
+    }
+
+    private var message: HeldMessage { .request(head, body: body, destination: destination) }
+}
+
+extension ComposedRequest: Hashable {
+    /// Compares what would be sent, and where to.
+    public static func == (left: ComposedRequest, right: ComposedRequest) -> Bool {
+        left.message.isSame(as: right.message)
+    }
+
+    /// Feeds what would be sent.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(head.serialized())
+        hasher.combine(destination)
+        hasher.combine(body)
+    }
+}

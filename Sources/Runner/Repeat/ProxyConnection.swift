@@ -1,0 +1,219 @@
+import HTTPModel
+import NIOCore
+import NIOPosix
+import ProxyServer
+import Wire
+
+/// One connection to a proxy, and through it to one origin: requests in HTTP/1.1, one after the other.
+///
+/// It belongs to the task that opened it. What follows an upgrade, or is agreed on by ALPN, goes through ``read()`` and
+/// ``write(_:)``.
+final class ProxyConnection {
+    /// Why a connection came to nothing.
+    enum Failure: Error, CustomStringConvertible {
+        /// The proxy opened no tunnel; with the status of its answer.
+        case noTunnel(Int)
+        /// The proxy closed the connection before the answer was whole.
+        case closed(hadAnswer: Bool)
+        /// The time was over.
+        case expired(Duration)
+
+        var description: String {
+            switch self {
+            case .noTunnel(let status):
+                "The proxy opened no tunnel: \(status) \(ResponseHead.standardReason(status))."
+            case .closed(false): "The proxy closed the connection without an answer."
+            case .closed(true): "The proxy closed the connection before the answer was whole."
+            case .expired(let limit): "There was no whole answer within \(limit.components.seconds) seconds."
+            }
+        }
+    }
+
+    /// What is told of a response while it comes.
+    enum Arrival {
+        /// The head of the final response.
+        case head(ResponseHead)
+        /// A part of its body.
+        case part(ByteBuffer)
+    }
+
+    private let channel: any Channel
+    private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    private var parser = HTTP1ResponseParser()
+    private var keepsAlive = true
+
+    /// Bodies beyond this are written while the answer is read.
+    private static let smallBody = 64 << 10
+
+    /// Connects to a proxy, and closes the connection after `body`.
+    ///
+    /// - Parameters:
+    ///   - proxy: the proxy's address.
+    ///   - limit: how long connecting may take.
+    ///   - body: what to do with the connection.
+    /// - Throws: `NIOConnectionError` where the proxy cannot be reached, and what `body` throws.
+    static func open(
+        through proxy: SocketAddress,
+        within limit: Duration = .seconds(10),
+        _ body: (ProxyConnection) async throws -> Void
+    ) async throws {
+        let stream = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(TimeAmount(limit))
+            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .connect(to: proxy) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        try await stream.executeThenClose { inbound, outbound in
+            try await body(ProxyConnection(stream.channel, inbound, outbound))
+        }
+    }
+
+    private init(
+        _ channel: any Channel,
+        _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
+        _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) {
+        self.channel = channel
+        self.inbound = inbound.makeAsyncIterator()
+        self.outbound = outbound
+    }
+
+    /// Whether another request may follow.
+    var isReusable: Bool { keepsAlive && channel.isActive }
+
+    /// Lets the proxy open a tunnel, and speaks TLS through it.
+    ///
+    /// Whether TLS comes about shows at the first request.
+    ///
+    /// - Parameters:
+    ///   - origin: where the tunnel leads.
+    ///   - trust: whose certificates are believed.
+    ///   - applicationProtocol: what is offered by ALPN.
+    /// - Throws: ``Failure`` where the proxy opens no tunnel.
+    func startTLS(to origin: RequestURL, trust: TLSTrust, applicationProtocol: String = "http/1.1") async throws {
+        let host = origin.host
+        let authority = host.contains(":") ? "[\(host)]:\(origin.port)" : "\(host):\(origin.port)"
+        let connect = RequestHead(method: "CONNECT", target: authority, fields: [("Host", authority)])
+        let answer = try await exchange(connect)
+        guard answer.status == 200 else { throw Failure.noTunnel(answer.status) }
+        try await channel.eventLoop.submit { [channel] in
+            let context = try TLSClientContext(TLSClientConfiguration(trust: trust))
+            let session = try context.makeSession(host: host, applicationProtocols: [applicationProtocol])
+            // Beneath the handler that passes plaintext on to us.
+            try channel.pipeline.syncOperations.addHandler(TLSChannelHandler(session: session), position: .first)
+        }.get()
+        parser = HTTP1ResponseParser()
+        keepsAlive = true
+    }
+
+    /// Closes the connection after a time, unless the work is done before.
+    ///
+    /// - Throws: what `work` throws, or ``Failure/expired(_:)``.
+    func within(_ limit: Duration, _ work: () async throws -> Void) async throws {
+        let deadline = ContinuousClock.now + limit
+        let expiry = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { [channel] in channel.close(promise: nil) }
+        defer { expiry.cancel() }
+        do {
+            try await work()
+        } catch where ContinuousClock.now >= deadline && !Task.isCancelled {
+            throw Failure.expired(limit)
+        }
+    }
+
+    // MARK: - Messages
+
+    /// Sends a request and reads the final response to its end; interim ones are passed over.
+    ///
+    /// - Parameters:
+    ///   - head: the request's head, its framing fields in agreement with the body.
+    ///   - body: the request's body.
+    ///   - take: told of the final head, and of each part of the body, which is not kept otherwise.
+    /// - Returns: the response's head.
+    /// - Throws: ``Failure``, `HTTP1ParseError`, or what TLS or the socket has to say.
+    func exchange(
+        _ head: RequestHead,
+        body: ByteBuffer = ByteBuffer(),
+        _ take: (Arrival) -> Void = { _ in }
+    ) async throws -> ResponseHead {
+        parser.expect(method: head.method)
+        if !Persistence.keepsAlive(head) { keepsAlive = false }
+        var output = ByteBuffer()
+        HTTP1Encoder.writeHead(head, into: &output)
+        guard body.readableBytes > ProxyConnection.smallBody else {
+            output.writeImmutableBuffer(body)
+            // Where it cannot be written the proxy may have said why before it closed.
+            try? await outbound.write(output)
+            return try await response(take)
+        }
+        // A proxy that answers before it has read everything must find us reading.
+        return try await withThrowingTaskGroup(of: Bool.self) { [outbound, output] writing in
+            writing.addTask { await ProxyConnection.write(output, body, to: outbound) }
+            let response = try await response(take)
+            writing.cancelAll()
+            // What it did not read of a request would be read as the next one.
+            if try await writing.next() != true { keepsAlive = false }
+            return response
+        }
+    }
+
+    private static func write(
+        _ head: ByteBuffer,
+        _ body: ByteBuffer,
+        to outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) async -> Bool {
+        do {
+            try await outbound.write(head)
+            var rest = body
+            while let piece = rest.readSlice(length: min(rest.readableBytes, smallBody)), piece.readableBytes > 0 {
+                try await outbound.write(piece)
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func response(_ take: (Arrival) -> Void) async throws -> ResponseHead {
+        var response: ResponseHead?
+        var isAtEnd = false
+        while true {
+            while let event = try parser.next() {
+                switch event {
+                case .informational: continue
+                case .head(let head, let framing):
+                    response = head
+                    take(.head(head))
+                    // After a 101 the connection is no longer one for HTTP.
+                    if head.status == 101 || !Persistence.keepsAlive(head, framing: framing) { keepsAlive = false }
+                case .part(let part): take(.part(part))
+                case .end:
+                    if let response { return response }
+                }
+            }
+            guard !isAtEnd else { throw Failure.closed(hadAnswer: response != nil) }
+            if let bytes = try await inbound.next() {
+                parser.receive(bytes)
+            } else {
+                try Task.checkCancellation()
+                isAtEnd = true
+                parser.receiveEOF()
+            }
+        }
+    }
+
+    // MARK: - Bytes
+
+    /// The next bytes that follow what was read of HTTP/1.1; `nil` at the end of the connection.
+    func read() async throws -> ByteBuffer? {
+        if let rest = parser.takeRemaining(), rest.readableBytes > 0 { return rest }
+        return try await inbound.next()
+    }
+
+    /// Writes bytes as they are.
+    func write(_ bytes: ByteBuffer) async throws {
+        try await outbound.write(bytes)
+    }
+}

@@ -1,0 +1,77 @@
+/// How often a request is sent again, and how fast.
+public struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
+    /// How often it is sent in all.
+    public var times: Int
+    /// How many are under way at a time.
+    public var parallel: Int
+    /// How long each of these waits between an answer and its next request, in milliseconds.
+    public var delayMilliseconds: Int
+
+    /// The most that a plan sends.
+    public static let mostTimes = 100_000
+    /// The most that are under way at a time.
+    public static let mostParallel = 256
+    /// The longest that is waited between two requests: an hour.
+    public static let longestDelay = 3_600_000
+    /// Beyond so many requests a host that is not local must be meant.
+    public static let confirmedTimes = 100
+
+    /// Makes a plan; what is out of bounds is brought to the nearest bound.
+    public init(times: Int = 1, parallel: Int = 1, delayMilliseconds: Int = 0) {
+        self.times = min(max(times, 1), RepeatPlan.mostTimes)
+        self.parallel = min(max(parallel, 1), RepeatPlan.mostParallel)
+        self.delayMilliseconds = min(max(delayMilliseconds, 0), RepeatPlan.longestDelay)
+    }
+
+    /// Reads a plan as a person writes it: `100`, `100 x 10`, `100 x 10, 50ms`, `20, 2s`.
+    ///
+    /// - Throws: ``ControlFailure`` that says what is wrong with which part.
+    public init(_ text: String) throws(ControlFailure) {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
+        let counts = (parts.first ?? "").split(omittingEmptySubsequences: false) { "xX×*".contains($0) }
+        guard parts.count <= 2, (1...2).contains(counts.count) else {
+            throw ControlFailure("'\(text.prefix(60))' is no plan.", hint: RepeatPlan.help)
+        }
+        let times = try RepeatPlan.number(String(counts[0]), in: 1...RepeatPlan.mostTimes, "how often")
+        let parallel =
+            counts.count < 2
+            ? 1 : try RepeatPlan.number(String(counts[1]), in: 1...RepeatPlan.mostParallel, "how many at a time")
+        let delay = parts.count < 2 ? 0 : try RepeatPlan.delay(parts[1])
+        self.init(times: times, parallel: parallel, delayMilliseconds: delay)
+    }
+
+    /// The plan as ``init(_:)`` reads it.
+    public var description: String {
+        let counts = parallel == 1 ? "\(times)" : "\(times) x \(parallel)"
+        return delayMilliseconds == 0 ? counts : "\(counts), \(delayMilliseconds)ms"
+    }
+
+    /// Whether it should be asked for once more: so many requests to a machine that is not this one.
+    public func needsConfirmation(for request: ComposedRequest) -> Bool {
+        times > RepeatPlan.confirmedTimes && !request.isLocal
+    }
+
+    private static let help = "For example: 100 x 10, 50ms: 100 in all, 10 at a time, 50 ms between them."
+
+    private static func number(
+        _ text: String,
+        in range: ClosedRange<Int>,
+        _ what: String
+    ) throws(ControlFailure) -> Int {
+        guard let number = Int(text), range.contains(number) else {
+            throw ControlFailure(
+                "'\(text.prefix(40))' does not say \(what): a number from \(range.lowerBound) to \(range.upperBound).",
+                hint: help
+            )
+        }
+        return number
+    }
+
+    private static func delay(_ text: String) throws(ControlFailure) -> Int {
+        let units = [("ms", 1), ("s", 1000)]
+        guard let (unit, scale) = units.first(where: { text.hasSuffix($0.0) }) else {
+            throw ControlFailure("'\(text.prefix(40))' is no delay with its unit, as 50ms or 2s.", hint: help)
+        }
+        return try number(String(text.dropLast(unit.count)), in: 0...(longestDelay / scale), "how long to wait") * scale
+    }
+}

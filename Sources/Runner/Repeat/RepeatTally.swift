@@ -1,0 +1,79 @@
+import Synchronization
+
+/// What the senders of one plan share: the requests that are still to be sent, and what came of the others.
+final class SharedTally: Sendable {
+    private let tally: Mutex<RepeatTally>
+
+    /// How far the plan is told at most: ten times a second.
+    private static let interval = Duration.milliseconds(100)
+
+    init(total: Int) {
+        tally = Mutex(RepeatTally(total: total))
+    }
+
+    var progress: RepeatProgress { tally.withLock { $0.progress } }
+
+    @Sendable
+    func begin() -> Bool { tally.withLock { $0.begin() } }
+
+    @Sendable
+    func add(_ outcome: SendOutcome) { tally.withLock { $0.add(outcome) } }
+
+    /// Tells how far the plan is whenever that has changed, until it is cancelled.
+    func tell(_ progress: @Sendable (RepeatProgress) -> Void) async {
+        var told = self.progress
+        while (try? await Task.sleep(for: SharedTally.interval)) != nil {
+            let now = self.progress
+            if now != told { progress(now) }
+            told = now
+        }
+    }
+}
+
+/// Counts outcomes.
+struct RepeatTally {
+    private(set) var progress: RepeatProgress
+    private var begun = 0
+    /// How long answers took, the shortest first.
+    private var durations: [Int64] = []
+
+    init(total: Int) {
+        progress = RepeatProgress(total: total)
+    }
+
+    /// Takes the next request of the plan; false where there is none left.
+    mutating func begin() -> Bool {
+        guard begun < progress.total else { return false }
+        begun += 1
+        return true
+    }
+
+    mutating func add(_ outcome: SendOutcome) {
+        progress.done += 1
+        if let status = outcome.status { progress.statuses[status, default: 0] += 1 }
+        guard outcome.failure == nil else {
+            progress.failures += 1
+            progress.firstFailure = progress.firstFailure ?? outcome.failure
+            return
+        }
+        durations.insert(outcome.duration, at: place(of: outcome.duration))
+        progress.p50 = percentile(50)
+        progress.p95 = percentile(95)
+        progress.max = durations.last ?? 0
+    }
+
+    /// The nearest rank: the least duration that so many of 100 do not exceed.
+    private func percentile(_ percent: Int) -> Int64 {
+        let rank = (durations.count * percent + 99) / 100
+        return durations.isEmpty ? 0 : durations[Swift.max(rank, 1) - 1]
+    }
+
+    private func place(of duration: Int64) -> Int {
+        var range = 0..<durations.count
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            range = durations[middle] <= duration ? (middle + 1)..<range.upperBound : range.lowerBound..<middle
+        }
+        return range.lowerBound
+    }
+}

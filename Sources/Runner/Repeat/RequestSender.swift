@@ -1,0 +1,182 @@
+import HTTPModel
+public import NIOCore
+import NIOPosix
+public import Wire
+
+/// Sends requests through a running proxy, so that its tools apply to them and they are recorded like any others.
+///
+/// It needs no more than the proxy's address and the certificate of its authority, so it also serves a proxy that runs
+/// in another process.
+public final class RequestSender: Sendable {
+    private let proxy: SocketAddress
+    private let trust: TLSTrust
+    private let limit: Duration
+
+    /// Serves a proxy of this process.
+    ///
+    /// - Parameters:
+    ///   - proxy: where it listens.
+    ///   - authority: what signs its certificates; the system's authorities count too, for hosts that it passes through
+    ///     unread.
+    ///   - limit: how long one request may take in all.
+    public init(proxy: SocketAddress, authority: CertificateAuthority, limit: Duration = .seconds(300)) {
+        self.proxy = RequestSender.reachable(proxy)
+        trust = TLSTrust(authorities: [authority])
+        self.limit = limit
+    }
+
+    /// Serves a proxy of another process.
+    ///
+    /// - Parameters:
+    ///   - proxy: where it listens, for example `127.0.0.1:8080` or `[::1]:8080`.
+    ///   - authority: the PEM file with the certificate of its authority.
+    ///   - limit: how long one request may take in all.
+    /// - Throws: ``StartFailure`` where that is no address; `CertificateFailure` where the file cannot be used.
+    public init(
+        proxy: String,
+        authority: String = StandardPaths.authorityCertificate,
+        limit: Duration = .seconds(300)
+    ) throws {
+        guard let (host, port) = RequestURL.splitAuthority(proxy), let port,
+            let address = try? SocketAddress(ipAddress: host, port: port)
+        else {
+            throw StartFailure("'\(proxy)' is no address of a proxy.", hint: "For example: 127.0.0.1:8080")
+        }
+        self.proxy = RequestSender.reachable(address)
+        trust = TLSTrust(extraFiles: [authority])
+        try trust.loadExtraFiles()
+        self.limit = limit
+    }
+
+    /// A proxy that listens on all addresses is reached by that of this machine.
+    private static func reachable(_ address: SocketAddress) -> SocketAddress {
+        guard let host = address.ipAddress, ["0.0.0.0", "::"].contains(host) else { return address }
+        return (try? SocketAddress(ipAddress: host == "::" ? "::1" : "127.0.0.1", port: address.port ?? 0)) ?? address
+    }
+
+    // MARK: - Sending
+
+    /// Sends a request once.
+    public func send(_ request: ComposedRequest) async -> SendOutcome {
+        var outcome: SendOutcome?
+        await work(request, delay: .zero, hasNext: { outcome == nil }, report: { outcome = $0 })
+        return outcome ?? SendOutcome(status: nil, duration: 0, bytes: 0, failure: "It was cancelled.")
+    }
+
+    /// Carries out a plan; cancelling the task ends it early.
+    ///
+    /// - Parameters:
+    ///   - request: what to send.
+    ///   - plan: how often, and how fast.
+    ///   - progress: told how far the plan is, ten times a second at most, and at the end.
+    /// - Returns: what came of it. Requests that were cut off by a cancellation do not count.
+    @discardableResult
+    public func run(
+        _ request: ComposedRequest,
+        _ plan: RepeatPlan,
+        progress: @escaping @Sendable (RepeatProgress) -> Void = { _ in }
+    ) async -> RepeatProgress {
+        let tally = SharedTally(total: plan.times)
+        await withTaskGroup { group in
+            group.addTask { await tally.tell(progress) }
+            await withTaskGroup { workers in
+                for _ in 0..<min(plan.parallel, plan.times) {
+                    workers.addTask {
+                        await self.work(
+                            request,
+                            delay: .milliseconds(plan.delayMilliseconds),
+                            hasNext: tally.begin,
+                            report: tally.add
+                        )
+                    }
+                }
+            }
+            group.cancelAll()
+        }
+        let end = tally.progress
+        progress(end)
+        return end
+    }
+
+    /// Sends a request as long as there is to be another, on as few connections as the proxy allows.
+    private func work(
+        _ request: ComposedRequest,
+        delay: Duration,
+        hasNext: () -> Bool,
+        report: (SendOutcome) -> Void
+    ) async {
+        var hasMore = hasNext()
+        while hasMore, !Task.isCancelled {
+            var attempt = Attempt()
+            do {
+                try await ProxyConnection.open(through: proxy) { connection in
+                    while true {
+                        try await exchange(request, on: connection, &attempt)
+                        report(attempt.outcome())
+                        hasMore = hasNext()
+                        guard hasMore else { return }
+                        if delay > .zero { try await Task.sleep(for: delay) }
+                        guard connection.isReusable else { return }
+                        attempt = Attempt(isOnUsedConnection: true)
+                    }
+                }
+            } catch {
+                // A connection may be closed in the moment in which it is used again (RFC 9112 §9.3.1).
+                let mayRepeat = attempt.isOnUsedConnection && attempt.status == nil && request.isIdempotent
+                if Task.isCancelled { return }
+                if attempt.end != nil || mayRepeat { continue }
+                report(attempt.outcome(failure: describe(error)))
+                hasMore = hasNext()
+                if hasMore, delay > .zero { try? await Task.sleep(for: delay) }
+            }
+        }
+    }
+
+    private func exchange(
+        _ request: ComposedRequest,
+        on connection: ProxyConnection,
+        _ attempt: inout Attempt
+    ) async throws {
+        try await connection.within(limit) {
+            if request.isSecure, !attempt.isOnUsedConnection {
+                try await connection.startTLS(to: request.origin, trust: trust)
+            }
+            let head = try await connection.exchange(request.headToSend, body: request.body) { event in
+                switch event {
+                case .head(let head): attempt.status = head.status
+                case .part(let part): attempt.bytes += Int64(part.readableBytes)
+                }
+            }
+            attempt.status = head.status
+        }
+        attempt.end = .now
+    }
+
+    /// One request on its way.
+    private struct Attempt {
+        let start = ContinuousClock.now
+        /// Whether the connection carried another one before.
+        var isOnUsedConnection = false
+        var status: Int?
+        var bytes: Int64 = 0
+        var end: ContinuousClock.Instant?
+
+        func outcome(failure: String? = nil) -> SendOutcome {
+            let duration = start.duration(to: end ?? .now) / .microseconds(1)
+            return SendOutcome(status: status, duration: Int64(duration), bytes: bytes, failure: failure)
+        }
+    }
+
+    private func describe(_ error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError:
+            let cause = error.connectionErrors.first.map { "\($0.error)" } ?? "there is no way to it"
+            return "The proxy cannot be reached: \(cause)"
+        case is ChannelError, is IOError:
+            return "The connection to the proxy failed: \(error)"
+        case let error as TLSFailure:
+            return "TLS by way of the proxy failed: \(error)"
+        default: return "\(error)"
+        }
+    }
+}
