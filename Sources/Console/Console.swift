@@ -1,0 +1,69 @@
+import Foundation
+public import Terminal
+
+/// The terminal UI that drives everything.
+public enum Console {
+    /// Opens the console on a terminal, and returns at its end.
+    ///
+    /// The first frame is drawn before there is anything to show, so that a slow start is seen to be one.
+    ///
+    /// - Parameters:
+    ///   - source: what is looked at.
+    ///   - terminal: where it is drawn.
+    ///   - prepare: starts the proxy or opens the session; called once, beside the drawing.
+    ///   - configure: changes the model before the first frame, for example its keys.
+    /// - Throws: ``ConsoleFailure`` where the terminal cannot be used; what `prepare` throws.
+    public static func run(
+        _ source: ConsoleModel.Source,
+        on terminal: any TerminalDevice & Sendable,
+        prepare: @escaping @Sendable () async throws -> ConsoleServices,
+        configure: (inout ConsoleModel) -> Void = { _ in }
+    ) async throws {
+        let inbox = try Inbox()
+        let signals = try TerminalSignals()
+        let (work, submission) = AsyncStream.makeStream(of: EffectRunner.Work.self)
+        let effects = EffectRunner(inbox: inbox) { submission.yield($0) }
+        var model = ConsoleModel(source: source, size: terminal.size, look: look(terminal.capabilities))
+        configure(&model)
+        let initial = model
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                // The screen has a thread of its own: nothing that waits for others runs on it.
+                try await onOwnThread {
+                    defer { submission.finish() }
+                    try ConsoleLoop(initial, terminal, signals, inbox, effects).run()
+                }
+            }
+            group.addTask {
+                do {
+                    try effects.connect(try await prepare())
+                } catch {
+                    inbox.send(.failed(error))
+                }
+            }
+            group.addTask {
+                await withDiscardingTaskGroup { works in
+                    for await job in work { works.addTask { await job() } }
+                    works.cancelAll()
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// How things are drawn on a terminal.
+    public static func look(_ capabilities: TerminalCapabilities) -> Look {
+        Look(theme: capabilities.colorDepth == .none ? .plain : .dark, isUnicode: capabilities.isUnicode)
+    }
+
+    private static func onOwnThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            let thread = Thread {
+                continuation.resume(with: Result { try body() })
+            }
+            thread.name = "sluice.console"
+            thread.stackSize = 8 << 20
+            thread.start()
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Recording
+import Runner
+import Sharing
+
+/// Requests that are sent again, and messages that wait.
+extension EffectRunner {
+    /// The longest body that is sent again.
+    private static let longestBody = 64 << 20
+
+    private func request(_ id: ExchangeID, _ reader: SessionReader) throws -> ComposedRequest {
+        guard let exchange = try reader.exchange(id) else {
+            throw ConsoleFailure("Exchange \(id) is not in this session.")
+        }
+        let size = try reader.bodySize(of: id, side: .requestReceived) ?? 0
+        guard size <= Self.longestBody else {
+            throw ConsoleFailure("The request's body is longer than \(Self.longestBody >> 20) MiB; copy it as cURL.")
+        }
+        return try ComposedRequest(exchange, body: reader.body(of: id, side: .requestReceived, limit: Self.longestBody))
+    }
+
+    /// Opens a request as a text to edit.
+    func openRequest(_ id: ExchangeID) {
+        onReader { [self] reader, inbox in
+            let request = try request(id, reader)
+            inbox.send(
+                .editor(
+                    EditorState(
+                        purpose: .request(id),
+                        title: "Edit and send",
+                        area: TextArea(request.draft),
+                        remark: "Start line, headers, an empty line, the body. Content-Length follows from the body."
+                    )
+                )
+            )
+        }
+    }
+
+    /// Sends a request: as it was where the draft is empty, else as the draft says.
+    func send(_ draft: String, _ id: ExchangeID?) {
+        onReader { [self] reader, inbox in
+            guard let sender = services?.sender else {
+                return inbox.send(.said("Requests are sent through a running proxy; there is none.", .error))
+            }
+            let original = try id.map { try self.request($0, reader) }
+            let request = draft.isEmpty ? original : try ComposedRequest(draft: draft, original: original)
+            guard let request else { return }
+            start {
+                let outcome = await sender.send(request)
+                if let failure = outcome.failure {
+                    inbox.send(.said("\(request.method) \(request.url): \(failure)", .error))
+                } else {
+                    let status = outcome.status.map { ", \($0)" } ?? ""
+                    let time = Measures.duration(outcome.duration)
+                    inbox.send(.said("Sent: \(request.method) \(request.url)\(status), \(time)", .info))
+                }
+            }
+        }
+    }
+
+    /// Sends a request many times, and tells how it goes.
+    func repeatMany(_ id: ExchangeID, _ times: Int, _ parallel: Int, _ delay: Int) {
+        let begun = cancellations.load(ordering: .relaxed)
+        onReader { [self] reader, inbox in
+            guard let sender = services?.sender else {
+                inbox.send(.jobEnded(.repeating))
+                return inbox.send(.said("Requests are sent through a running proxy; there is none.", .error))
+            }
+            let request: ComposedRequest
+            do {
+                request = try self.request(id, reader)
+            } catch {
+                inbox.send(.jobEnded(.repeating))
+                throw error
+            }
+            let plan = RepeatPlan(times: times, parallel: parallel, delayMilliseconds: delay)
+            start { [self] in
+                let outcome = await untilCancelled(since: begun) {
+                    await sender.run(request, plan) { progress in
+                        inbox.send(.job(Job(id: .repeating, title: RepeatText.brief(progress), progress: nil, startedAt: 0)))
+                    }
+                }
+                inbox.send(.jobEnded(.repeating))
+                guard let outcome else { return }
+                let title = outcome.isFinished ? "Sent \(times) times" : "Stopped after \(outcome.done) of \(times)"
+                inbox.send(.report(title: title, RepeatText.report(outcome, request)))
+            }
+        }
+    }
+
+    /// Does work until it ends or all is to stop.
+    private func untilCancelled<Value: Sendable>(
+        since begun: Int,
+        _ work: @escaping @Sendable () async -> Value
+    ) async -> Value? {
+        await withTaskGroup(of: Value?.self) { group in
+            group.addTask { await work() }
+            group.addTask { [self] in
+                while cancellations.load(ordering: .relaxed) == begun, !Task.isCancelled {
+                    try? await Task.sleep(for: .milliseconds(50))
+                }
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            if let first { return first }
+            // The work tells how far it came before it was stopped.
+            return await group.next() ?? nil
+        }
+    }
+
+    // MARK: - Messages that wait
+
+    func openHold(_ id: String) {
+        guard let target = services?.target else { return }
+        start { [inbox] in
+            guard let hold = await target.waitingHolds().first(where: { $0.id.description == id }) else {
+                return inbox.send(.said("Message \(id) does not wait any more.", .error))
+            }
+            let details = HoldDetails(hold)
+            inbox.send(
+                .editor(
+                    EditorState(
+                        purpose: .hold(id),
+                        title: "Held \(hold.message.side) of \(hold.method) \(hold.url)",
+                        area: TextArea(details.draft),
+                        remark: "ctrl-s lets it go on as it stands here; esc keeps it waiting."
+                    )
+                )
+            )
+        }
+    }
+
+    func decide(_ ids: [String], _ decision: HoldDecision) {
+        guard let target = services?.target else { return }
+        start { [inbox] in
+            var decided = 0
+            for hold in await target.waitingHolds() where ids.contains(hold.id.description) {
+                do {
+                    let resolution: HoldResolution =
+                        switch decision {
+                        case .execute: .execute(nil)
+                        case .cancel: .cancel
+                        case .abort: .abort
+                        case .edited(let text): try Self.edit(text).resolution(for: hold.message)
+                        }
+                    if await target.decide(hold.id, resolution) { decided += 1 }
+                } catch {
+                    return inbox.send(.said("\(error) The message still waits.", .error))
+                }
+            }
+            let words =
+                switch decision {
+                case .execute: "on its way"
+                case .cancel: "on its way as it came"
+                case .abort: "aborted"
+                case .edited: "on its way as edited"
+                }
+            inbox.send(
+                decided == 0
+                    ? .said("It does not wait any more.", .error)
+                    : .said(decided == 1 ? "The message is \(words)." : "\(decided) messages are \(words).", .info)
+            )
+            inbox.send(.proxy(await target.status(), await target.waitingHolds().map { HoldSummary($0) }))
+        }
+    }
+
+    private static func edit(_ text: String) -> HoldEdit {
+        var edit = HoldEdit()
+        edit.raw = text
+        return edit
+    }
+}
+
+/// What sending many times came to, in words.
+enum RepeatText {
+    static func brief(_ progress: RepeatProgress) -> String {
+        "sent \(progress.done) of \(progress.total), p50 \(Measures.duration(progress.p50))"
+            + (progress.failures > 0 ? ", \(progress.failures) failed" : "")
+    }
+
+    static func report(_ progress: RepeatProgress, _ request: ComposedRequest) -> DetailDocument {
+        func line(_ label: String, _ value: String, _ role: Role = .text) -> DetailLine {
+            let name = label + String(repeating: " ", count: max(1, 12 - label.count))
+            return DetailLine([Span(name, .label), Span(value, role)])
+        }
+        var lines = [
+            line("request", "\(request.method) \(request.url)"), line("sent", "\(progress.done) of \(progress.total)"),
+            line("failed", "\(progress.failures)", progress.failures > 0 ? .failure : .success),
+        ]
+        if let failure = progress.firstFailure { lines.append(line("first", failure, .failure)) }
+        for (status, count) in progress.statuses.sorted(by: { $0.key < $1.key }) {
+            lines.append(line("status \(status)", "\(count)", status >= 400 ? .clientError : .success))
+        }
+        lines.append(line("p50", Measures.duration(progress.p50)))
+        lines.append(line("p95", Measures.duration(progress.p95)))
+        lines.append(line("max", Measures.duration(progress.max)))
+        return DetailDocument(lines: lines)
+    }
+}
