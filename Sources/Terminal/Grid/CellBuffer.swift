@@ -87,20 +87,22 @@ public struct CellBuffer: Sendable {
         }
     }
 
-    /// Changes the style of each cell of a rectangle.
+    /// Changes the style of each character that begins in a rectangle.
     public mutating func restyle(_ rect: Rect, _ change: (Style) -> Style) {
         let area = rect.intersection(visible)
         var memory: (before: UInt64, after: Style)?
         for y in area.y..<area.maxY {
-            for index in y * size.width + area.x..<y * size.width + area.maxX {
+            for index in y * size.width + area.x..<y * size.width + area.maxX where !cells[index].isContinuation {
                 let before = cells[index].styleBits
+                let after: Style
                 if let memory, memory.before == before {
-                    cells[index].style = memory.after
+                    after = memory.after
                 } else {
-                    let after = change(Style(packed: before))
+                    after = change(Style(packed: before))
                     memory = (before, after)
-                    cells[index].style = after
                 }
+                cells[index].style = after
+                if cells[index].isWide { cells[index + 1].style = after }
             }
         }
     }

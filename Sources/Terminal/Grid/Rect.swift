@@ -84,9 +84,9 @@ public struct Rect: Hashable, Sendable {
 
     /// The rectangle without `count` cells on each side.
     public func inset(_ count: Int) -> Rect {
-        let columns = min(max(count, 0), width / 2)
-        let rows = min(max(count, 0), height / 2)
-        return Rect(x: x + columns, y: y + rows, width: width - 2 * count, height: height - 2 * count)
+        let columns = min(max(count, 0), (width + 1) / 2)
+        let rows = min(max(count, 0), (height + 1) / 2)
+        return Rect(x: x + columns, y: y + rows, width: width - 2 * columns, height: height - 2 * rows)
     }
 
     /// The first `rows` rows, and what is below them.

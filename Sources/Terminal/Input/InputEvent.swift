@@ -61,7 +61,9 @@ public enum TerminalReply: Hashable, Sendable {
     /// Its background, asked with ``backgroundQuery``: red, green and blue, each 0–255.
     case background(red: UInt8, green: UInt8, blue: UInt8)
 
-    /// Asks for the background's colour. A terminal that does not know the question does not answer.
+    /// Asks for the background's colour.
+    ///
+    /// A terminal that does not know the question does not answer.
     public static let backgroundQuery: [UInt8] = Array("\u{1B}]11;?\u{1B}\\".utf8)
 
     /// Whether the background is a dark one.

@@ -43,3 +43,40 @@ public struct TerminalCapabilities: Hashable, Sendable {
         self.isInsideTmux = isInsideTmux
     }
 }
+
+extension TerminalCapabilities {
+    /// What the environment and the terminfo database say.
+    ///
+    /// Without a terminal, or with one that cannot place its cursor by ANSI's sequence, ``isDumb`` is set. A name the database
+    /// does not have is taken for a terminal like xterm, since it was chosen after the database was made. A non-empty
+    /// `NO_COLOR` takes the colours away.
+    public static func detect(environment: [String: String], isTerminal: Bool = true) -> TerminalCapabilities {
+        let name = environment["TERM"] ?? ""
+        let entry = Terminfo(name: name)
+        let isDumb = !isTerminal || name.isEmpty || name == "dumb" || entry?.isANSI == false
+        return TerminalCapabilities(
+            name: name,
+            colorDepth: isDumb ? .none : colorDepth(environment, name: name, colors: entry?.colors),
+            isUnicode: isUnicode(environment),
+            isDumb: isDumb,
+            isInsideTmux: !(environment["TMUX"] ?? "").isEmpty
+        )
+    }
+
+    private static func colorDepth(_ environment: [String: String], name: String, colors: Int?) -> ColorDepth {
+        if !(environment["NO_COLOR"] ?? "").isEmpty { return .none }
+        let more = (environment["COLORTERM"] ?? "").lowercased()
+        if ["truecolor", "24bit"].contains(more) || name.hasSuffix("-direct") { return .palette256 }
+        guard let colors else { return name.contains("256color") ? .palette256 : .ansi16 }
+        let depth: ColorDepth = colors >= 256 ? .palette256 : colors >= 16 ? .ansi16 : colors >= 8 ? .ansi8 : .none
+        // Any other word in COLORTERM says that there are colours, but not how many.
+        return more.isEmpty ? depth : max(depth, .ansi16)
+    }
+
+    /// The first of the three that is set decides, as it does in the C library.
+    private static func isUnicode(_ environment: [String: String]) -> Bool {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+        let word = locale.lowercased()
+        return word.contains("utf-8") || word.contains("utf8")
+    }
+}

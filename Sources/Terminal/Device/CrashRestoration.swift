@@ -1,0 +1,114 @@
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Restores the terminal where nobody else can any more: at a crash, and when `exit` is called.
+///
+/// All that a signal handler needs is prepared beforehand, in memory that is never given back. The handler writes a sequence,
+/// sets the terminal's attributes, and raises the signal again with the action that was there before: the default one, which
+/// ends the process and leaves a core, or that of the Swift runtime, which prints a backtrace.
+enum CrashRestoration {
+    private struct Record {
+        var input: Int32
+        var output: Int32
+        var attributes: termios
+        var sequence: UnsafeMutableBufferPointer<UInt8>
+        var length: Int
+    }
+
+    private static let signals = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP]
+
+    /// Whether the record is whole, and a terminal to be restored.
+    private static let isArmed = Atomic<Bool>(false)
+
+    private static let capacity = 512
+
+    /// The address of the record.
+    ///
+    /// It is written only while not armed, by the thread that enters the terminal; whoever takes `isArmed` back reads it.
+    private static let record: UInt = {
+        let record = UnsafeMutablePointer<Record>.allocate(capacity: 1)
+        record.initialize(
+            to: Record(
+                input: -1,
+                output: -1,
+                attributes: termios(),
+                sequence: .allocate(capacity: capacity),
+                length: 0
+            )
+        )
+        return UInt(bitPattern: record)
+    }()
+
+    /// The address of the actions before ours, indexed by the signal's number.
+    private static let actionsBefore: UInt = {
+        let actions = UnsafeMutablePointer<sigaction>.allocate(capacity: 64)
+        actions.initialize(repeating: sigaction(), count: 64)
+        return UInt(bitPattern: actions)
+    }()
+
+    private static let isInstalled: Bool = {
+        prepareStack()
+        for number in signals {
+            var action = sigaction()
+            action.setHandler { CrashRestoration.crashed($0) }
+            action.sa_flags = Int32(truncatingIfNeeded: SA_ONSTACK)
+            sigemptyset(&action.sa_mask)
+            guard let before = UnsafeMutablePointer<sigaction>(bitPattern: actionsBefore) else { continue }
+            sigaction(number, &action, before + Int(number))
+        }
+        atexit { CrashRestoration.restore() }
+        return true
+    }()
+
+    /// From now on a crash or an exit restores the terminal.
+    ///
+    /// One terminal is looked after; another one takes its place.
+    static func arm(input: Int32, output: Int32, attributes: termios, sequence: [UInt8]) {
+        disarm()
+        guard let record = UnsafeMutablePointer<Record>(bitPattern: record), isInstalled else { return }
+        record.pointee.input = input
+        record.pointee.output = output
+        record.pointee.attributes = attributes
+        record.pointee.length = min(sequence.count, capacity)
+        for (index, byte) in sequence.prefix(capacity).enumerated() { record.pointee.sequence[index] = byte }
+        isArmed.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// The terminal is as it was.
+    static func disarm() {
+        isArmed.store(false, ordering: .sequentiallyConsistent)
+    }
+
+    /// Runs in a signal's handler: nothing here allocates or locks.
+    private static func restore() {
+        guard isArmed.exchange(false, ordering: .sequentiallyConsistent),
+            let record = UnsafeMutablePointer<Record>(bitPattern: record)
+        else { return }
+        _ = write(record.pointee.output, record.pointee.sequence.baseAddress, record.pointee.length)
+        tcsetattr(record.pointee.input, TCSANOW, &record.pointee.attributes)
+    }
+
+    private static func crashed(_ number: Int32) {
+        restore()
+        if let before = UnsafeMutablePointer<sigaction>(bitPattern: actionsBefore) {
+            sigaction(number, before + Int(number), nil)
+        }
+        raise(number)
+    }
+
+    /// A stack of its own for the handlers on this thread, so that one which has overflowed can be reported too.
+    private static func prepareStack() {
+        var present = stack_t()
+        guard sigaltstack(nil, &present) == 0, present.ss_flags & Int32(SS_DISABLE) != 0 else { return }
+        let size = 65_536
+        var stack = stack_t()
+        stack.ss_sp = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+        stack.ss_size = size
+        sigaltstack(&stack, nil)
+    }
+}

@@ -1,0 +1,75 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Reading, writing and waiting on file descriptors, with interrupted calls repeated.
+enum Descriptors {
+    /// What a read gave.
+    enum Reading {
+        case bytes([UInt8])
+        case nothingNow
+        case end
+    }
+
+    /// Reads what is there, at most `limit` bytes, without waiting.
+    ///
+    /// The descriptor stays as it is: a terminal is shared with the shell, which must not find it non-blocking.
+    static func readAvailable(_ descriptor: Int32, limit: Int = 65_536) -> Reading {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard repeated({ poll(&entry, 1, 0) }) > 0 else { return .nothingNow }
+        var count = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, initialized in
+            count = repeated { read(descriptor, buffer.baseAddress, buffer.count) }
+            initialized = max(count, 0)
+        }
+        if count > 0 { return .bytes(bytes) }
+        return count < 0 && errno == EAGAIN ? .nothingNow : .end
+    }
+
+    /// Writes all the bytes, waiting where there is no room; `false` if the other end is gone.
+    @discardableResult
+    static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let count = UnsafeRawBufferPointer(rebasing: rest)
+                let written = repeated { write(descriptor, count.baseAddress, count.count) }
+                if written >= 0 {
+                    rest = rest.dropFirst(written)
+                } else if errno == EAGAIN {
+                    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    _ = repeated { poll(&entry, 1, -1) }
+                    if entry.revents & Int16(POLLERR | POLLNVAL) != 0 { return false }
+                } else {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+
+    /// A pipe of which neither end blocks, and which no child inherits; `nil` if the process may open no more.
+    static func pipe() -> (reading: Int32, writing: Int32)? {
+        var ends: [Int32] = [-1, -1]
+        #if canImport(Darwin)
+        guard Darwin.pipe(&ends) == 0 else { return nil }
+        #else
+        guard Glibc.pipe(&ends) == 0 else { return nil }
+        #endif
+        for end in ends {
+            _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
+        return (ends[0], ends[1])
+    }
+
+    /// Calls until it is not a signal that interrupted.
+    static func repeated<Count: SignedInteger>(_ call: () -> Count) -> Count {
+        while true {
+            let result = call()
+            if result >= 0 || errno != EINTR { return result }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// What is written when the screen is taken, and when it is given back.
+///
+/// What terminfo knows is taken from there; mouse, focus and pastes are in no database, and terminals without them ignore them.
+struct ScreenSequences: Sendable {
+    let enter: [UInt8]
+    let leave: [UInt8]
+
+    init(_ terminfo: Terminfo?) {
+        let screen =
+            terminfo?.alternateScreen ?? .init(on: ScreenSequences.csi("?1049h"), off: ScreenSequences.csi("?1049l"))
+        let keypad = terminfo?.keypad ?? .init(on: ScreenSequences.csi("?1h"), off: ScreenSequences.csi("?1l"))
+        let cursor = terminfo.map(\.showCursor).flatMap { $0.isEmpty ? nil : $0 } ?? ScreenSequences.csi("?25h")
+        // Lines that do not wrap; buttons and drags, in the form that knows no limit; pastes in brackets; focus.
+        let on = ["?25l", "?7l", "?1002h", "?1006h", "?2004h", "?1004h"].flatMap(ScreenSequences.csi)
+        let off = ["?2026l", "0m", "?1004l", "?2004l", "?1006l", "?1002l", "?7h"].flatMap(ScreenSequences.csi)
+        enter = screen.on + keypad.on + on
+        leave = off + keypad.off + screen.off + cursor
+    }
+
+    private static func csi(_ rest: String) -> [UInt8] {
+        [0x1B, 0x5B] + rest.utf8
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// The terminal the program was started in.
+///
+/// While entered, input is raw, the alternate screen is shown without a cursor and does not wrap lines, and mouse, focus and
+/// pastes are reported. However the program ends, by ``leave()``, by `exit` or by a crash, the terminal is restored; only
+/// `SIGKILL` leaves no chance.
+public final class SystemTerminal: TerminalDevice {
+    /// What the terminal can do.
+    public let capabilities: TerminalCapabilities
+    /// Where input comes from.
+    public let inputDescriptor: Int32
+    private let outputDescriptor: Int32
+    /// Opened here, and therefore closed here.
+    private let ownsDescriptor: Bool
+    private let sequences: ScreenSequences
+    private var isEntered = false
+    private var cooked = termios()
+
+    /// The terminal of standard input and output, or else the one that controls the process.
+    ///
+    /// What it can do is read from the environment, by default the process's own.
+    ///
+    /// - Throws: ``TerminalError/noTerminal`` if there is none.
+    public convenience init(environment: [String: String]? = nil) throws {
+        let environment = environment ?? ProcessInfo.processInfo.environment
+        if isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
+            self.init(input: STDIN_FILENO, output: STDOUT_FILENO, ownsDescriptor: false, environment: environment)
+            return
+        }
+        let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { throw TerminalError.noTerminal }
+        self.init(input: descriptor, output: descriptor, ownsDescriptor: true, environment: environment)
+    }
+
+    /// A terminal of descriptors that are open already and stay so.
+    public convenience init(input: Int32, output: Int32, environment: [String: String]) {
+        self.init(input: input, output: output, ownsDescriptor: false, environment: environment)
+    }
+
+    private init(input: Int32, output: Int32, ownsDescriptor: Bool, environment: [String: String]) {
+        inputDescriptor = input
+        outputDescriptor = output
+        self.ownsDescriptor = ownsDescriptor
+        capabilities = .detect(environment: environment, isTerminal: isatty(output) == 1)
+        sequences = ScreenSequences(Terminfo(name: capabilities.name))
+    }
+
+    deinit {
+        leave()
+        if ownsDescriptor { close(inputDescriptor) }
+    }
+
+    /// The columns and rows; 80 × 24 where the terminal does not say.
+    public var size: Size {
+        var window = winsize()
+        guard ioctl(outputDescriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
+            return Size(width: 80, height: 24)
+        }
+        return Size(width: Int(window.ws_col), height: Int(window.ws_row))
+    }
+
+    /// The bytes that came: none if there is nothing now, `nil` when the terminal is gone.
+    public func read() -> [UInt8]? {
+        switch Descriptors.readAvailable(inputDescriptor) {
+        case .bytes(let bytes): bytes
+        case .nothingNow: []
+        case .end: nil
+        }
+    }
+
+    /// Writes all the bytes, and waits where the terminal is slow.
+    ///
+    /// What a terminal that is gone does not take is dropped.
+    public func write(_ bytes: [UInt8]) {
+        Descriptors.writeAll(bytes, to: outputDescriptor)
+    }
+
+    /// Takes the screen.
+    ///
+    /// - Throws: ``TerminalError/refused(code:)`` if raw mode is not possible; then nothing has changed.
+    public func enter() throws {
+        guard !isEntered else { return }
+        guard tcgetattr(inputDescriptor, &cooked) == 0 else { throw TerminalError.refused(code: errno) }
+        // Before anything changes, so that there is no moment in which a crash would leave it so.
+        CrashRestoration.arm(
+            input: inputDescriptor,
+            output: outputDescriptor,
+            attributes: cooked,
+            sequence: sequences.leave
+        )
+        var raw = cooked
+        cfmakeraw(&raw)
+        guard Descriptors.repeated({ tcsetattr(inputDescriptor, TCSADRAIN, &raw) }) == 0 else {
+            let code = errno
+            CrashRestoration.disarm()
+            throw TerminalError.refused(code: code)
+        }
+        isEntered = true
+        write(sequences.enter)
+    }
+
+    /// Gives the screen back as it was; input that nobody read, as mouse reports on their way, is dropped.
+    public func leave() {
+        guard isEntered else { return }
+        isEntered = false
+        write(sequences.leave)
+        _ = Descriptors.repeated { tcsetattr(inputDescriptor, TCSAFLUSH, &cooked) }
+        CrashRestoration.disarm()
+    }
+
+    /// Gives the screen back, stops the process group as `^Z` does, and takes the screen again when the program goes on.
+    ///
+    /// Should the terminal refuse raw mode then, the screen is not taken, and the next read finds the end of input or plain lines.
+    public func suspend() {
+        let wasEntered = isEntered
+        leave()
+        var stop = sigaction()
+        var before = sigaction()
+        stop.setHandler(SIG_IGN)
+        sigaction(SIGTSTP, &stop, &before)
+        kill(0, SIGTSTP)
+        // Raised in this thread, it stops the process before the call returns; sent from outside, it might a moment later.
+        stop.setHandler(SIG_DFL)
+        sigaction(SIGTSTP, &stop, nil)
+        raise(SIGTSTP)
+        sigaction(SIGTSTP, &before, nil)
+        if wasEntered { try? enter() }
+    }
+}

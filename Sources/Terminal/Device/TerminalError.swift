@@ -1,0 +1,21 @@
+/// Why a terminal cannot be used.
+public enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Neither standard input and output nor `/dev/tty` is a terminal.
+    case noTerminal
+    /// The terminal refuses raw mode.
+    case refused(code: Int32)
+    /// Signals are listened for already.
+    case signalsInUse
+    /// The process may open no more descriptors.
+    case noDescriptors
+
+    /// A sentence for the user.
+    public var description: String {
+        switch self {
+        case .noTerminal: "there is no terminal to draw on"
+        case .refused(let code): "the terminal cannot be switched to raw input (error \(code))"
+        case .signalsInUse: "signals are listened for already"
+        case .noDescriptors: "the process may open no more files"
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Turns signals into something a loop can wait for.
+///
+/// While it lives, the process is not ended by these signals; each makes ``descriptor`` readable. Only one may live at a time.
+public final class TerminalSignals {
+    /// A signal that concerns a program with a screen.
+    public enum Signal: UInt8, CaseIterable, Hashable, Sendable {
+        /// SIGWINCH: the terminal has another size.
+        case resized
+        /// SIGCONT: the program goes on after it was stopped.
+        case continued
+        /// SIGTERM: asked to end.
+        case terminate
+        /// SIGHUP: the terminal is gone.
+        case hangUp
+        /// SIGINT: asked to end by another process; `^C` comes as a key.
+        case interrupt
+
+        var number: Int32 {
+            switch self {
+            case .resized: SIGWINCH
+            case .continued: SIGCONT
+            case .terminate: SIGTERM
+            case .hangUp: SIGHUP
+            case .interrupt: SIGINT
+            }
+        }
+    }
+
+    /// Where the handler writes; -1 while nobody listens.
+    private static let target = Atomic<Int32>(-1)
+
+    /// Readable while signals wait to be drained.
+    public let descriptor: Int32
+    private let writing: Int32
+    private var before: [(number: Int32, action: sigaction)] = []
+
+    /// Begins to listen for signals.
+    ///
+    /// - Throws: ``TerminalError`` if another one listens already, or no pipe can be made.
+    public init(_ signals: Set<Signal> = Set(Signal.allCases)) throws {
+        guard let pipe = Descriptors.pipe() else { throw TerminalError.noDescriptors }
+        descriptor = pipe.reading
+        writing = pipe.writing
+        let (isFirst, _) = TerminalSignals.target.compareExchange(
+            expected: -1,
+            desired: pipe.writing,
+            ordering: .sequentiallyConsistent
+        )
+        guard isFirst else {
+            // `deinit` runs for an object whose properties are all set, and finds that it owns nothing but the pipe.
+            throw TerminalError.signalsInUse
+        }
+        for signal in signals {
+            var action = sigaction()
+            action.setHandler { TerminalSignals.arrived($0) }
+            action.sa_flags = Int32(SA_RESTART)
+            sigemptyset(&action.sa_mask)
+            var old = sigaction()
+            sigaction(signal.number, &action, &old)
+            before.append((signal.number, old))
+        }
+    }
+
+    deinit {
+        for (number, action) in before {
+            var action = action
+            sigaction(number, &action, nil)
+        }
+        _ = TerminalSignals.target.compareExchange(expected: writing, desired: -1, ordering: .sequentiallyConsistent)
+        close(writing)
+        close(descriptor)
+    }
+
+    /// The signals that came since the last call.
+    public func drain() -> Set<Signal> {
+        var signals: Set<Signal> = []
+        while case .bytes(let bytes) = Descriptors.readAvailable(descriptor, limit: 256) {
+            signals.formUnion(bytes.compactMap(Signal.init(rawValue:)))
+        }
+        return signals
+    }
+
+    /// Runs in the signal's handler: only what is safe there.
+    private static func arrived(_ number: Int32) {
+        let kept = errno
+        let target = target.load(ordering: .relaxed)
+        var byte: UInt8 =
+            switch number {
+            case SIGWINCH: 0
+            case SIGCONT: 1
+            case SIGTERM: 2
+            case SIGHUP: 3
+            default: 4
+            }
+        // A full pipe holds the signal many times already.
+        if target >= 0 { _ = write(target, &byte, 1) }
+        errno = kept
+    }
+}
+
+extension sigaction {
+    /// Sets the function that is called with the signal's number.
+    mutating func setHandler(_ handler: (@convention(c) (Int32) -> Void)?) {
+        #if canImport(Darwin)
+        __sigaction_u.__sa_handler = handler
+        #else
+        __sigaction_handler.sa_handler = handler
+        #endif
+    }
+}

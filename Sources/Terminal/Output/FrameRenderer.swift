@@ -1,0 +1,223 @@
+/// Makes the bytes that turn one frame into the next.
+///
+/// It remembers what the terminal shows, and where its cursor and pen are. A frame is written within a synchronized update, so
+/// that a terminal which knows these never shows half of one. Colours are degraded to the depth at hand, and on a terminal
+/// without Unicode everything becomes ASCII.
+///
+/// The terminal must not wrap lines by itself (``SystemTerminal`` sees to it): then no cell, not even the last, can scroll it.
+public struct FrameRenderer: Sendable {
+    private let isUnicode: Bool
+    private var pen: Pen
+    private var shown: CellBuffer?
+    private var cursor: CursorPosition?
+    private var isCursorVisible: Bool?
+    private var output: [UInt8] = []
+
+    private static let synchronize: (on: [UInt8], off: [UInt8]) = (
+        Array("\u{1B}[?2026h".utf8), Array("\u{1B}[?2026l".utf8)
+    )
+
+    /// A renderer for a terminal whose screen is in an unknown state.
+    public init(_ capabilities: TerminalCapabilities) {
+        isUnicode = capabilities.isUnicode
+        pen = Pen(depth: capabilities.colorDepth)
+    }
+
+    /// Forgets what the terminal shows: the next frame is drawn whole.
+    public mutating func invalidate() {
+        shown = nil
+    }
+
+    /// The bytes that make the terminal show a frame; none if it shows it already.
+    ///
+    /// The first frame, and one of another size, is drawn whole on a cleared screen.
+    public mutating func render(_ next: CellBuffer) -> [UInt8] {
+        output.removeAll(keepingCapacity: true)
+        output += FrameRenderer.synchronize.on
+        let empty = output.count
+        let before: CellBuffer
+        if let shown, shown.size == next.size {
+            before = shown
+        } else {
+            before = CellBuffer(next.size)
+            pen.forget()
+            setPen(0)
+            append("\u{1B}[?25l\u{1B}[H\u{1B}[2J")
+            isCursorVisible = false
+            cursor = CursorPosition(x: 0, y: 0)
+        }
+        drawRows(from: before, to: next)
+        showCursor(next)
+        shown = next
+        guard output.count > empty else { return [] }
+        output += FrameRenderer.synchronize.off
+        return output
+    }
+
+    private mutating func drawRows(from before: CellBuffer, to next: CellBuffer) {
+        let width = next.size.width
+        guard width > 0 else { return }
+        before.cells.withUnsafeBufferPointer { old in
+            next.cells.withUnsafeBufferPointer { new in
+                for y in 0..<next.size.height {
+                    let range = y * width..<(y + 1) * width
+                    drawRow(y, from: .init(rebasing: old[range]), to: .init(rebasing: new[range]))
+                }
+            }
+        }
+    }
+
+    private mutating func drawRow(_ y: Int, from old: UnsafeBufferPointer<Cell>, to new: UnsafeBufferPointer<Cell>) {
+        var x = 0
+        var end = new.count
+        while x < end, old[x] == new[x] { x += 1 }
+        if x == end { return }
+        while old[end - 1] == new[end - 1] { end -= 1 }
+        // From here on the new row is empty: erased at once, if that is shorter than spaces.
+        var blank = new.count
+        while blank > x, new[blank - 1] == .blank { blank -= 1 }
+        let isErased = end - blank > 4
+        if isErased { end = blank }
+        if isCursorVisible == true { hideCursor() }
+        while x < end {
+            if old[x] == new[x] {
+                var next = x
+                while next < end, old[next] == new[next] { next += 1 }
+                if next == end { break }
+                // A short way is written again where that takes no more bytes than to jump over it.
+                if next - x > 4 || cursor?.x != x || cursor?.y != y || !isPlainRun(new[x..<next]) {
+                    x = next
+                    continue
+                }
+            }
+            draw(new[x], x: x, y: y, width: new.count)
+            x += new[x].isWide ? 2 : 1
+        }
+        if isErased {
+            move(x: blank, y: y)
+            setPen(0)
+            append("\u{1B}[K")
+        }
+    }
+
+    /// Whether the cells can be written as they are: one byte each, in the style at hand.
+    private func isPlainRun(_ cells: Slice<UnsafeBufferPointer<Cell>>) -> Bool {
+        cells.allSatisfy { $0.glyph < 0x80 && !$0.isContinuation && pen.isSet(to: $0.styleBits) }
+    }
+
+    // MARK: Cells
+
+    private mutating func draw(_ cell: Cell, x: Int, y: Int, width: Int) {
+        move(x: x, y: y)
+        setPen(cell.styleBits)
+        var isCertain = true
+        if cell.glyph < 0x80 {
+            output.append(cell.glyph == 0 ? 0x20 : UInt8(truncatingIfNeeded: cell.glyph))
+        } else if isUnicode {
+            isCertain = cell.hasCertainWidth
+            if !isCertain, cell.isWide {
+                // If the terminal thinks it narrow, its second column is empty all the same.
+                output.append(0x20)
+                output.append(0x20)
+                cursor = nil
+                move(x: x, y: y)
+            }
+            var rest = cell.glyph
+            while rest != 0 {
+                output.append(UInt8(truncatingIfNeeded: rest))
+                rest >>= 8
+            }
+        } else {
+            output.append(Fallback.ascii(cell))
+            if cell.isWide { output.append(0x20) }
+        }
+        let after = x + cell.width
+        // Behind the last column, terminals differ in where the cursor is.
+        cursor = isCertain && after < width ? CursorPosition(x: after, y: y) : nil
+    }
+
+    private mutating func setPen(_ style: UInt64) {
+        pen.set(to: style, output: &output)
+    }
+
+    // MARK: The cursor
+
+    private mutating func showCursor(_ next: CellBuffer) {
+        guard let place = next.cursor, next.bounds.contains(x: place.x, y: place.y) else {
+            if isCursorVisible != false { hideCursor() }
+            return
+        }
+        move(x: place.x, y: place.y)
+        if isCursorVisible != true { append("\u{1B}[?25h") }
+        isCursorVisible = true
+    }
+
+    private mutating func hideCursor() {
+        append("\u{1B}[?25l")
+        isCursorVisible = false
+    }
+
+    private mutating func move(x: Int, y: Int) {
+        guard let from = cursor else {
+            return moveAnywhere(x: x, y: y)
+        }
+        if from.y == y {
+            if from.x == x { return }
+            if x == 0 {
+                output.append(0x0D)
+            } else if x == from.x - 1 {
+                output.append(0x08)
+            } else {
+                append("\u{1B}[")
+                let distance = abs(x - from.x)
+                if distance > 1 { append(distance) }
+                output.append(x > from.x ? 0x43 : 0x44)
+            }
+            cursor = CursorPosition(x: x, y: y)
+        } else if x == 0, y == from.y + 1 {
+            output.append(0x0D)
+            output.append(0x0A)
+            cursor = CursorPosition(x: x, y: y)
+        } else {
+            moveAnywhere(x: x, y: y)
+        }
+    }
+
+    private mutating func moveAnywhere(x: Int, y: Int) {
+        append("\u{1B}[")
+        if x > 0 || y > 0 { append(y + 1) }
+        if x > 0 {
+            output.append(0x3B)
+            append(x + 1)
+        }
+        output.append(0x48)
+        cursor = CursorPosition(x: x, y: y)
+    }
+
+    private mutating func append(_ text: StaticString) {
+        text.withUTF8Buffer { output += $0 }
+    }
+
+    private mutating func append(_ number: Int) {
+        output.appendDecimal(number)
+    }
+}
+
+extension Cell {
+    /// Whether all terminals agree on its width: of clusters and of emoji they do not.
+    fileprivate var hasCertainWidth: Bool {
+        let first = UInt8(truncatingIfNeeded: glyph)
+        // The lead byte says how long one scalar is; F0 9F begins the planes of emoji.
+        let length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
+        let isCluster = length < 8 && glyph >> UInt64(8 * length) != 0
+        return !isCluster && glyph & 0xFFFF != 0x9FF0
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number that is not negative.
+    mutating func appendDecimal(_ number: Int) {
+        if number >= 10 { appendDecimal(number / 10) }
+        append(0x30 + UInt8(number % 10))
+    }
+}

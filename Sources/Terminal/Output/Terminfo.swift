@@ -1,0 +1,75 @@
+import CNcurses
+import Synchronization
+
+/// What the terminfo database says about a terminal.
+///
+/// ncurses keeps the entry it reads from in a global, so reading one is done under a lock, at once and as a whole.
+struct Terminfo: Sendable {
+    /// How many colours it has.
+    let colors: Int
+    /// Whether the cursor is placed by ANSI's sequence, the one we write.
+    let isANSI: Bool
+    /// Take the alternate screen, and give it back.
+    let alternateScreen: Pair
+    /// Let the keypad and the arrows send their own sequences, and no longer.
+    let keypad: Pair
+    /// Show the cursor.
+    let showCursor: [UInt8]
+
+    /// A sequence and the one that undoes it.
+    struct Pair: Sendable {
+        let on: [UInt8]
+        let off: [UInt8]
+    }
+
+    private static let lock = Mutex(())
+
+    /// The entry of a terminal; `nil` if there is none.
+    init?(name: String) {
+        guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }) else {
+            return nil
+        }
+        let entry = Terminfo.lock.withLock { _ in Terminfo.read(name) }
+        guard let entry else { return nil }
+        self = entry
+    }
+
+    private init(colors: Int, isANSI: Bool, alternateScreen: Pair, keypad: Pair, showCursor: [UInt8]) {
+        self.colors = colors
+        self.isANSI = isANSI
+        self.alternateScreen = alternateScreen
+        self.keypad = keypad
+        self.showCursor = showCursor
+    }
+
+    private static func read(_ name: String) -> Terminfo? {
+        guard sluice_terminfo_load(name) == 0 else { return nil }
+        let place = sluice_terminfo_string("cup").flatMap { sluice_terminfo_fill($0, 4, 2) }.map { String(cString: $0) }
+        return Terminfo(
+            colors: Int(sluice_terminfo_number("colors")),
+            isANSI: place.map { undelayed($0) == Array("\u{1B}[5;3H".utf8) } ?? false,
+            alternateScreen: pair("smcup", "rmcup"),
+            keypad: pair("smkx", "rmkx"),
+            showCursor: string("cnorm")
+        )
+    }
+
+    private static func pair(_ on: String, _ off: String) -> Pair {
+        Pair(on: string(on), off: string(off))
+    }
+
+    private static func string(_ name: String) -> [UInt8] {
+        sluice_terminfo_string(name).map { undelayed(String(cString: $0)) } ?? []
+    }
+
+    /// The bytes without `$<5>`, which asks for a pause that no terminal needs today.
+    private static func undelayed(_ string: String) -> [UInt8] {
+        var rest = string[...]
+        var bytes: [UInt8] = []
+        while let start = rest.firstRange(of: "$<"), let end = rest[start.upperBound...].firstIndex(of: ">") {
+            bytes += rest[..<start.lowerBound].utf8
+            rest = rest[rest.index(after: end)...]
+        }
+        return bytes + rest.utf8
+    }
+}
