@@ -139,13 +139,6 @@ let package = Package(
             ]
         ),
         tests(
-            "ConsoleTests",
-            [
-                "Console", "Terminal", "Runner", "Stages", "Recording", "Sharing", "ExchangeCore", "Content",
-                "HTTPModel", nioCore,
-            ]
-        ),
-        tests(
             "EndToEndTests",
             ["sluice", "Recording", "HTTPModel", nioCore, nioPosix],
             exclude: ["Scripts"]

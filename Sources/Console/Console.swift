@@ -9,29 +9,29 @@ public enum Console {
     ///
     /// - Parameters:
     ///   - source: what is looked at.
-    ///   - terminal: where it is drawn.
+    ///   - terminal: makes what it is drawn on; called on the screen's own thread, which it then belongs to.
     ///   - prepare: starts the proxy or opens the session; called once, beside the drawing.
     ///   - configure: changes the model before the first frame, for example its keys.
     /// - Throws: ``ConsoleFailure`` where the terminal cannot be used; what `prepare` throws.
     public static func run(
         _ source: ConsoleModel.Source,
-        on terminal: any TerminalDevice & Sendable,
+        on terminal: @escaping @Sendable () throws -> any TerminalDevice,
         prepare: @escaping @Sendable () async throws -> ConsoleServices,
-        configure: (inout ConsoleModel) -> Void = { _ in }
+        configure: @escaping @Sendable (inout ConsoleModel) -> Void = { _ in }
     ) async throws {
         let inbox = try Inbox()
         let signals = try TerminalSignals()
         let (work, submission) = AsyncStream.makeStream(of: EffectRunner.Work.self)
         let effects = EffectRunner(inbox: inbox) { submission.yield($0) }
-        var model = ConsoleModel(source: source, size: terminal.size, look: look(terminal.capabilities))
-        configure(&model)
-        let initial = model
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 // The screen has a thread of its own: nothing that waits for others runs on it.
                 try await onOwnThread {
                     defer { submission.finish() }
-                    try ConsoleLoop(initial, terminal, signals, inbox, effects).run()
+                    let terminal = try terminal()
+                    var model = ConsoleModel(source: source, size: terminal.size, look: look(terminal.capabilities))
+                    configure(&model)
+                    try ConsoleLoop(model, terminal, signals, inbox, effects).run()
                 }
             }
             group.addTask {

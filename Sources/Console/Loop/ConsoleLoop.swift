@@ -17,6 +17,7 @@ final class ConsoleLoop {
     private var renderer: FrameRenderer
     private var parser = InputParser()
     private var hasEnded = false
+    private var failure: (any Error)?
     private var isDirty = true
     private var lastFrame = ContinuousClock.now - .seconds(1)
     private var lastTick = ContinuousClock.now - .seconds(1)
@@ -57,6 +58,7 @@ final class ConsoleLoop {
             tick()
             drawIfDue()
         }
+        if let failure { throw failure }
     }
 
     /// How long to wait: until the next frame is due, a lone escape is one, or the clock is to be drawn anew.
@@ -102,6 +104,7 @@ final class ConsoleLoop {
     }
 
     private func update(_ message: Message, isVisible: Bool = true) {
+        if case .failed(let error) = message { failure = error }
         perform(model.update(message))
         if isVisible { isDirty = true }
     }

@@ -4,6 +4,7 @@ import NIOCore
 import Recording
 import Runner
 import Sharing
+import Synchronization
 
 /// Requests that are sent again, and messages that wait.
 extension EffectRunner {
@@ -124,7 +125,7 @@ extension EffectRunner {
                 .editor(
                     EditorState(
                         purpose: .hold(id),
-                        title: "Held \(hold.message.side) of \(hold.method) \(hold.url)",
+                        title: "Held \(details.summary.side) of \(hold.method) \(hold.url)",
                         area: TextArea(details.draft),
                         remark: "ctrl-s lets it go on as it stands here; esc keeps it waiting."
                     )

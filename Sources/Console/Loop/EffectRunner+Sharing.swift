@@ -5,6 +5,7 @@ import NIOCore
 import Recording
 import Runner
 import Sharing
+import Synchronization
 
 /// Copying, saving, exporting, explaining.
 extension EffectRunner {

@@ -25,6 +25,7 @@ final class EffectRunner: Sendable {
     /// What takes long: exports, counts.
     let passes = DispatchQueue(label: "sluice.console.passes", qos: .utility)
     private let newestDetail = Atomic(0)
+    let newestCheck = Atomic(0)
     private let lastRevision = Atomic(-1)
     private let polls = Atomic(0)
     private let isAsking = Atomic(false)
@@ -85,7 +86,7 @@ final class EffectRunner: Sendable {
         case .copy(let form, let id): copy(form, id)
         case .saveBody(let id, let path): saveBody(id, path)
         case .export(let request): export(request)
-        case .setTool, .draftRule, .checkRule, .applyRules, .saveRules: performOnRules(effect)
+        case .setTool, .draftRule, .checkRule, .applyRules, .saveRules, .saveCopy: performOnRules(effect)
         case .openHold(let id): openHold(id)
         case .decide(let ids, let decision): decide(ids, decision)
         case .openRequest(let id): openRequest(id)

@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 
 /// Where copied text goes: a clipboard of the desktop, the terminal's own, or a file.
 enum SystemClipboard {

@@ -101,8 +101,8 @@ public struct ConfirmState: Sendable {
         case saveAndQuit
         /// The request is sent as often as was said.
         case repeating(ExchangeID, String)
-        /// A file is written over.
-        case overwrite(String)
+        /// The profile's files are written over.
+        case overwriteRules
     }
 
     /// The question.

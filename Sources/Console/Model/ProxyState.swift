@@ -33,13 +33,23 @@ public struct ProxyState: Sendable {
 public struct RulesState: Sendable {
     /// One text of rules.
     public struct Text: Sendable, Hashable {
-        /// The file; `nil` where there is none yet.
-        public var file: String?
+        /// The file that it belongs to, whether it is there yet or not.
+        public var file: String
         /// The text in force.
         public var text: String
-        /// The text as it is in the file.
-        public var saved: String
+        /// Whether the file says something else.
+        public var isUnsaved: Bool
+
+        /// Puts a text together.
+        public init(file: String, text: String, isUnsaved: Bool = true) {
+            self.file = file
+            self.text = text
+            self.isUnsaved = isUnsaved
+        }
     }
+
+    /// The file that rules go to where no profile was named.
+    public static let newFile = "sluice-rules.yaml"
 
     /// The texts, in the order in which they are in force.
     public var texts: [Text] = []
@@ -47,5 +57,5 @@ public struct RulesState: Sendable {
     public var past: [[Text]] = []
 
     /// Whether something would be lost at the end.
-    public var isUnsaved: Bool { texts.contains { $0.text != $0.saved } }
+    public var isUnsaved: Bool { texts.contains(where: \.isUnsaved) }
 }

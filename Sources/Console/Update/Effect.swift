@@ -21,7 +21,8 @@ public enum Effect: Sendable {
     case draftRule(Tool, ExchangeID, level: Int)
     case checkRule(Tool, text: String, replaces: Int?, [RulesState.Text])
     case applyRules([RulesState.Text])
-    case saveRules([RulesState.Text], isForced: Bool)
+    case saveRules(isForced: Bool)
+    case saveCopy(String, path: String)
     case openHold(String)
     case decide([String], HoldDecision)
     // Sending.

@@ -24,8 +24,10 @@ public enum Message: Sendable {
     case rulesApplied([RulesState.Text], String)
     /// Changed rules are wrong, so those before stay.
     case rulesRefused([RulesState.Text], String)
-    /// The rules are in these files.
-    case rulesSaved([RulesState.Text])
+    /// The rules are in these files, and these are they.
+    case rulesSaved([String], [RulesState.Text])
+    /// A file of the profile was changed by another; so it is not overwritten without a question.
+    case rulesConflict(String)
     /// A page of an exchange.
     case detail(generation: Int, ExchangeID, pages: [DetailPage], DetailDocument)
     /// A text to read.
@@ -44,6 +46,8 @@ public enum Message: Sendable {
     case job(Job)
     /// Something that ran has ended.
     case jobEnded(Job.Kind)
+    /// The console cannot go on; why.
+    case failed(any Error)
     /// The console is asked to end, by a signal.
     case stop
 }

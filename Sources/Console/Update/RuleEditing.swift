@@ -19,12 +19,9 @@ enum RuleEditing {
         }
     }
 
-    /// The name of the throttle preset that is in force for everything; `nil` where none is.
+    /// The throttle preset that is in force for everything; `nil` where none is.
     static func preset(in texts: [RulesState.Text]) -> String? {
-        for entry in rules(of: .throttle, in: texts) where entry.rule.isEnabled {
-            return entry.rule.name ?? entry.rule.summary
-        }
-        return nil
+        texts.lazy.compactMap { profile($0).throttlePreset }.first
     }
 
     /// Puts a rule in: in place of one, or after the last of its tool; a new text is made where there is none.
@@ -38,9 +35,9 @@ enum RuleEditing {
         if let index, known.indices.contains(index) {
             return try edit(texts, known[index].text) { try $0.replace(known[index].rule.id, with: RuleText(yaml)) }
         }
-        let texts = texts.isEmpty ? [RulesState.Text(file: nil, text: "", saved: "")] : texts
+        let texts = texts.isEmpty ? [RulesState.Text(file: RulesState.newFile, text: "")] : texts
         let place = known.last?.text ?? texts.count - 1
-        return try edit(texts, place) { try $0.insert(RuleText(yaml), in: tool.section) }
+        return try edit(texts, place) { try $0.insert(RuleText(yaml), into: tool.section) }
     }
 
     /// Changes one rule.
@@ -68,7 +65,7 @@ enum RuleEditing {
         return texts
     }
 
-    private static func profile(_ text: RulesState.Text) -> EditableProfile {
+    static func profile(_ text: RulesState.Text) -> EditableProfile {
         EditableProfile(text: text.text, file: text.file)
     }
 }

@@ -1,5 +1,6 @@
 import ExchangeCore
 import HTTPModel
+import Runner
 import Stages
 import Terminal
 
@@ -121,10 +122,9 @@ extension ConsoleModel {
         switch choice.action {
         case nil: return []
         case .quit: return [.quit]
-        case .saveAndQuit: return [.saveRules(rules.texts, isForced: false), .quit]
+        case .saveAndQuit: return [.saveRules(isForced: false), .quit]
         case .repeating(let id, let words): return repeatMany(words, of: id, isConfirmed: true)
-        case .overwrite(let path):
-            return path.isEmpty ? [.saveRules(rules.texts, isForced: true)] : []
+        case .overwriteRules: return [.saveRules(isForced: true)]
         }
     }
 }

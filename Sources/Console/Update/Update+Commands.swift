@@ -1,4 +1,5 @@
 import HTTPModel
+import Runner
 
 extension ConsoleModel {
     /// Does what a command says, or tells why it cannot be done.

@@ -39,7 +39,7 @@ extension ConsoleModel {
         var choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
             ("y", "quit all the same", .quit), ("n", "stay", nil),
         ]
-        if rules.isUnsaved, rules.texts.allSatisfy({ $0.file != nil }) {
+        if rules.isUnsaved {
             choices.insert(("s", "save the rules and quit", .saveAndQuit), at: 0)
         }
         overlays.append(

@@ -1,4 +1,5 @@
 import HTTPModel
+import Recording
 
 /// What the session's desk answers.
 extension ConsoleModel {

@@ -1,4 +1,5 @@
 import HTTPModel
+import Terminal
 
 /// The exchange that is open, and texts to read.
 extension ConsoleModel {

@@ -1,4 +1,5 @@
 import HTTPModel
+import Runner
 import Terminal
 
 /// Messages that wait for a decision.

@@ -1,4 +1,5 @@
 import HTTPModel
+import Terminal
 
 /// The list, the tree, and moving in them.
 extension ConsoleModel {

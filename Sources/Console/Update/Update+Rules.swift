@@ -1,4 +1,5 @@
 import HTTPModel
+import Runner
 import Stages
 import Terminal
 
@@ -104,16 +105,9 @@ extension ConsoleModel {
             tell("There is no change of rules to take back.", .error)
             return []
         }
-        // Where the texts were saved meanwhile, what is in the files is what it is.
-        let restored = texts.enumerated().map { index, text in
-            var text = text
-            if rules.texts.indices.contains(index) {
-                text.saved = rules.texts[index].saved
-                text.file = rules.texts[index].file
-            }
-            return text
-        }
-        return [.applyRules(restored)]
+        // A text that was not there before has no rules again.
+        let gone = rules.texts.filter { now in !texts.contains { $0.file == now.file } }
+        return [.applyRules(texts + gone.map { RulesState.Text(file: $0.file, text: "version: 1\n") })]
     }
 
     /// Puts a preset in force for everything, or `off`.
@@ -124,7 +118,7 @@ extension ConsoleModel {
             return []
         }
         do {
-            let texts = rules.texts.isEmpty ? [RulesState.Text(file: nil, text: "", saved: "")] : rules.texts
+            let texts = rules.texts.isEmpty ? [RulesState.Text(file: RulesState.newFile, text: "")] : rules.texts
             let place = RuleEditing.rules(of: .throttle, in: texts).first?.text ?? texts.count - 1
             let changed = try RuleEditing.edit(texts, place) { try $0.setThrottle(preset: isOff ? nil : word) }
             let isSwitchedOff = !isOff && proxy.tool(.throttle)?.isOn == false
@@ -135,22 +129,18 @@ extension ConsoleModel {
         }
     }
 
-    /// Saves the rules; the first time, where there is no file yet, to one that is asked for.
+    /// Saves the rules to their files, or a copy of them to another one.
     mutating func saveProfile(_ argument: String?) -> [Effect] {
-        var texts = rules.texts
-        guard !texts.isEmpty else {
+        guard let first = rules.texts.first else {
             tell("There are no rules to save.", .error)
             return []
         }
-        if let index = texts.firstIndex(where: { $0.file == nil }) {
-            guard let argument, !argument.isEmpty else {
-                let line = LineEditor("sluice-rules.yaml")
-                overlays.append(.prompt(PromptState(command: .saveProfile, title: "File for the rules", line: line)))
-                return []
-            }
-            texts[index].file = argument
+        if let argument, !argument.isEmpty, argument != first.file { return [.saveCopy(first.text, path: argument)] }
+        guard rules.isUnsaved else {
+            tell("The rules are saved already.")
+            return []
         }
-        return [.saveRules(texts, isForced: false)]
+        return [.saveRules(isForced: false)]
     }
 
     // MARK: - Rules from exchanges

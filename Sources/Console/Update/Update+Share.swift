@@ -1,4 +1,5 @@
 import HTTPModel
+import Terminal
 
 /// Copying, exporting, comparing, sending again.
 extension ConsoleModel {

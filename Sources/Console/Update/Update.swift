@@ -1,4 +1,5 @@
 import HTTPModel
+import Runner
 import Terminal
 
 extension ConsoleModel {
@@ -23,10 +24,14 @@ extension ConsoleModel {
             rules.texts = before
             _ = rules.past.popLast()
             tell(words, .error)
-        case .rulesSaved(let texts):
+        case .rulesSaved(let files, let texts):
             rules.texts = texts
-            let files = texts.compactMap(\.file).joined(separator: ", ")
-            tell("The rules are in \(files).")
+            tell("The rules are in \(files.joined(separator: ", ")).")
+        case .rulesConflict(let words):
+            let choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
+                ("o", "overwrite it", .overwriteRules), ("n", "leave it", nil),
+            ]
+            overlays.append(.confirm(ConfirmState(question: words, choices: choices)))
         case .detail(let generation, let id, let pages, let document):
             show(document, pages, of: id, generation)
         case .report(let title, let document):
@@ -42,7 +47,7 @@ extension ConsoleModel {
             jobs.removeAll { $0.id == job.id }
             jobs.append(job)
         case .jobEnded(let kind): jobs.removeAll { $0.id == kind }
-        case .stop: return [.quit]
+        case .stop, .failed: return [.quit]
         }
         return []
     }

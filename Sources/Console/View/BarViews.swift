@@ -1,3 +1,5 @@
+import HTTPModel
+import Runner
 import Terminal
 
 /// The filter: the line that is typed, or what is in force.

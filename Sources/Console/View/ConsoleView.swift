@@ -1,3 +1,4 @@
+import Runner
 public import Terminal
 
 /// Draws the model: nothing is decided here, and nothing changed.

@@ -1,5 +1,5 @@
 /// Sizes and durations as people read them.
-public public enum Measures {
+public enum Measures {
     /// Bytes in at most four digits and a unit, for example `1.5 KB` (powers of 1000).
     public static func size(_ bytes: Int64) -> String {
         scaled(bytes, units: ["B", "KB", "MB", "GB", "TB"], step: 1000)

@@ -1,5 +1,5 @@
 /// Moments as text, in UTC, without Foundation.
-public public enum Timestamp {
+public enum Timestamp {
     struct Parts: Equatable {
         var year: Int
         var month: Int

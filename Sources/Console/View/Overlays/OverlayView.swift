@@ -1,3 +1,5 @@
+import Runner
+import Stages
 import Terminal
 
 /// What lies over list and detail, in a frame.

@@ -1,0 +1,183 @@
+import Dispatch
+import HTTPModel
+import NIOCore
+import Recording
+import Runner
+import Stages
+import Synchronization
+
+/// Tools and rules.
+extension EffectRunner {
+    func performOnRules(_ effect: Effect) {
+        switch effect {
+        case .setTool(let tool, let isOn): setTool(tool, isOn)
+        case .draftRule(let tool, let id, let level): draftRule(tool, id, level)
+        case .checkRule(let tool, let text, let replaced, let texts): checkRule(tool, text, replaced, texts)
+        case .applyRules(let texts): applyRules(texts)
+        case .saveRules(let isForced): saveRules(isForced: isForced)
+        case .saveCopy(let text, let path): saveCopy(text, path)
+        default: break
+        }
+    }
+
+    private func setTool(_ tool: Tool, _ isOn: Bool) {
+        guard let target = services?.target else { return }
+        start { [inbox] in
+            do {
+                _ = try await target.setTools([tool.rawValue], isOn: isOn)
+                inbox.send(.said("\(tool.title) is \(isOn ? "on" : "off").", .info))
+                inbox.send(.proxy(await target.status(), await target.waitingHolds().map { HoldSummary($0) }))
+            } catch {
+                inbox.send(.said("\(error)", .error))
+            }
+        }
+    }
+
+    // MARK: - Texts
+
+    /// Reads the rules that are in force.
+    func loadRules() {
+        guard let target = services?.target else { return }
+        start { [inbox] in inbox.send(.rules(await Self.texts(target))) }
+    }
+
+    private static func texts(_ target: any ControlTarget) async -> [RulesState.Text] {
+        await target.profiles().map { RulesState.Text(file: $0.file, text: $0.text, isUnsaved: $0.isUnsaved) }
+    }
+
+    private func applyRules(_ texts: [RulesState.Text]) {
+        guard let target = services?.target else { return }
+        start { [inbox] in
+            do {
+                let sources = texts.map { ProfileSource(file: $0.file, text: $0.text) }
+                let words = try await target.applyProfiles(sources)
+                inbox.send(.rulesApplied(await Self.texts(target), words))
+                inbox.send(.proxy(await target.status(), await target.waitingHolds().map { HoldSummary($0) }))
+            } catch {
+                inbox.send(.rulesRefused(await Self.texts(target), "\(error)"))
+            }
+        }
+    }
+
+    private func saveRules(isForced: Bool) {
+        guard let target = services?.target else { return }
+        start { [inbox] in
+            do {
+                let files = try await target.saveProfiles(nil, isForced: isForced)
+                inbox.send(.rulesSaved(files, await Self.texts(target)))
+            } catch {
+                inbox.send(isForced ? .said("\(error)", .error) : .rulesConflict("\(error)"))
+            }
+        }
+    }
+
+    private func saveCopy(_ text: String, _ path: String) {
+        passes.async { [inbox] in
+            do {
+                let file = try ExportFile(path)
+                try file.write(ByteBuffer(string: text))
+                try file.finish()
+                inbox.send(.said("A copy of the rules is in \(path).", .info))
+            } catch {
+                inbox.send(.said("\(error)", .error))
+            }
+        }
+    }
+
+    // MARK: - Rules from exchanges
+
+    private func draftRule(_ tool: Tool, _ id: ExchangeID, _ level: Int) {
+        onReader { reader, inbox in
+            let exchange = id.number > 0 ? try reader.exchange(id) : nil
+            guard let record = exchange?.record else {
+                let example = RuleExample.text(for: tool)
+                return inbox.send(
+                    .editor(
+                        EditorState(
+                            purpose: .rule(tool, replaces: nil),
+                            title: "New rule: \(tool.title)",
+                            area: TextArea(example)
+                        )
+                    )
+                )
+            }
+            let breadths = RuleFromExchange.breadths(for: tool.section, record)
+            let usual = breadths.firstIndex(of: RuleFromExchange.usualBreadth(for: tool.section, record)) ?? 0
+            let index = breadths.isEmpty ? 0 : (usual + level) % breadths.count
+            let breadth = breadths.isEmpty ? nil : breadths[index]
+            guard let rule = RuleFromExchange.rule(for: tool.section, from: record, breadth) else {
+                return inbox.send(.said("\(tool.title) can do nothing with exchange \(id).", .error))
+            }
+            let scope = breadths.isEmpty ? "" : ", \(breadths[index].text)"
+            inbox.send(
+                .editor(
+                    EditorState(
+                        purpose: .rule(tool, replaces: nil),
+                        title: "\(tool.title) from exchange \(id)\(scope)",
+                        area: TextArea(rule.yaml),
+                        origin: id,
+                        level: level
+                    )
+                )
+            )
+        }
+    }
+
+    /// Checks a rule while it is edited, and counts what it would have matched.
+    private func checkRule(_ tool: Tool, _ text: String, _ replaced: Int?, _ texts: [RulesState.Text]) {
+        newestCheck.store(text.hashValue, ordering: .relaxed)
+        passes.async { [self] in
+            guard newestCheck.load(ordering: .relaxed) == text.hashValue else { return }
+            let profile = texts.last.map { RuleEditing.profile($0) } ?? EditableProfile(text: "", file: nil)
+            let issues = RuleCheck.check(RuleText(text), of: tool.section, in: profile)
+            if let issue = issues.first {
+                let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
+                return inbox.send(.ruleRemark(text: text, "\(issue)\(more)", isWrong: true))
+            }
+            do {
+                let matcher = try RuleMatcher(RuleText(text), of: tool.section, in: profile)
+                try count(matcher, text)
+            } catch {
+                inbox.send(.ruleRemark(text: text, "\(error)", isWrong: true))
+            }
+        }
+    }
+
+    private func count(_ matcher: RuleMatcher, _ text: String) throws {
+        guard let reader else { return inbox.send(.ruleRemark(text: text, "The rule is right.", isWrong: false)) }
+        var matching = 0
+        var whole = 0
+        var example: ExchangeRecord?
+        try reader.forEachRecord(order: .newestFirst, pageSize: 2_000) { record in
+            whole += 1
+            if matcher.matches(record) {
+                matching += 1
+                if example == nil { example = record }
+            }
+            // A newer text makes this count needless.
+            return whole % 2_000 != 0 || newestCheck.load(ordering: .relaxed) == text.hashValue
+        }
+        let sample = example.map { ", for example \($0.method) \($0.url)" } ?? ""
+        let words = "It would match \(matching) of \(whole) recorded exchanges\(sample)"
+        inbox.send(.ruleRemark(text: text, words, isWrong: false))
+    }
+}
+
+/// A rule to begin with, where there is no exchange to make one from: the example that the profile's help has.
+enum RuleExample {
+    static func text(for tool: Tool) -> String {
+        switch tool {
+        case .throttle: "preset: 3g\nonly: api.example.com"
+        case .breakpoints: "at: https://api.example.com/login\non: [request, response]"
+        case .mapRemote: "from: https://api.example.com/*\nto: http://localhost:3000/"
+        case .mapLocal: "from: https://api.example.com/v1/users\nto: users.json"
+        case .noCaching, .blockCookies: "only: api.example.com"
+        case .block: "at: \"*.tracker.example\"\naction: 403"
+        case .allow: "at: api.example.com"
+        case .rewrite:
+            "name: a header\nat: https://api.example.com/*\nrules:\n  - { add: header, on: response, name: X-Sluice, to: \"here\" }"
+        case .dnsSpoofing: "host: api.example.com\naddress: 127.0.0.1"
+        case .mirror: "only: api.example.com\nto: mirror"
+        }
+    }
+}
