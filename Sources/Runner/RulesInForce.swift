@@ -6,14 +6,25 @@ import Stages
 
 /// The rules of a running proxy: where they come from, which tools are switched off, and how others take their place.
 ///
-/// Exchanges that are going on keep the rules they began with, but for the throttle, whose changes reach them too.
+/// Exchanges that are going on keep the rules they began with, but for the throttle, whose changes reach them too. What
+/// is in force may be edited without being saved; a change of the files then never throws the edits away.
 actor RulesInForce {
     /// The profile; `nil` where the run began without one.
     private(set) var profile: RuleProfile?
     /// The tools that are switched off, whether the profile says something about them or not.
     private(set) var off: Set<StageSlot>
 
-    private let paths: [String]
+    /// The files that were asked for; those that they include are not among them.
+    private var paths: [String]
+    /// The texts that are in force and not in their files.
+    private var unsaved: [ProfileSource] = []
+    /// What was in each file when it was read or written last, by its identity; none for a file that was not there.
+    private var disk: [String: String] = [:]
+    /// Whether the user was told that the files cannot be used as they are.
+    private var hasComplained = false
+    /// One change after the other comes to its end, though an actor goes on with others while one waits.
+    private var isChanging = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
     private let server: ProxyServer
     private let recorder: Recorder
 
@@ -24,6 +35,7 @@ actor RulesInForce {
         self.server = server
         self.recorder = recorder
         off = profile?.off ?? []
+        disk = RulesInForce.texts(profile?.sources ?? [])
         RulesInForce.note(profile, off, recorder)
     }
 
@@ -48,6 +60,12 @@ actor RulesInForce {
         return network
     }
 
+    private static func texts(_ sources: [ProfileSource]) -> [String: String] {
+        Dictionary(sources.map { ($0.identity, $0.text) }) { first, _ in first }
+    }
+
+    // MARK: - Looking
+
     /// Every tool in the fixed order, with what the profile has for it.
     var tools: [ToolState] {
         StageSlot.allCases.map { slot in
@@ -61,33 +79,217 @@ actor RulesInForce {
         }
     }
 
+    /// The files of the profile with the texts that are in force, in their order.
+    var states: [ProfileState] {
+        let edited = Set(unsaved.map(\.identity))
+        return (profile?.sources ?? []).map {
+            ProfileState(file: $0.file, text: $0.text, isUnsaved: edited.contains($0.identity))
+        }
+    }
+
+    // MARK: - Changing
+
     /// Switches tools on or off for exchanges that begin from now on.
     func set(_ slots: Set<StageSlot>, isOn: Bool) async throws {
+        await beginTurn()
+        defer { endTurn() }
         if isOn { off.subtract(slots) } else { off.formUnion(slots) }
-        try await apply()
+        try await putInForce()
+    }
+
+    /// Puts texts in force without writing them; files that are not named stay as they are.
+    ///
+    /// - Parameter texts: the texts and their files; one that is not of the profile yet becomes its last.
+    /// - Returns: what has changed.
+    /// - Throws: what is wrong with the texts; the rules stay as they were then.
+    func apply(_ texts: [ProfileSource]) async throws(ProfileError) -> RulesDifference {
+        await beginTurn()
+        defer { endTurn() }
+        var edited = unsaved
+        var roots = paths
+        let known = Set((profile?.sources ?? []).map(\.identity))
+        for text in texts {
+            let identity = text.identity
+            edited.removeAll { $0.identity == identity }
+            if disk[identity] != text.text { edited.append(text) }
+            let isNew = !known.contains(identity) && !roots.contains(text.file)
+            if isNew { roots.append(text.file) }
+        }
+        let before = profile
+        let after = try RuleProfile.load(paths: roots, edited: edited)
+        try await change(to: after)
+        unsaved = edited
+        paths = roots
+        for source in after.sources where !edited.contains(where: { $0.identity == source.identity }) {
+            disk[source.identity] = source.text
+        }
+        return RulesDifference(before: before, after: after)
     }
 
     /// Reads the files again and puts what they say in force.
     ///
+    /// - Parameter discardsEdits: whether texts that are not saved give way to what is in their files.
     /// - Returns: the profile before, and the one now.
-    /// - Throws: what is wrong with the files; the rules stay as they were then.
-    func reload() async throws -> (before: RuleProfile?, after: RuleProfile?) {
-        guard !paths.isEmpty else { return (nil, nil) }
+    /// - Throws: ``ControlFailure`` where there are texts that are not saved; or what is wrong with the files. The rules
+    ///   stay as they were then.
+    func reload(discardsEdits: Bool = false) async throws -> (before: RuleProfile?, after: RuleProfile?) {
+        await beginTurn()
+        defer { endTurn() }
+        guard discardsEdits || unsaved.isEmpty else {
+            throw ControlFailure(
+                "\(unsaved.map(\.file).joined(separator: ", ")) was edited and is not saved.",
+                hint: "Save it with profile.save, or throw the edits away: profile.reload with \"force\":true."
+            )
+        }
+        // A profile that was never saved has no file to go back to.
+        let roots = paths.filter { path in
+            !unsaved.contains { $0.file == path && disk[$0.identity] == nil }
+        }
+        guard !roots.isEmpty || !paths.isEmpty else { return (nil, nil) }
         let before = profile
-        let after = try RuleProfile.load(paths: paths)
-        // Fails for networks that are none, before anything is changed.
-        _ = try RulesInForce.rules(after, without: off)
-        // What the user switched by hand stays so, unless the file itself says something else than before.
-        let saidBefore = before?.off ?? []
-        off.subtract(saidBefore.subtracting(after.off))
-        off.formUnion(after.off.subtracting(saidBefore))
-        profile = after
-        try await apply()
-        if let before { after.adopt(linksOf: before) }
+        let after = roots.isEmpty ? nil : try RuleProfile.load(paths: roots)
+        try await change(to: after)
+        (unsaved, paths, hasComplained) = ([], roots, false)
+        disk = RulesInForce.texts(after?.sources ?? [])
         return (before, after)
     }
 
-    private func apply() async throws {
+    /// What came of a change of the files.
+    enum FileChange: Sendable {
+        /// The files say what is in force, or what they said before.
+        case none
+        /// Others rules are in force.
+        case changed(RulesDifference, lints: [ProfileIssue])
+        /// Files have changed whose texts are edited here; the edits stay.
+        case conflict([String])
+    }
+
+    /// Looks at the files after they have changed: texts that are edited and not saved stay in force, for the rest what is
+    /// in the files counts.
+    ///
+    /// - Throws: what is wrong with the files; the rules stay as they were then.
+    func followFiles() async throws -> FileChange {
+        await beginTurn()
+        defer { endTurn() }
+        var conflicts: [String] = []
+        for text in unsaved {
+            let now = try ProfileFile.text(text.file)
+            let identity = text.identity
+            if now == text.text {
+                // Somebody else has saved the same.
+                unsaved.removeAll { $0.identity == identity }
+                disk[identity] = now
+            } else if let now, now != disk[identity] {
+                conflicts.append(text.file)
+            }
+        }
+        if !conflicts.isEmpty { hasComplained = true }
+        guard !paths.isEmpty else { return .none }
+        let before = profile
+        do {
+            let after = try RuleProfile.load(paths: paths, edited: unsaved)
+            if before?.sources == after.sources {
+                defer { hasComplained = !conflicts.isEmpty }
+                guard conflicts.isEmpty else { return .conflict(conflicts) }
+                return hasComplained ? .changed(RulesDifference(before: before, after: after), lints: []) : .none
+            }
+            try await change(to: after)
+            hasComplained = !conflicts.isEmpty
+            let edited = Set(unsaved.map(\.identity))
+            for source in after.sources where !edited.contains(source.identity) { disk[source.identity] = source.text }
+            guard conflicts.isEmpty else { return .conflict(conflicts) }
+            let lints = after.lints.filter { before?.lints.contains($0) != true }
+            return .changed(RulesDifference(before: before, after: after), lints: lints)
+        } catch {
+            hasComplained = true
+            throw error
+        }
+    }
+
+    // MARK: - Saving
+
+    /// Writes texts that are in force to their files.
+    ///
+    /// - Parameters:
+    ///   - files: the files; `nil` for all that are not saved.
+    ///   - isForced: whether files are overwritten that others have changed meanwhile.
+    /// - Returns: the files that were written.
+    /// - Throws: ``ControlFailure`` for the first file that was not written; those before it were.
+    func save(_ files: [String]? = nil, isForced: Bool = false) async throws(ControlFailure) -> [String] {
+        await beginTurn()
+        defer { endTurn() }
+        var chosen = unsaved
+        if let files {
+            let wanted = files.map { ProfileSource(file: $0, text: "").identity }
+            let known = Set((profile?.sources ?? []).map(\.identity))
+            for (file, identity) in zip(files, wanted) where !known.contains(identity) {
+                throw ControlFailure("\(file) is no file of the profile that is in force.")
+            }
+            chosen = unsaved.filter { wanted.contains($0.identity) }
+        }
+        var saved: [String] = []
+        for text in chosen {
+            let identity = text.identity
+            let now: String?
+            do throws(ProfileError) {
+                now = try ProfileFile.text(text.file)
+            } catch {
+                if !isForced { throw ControlFailure(error.description) }
+                now = nil
+            }
+            if let now, now != disk[identity], now != text.text, !isForced {
+                throw ControlFailure(
+                    disk[identity] == nil
+                        ? "\(text.file) is there already." : "\(text.file) was changed since it was read.",
+                    hint: "Overwrite it with \"force\":true, or take what is in the file: profile.reload with \"force\":true."
+                )
+            }
+            if now != text.text { try ProfileFile.write(text.text, to: text.file) }
+            disk[identity] = text.text
+            unsaved.removeAll { $0.identity == identity }
+            saved.append(text.file)
+        }
+        return saved
+    }
+
+    // MARK: - Putting in force
+
+    private func beginTurn() async {
+        guard isChanging else {
+            isChanging = true
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    private func endTurn() {
+        if waiting.isEmpty { isChanging = false } else { waiting.removeFirst().resume() }
+    }
+
+    private func change(to after: RuleProfile?) async throws(ProfileError) {
+        do {
+            // Fails for networks that are none, before anything is changed.
+            _ = try RulesInForce.rules(after, without: off)
+            let before = profile
+            let (saidBefore, saysNow) = (before?.off ?? [], after?.off ?? [])
+            // What the user switched by hand stays so, unless the file itself says something else than before.
+            off.subtract(saidBefore.subtracting(saysNow))
+            off.formUnion(saysNow.subtracting(saidBefore))
+            profile = after
+            try await putInForce()
+            if let before { (after ?? RulesInForce.nothing)?.adopt(linksOf: before) }
+        } catch {
+            let file = after?.sources.first?.file ?? ""
+            throw ProfileError(issues: [
+                ProfileIssue(severity: .error, file: file, line: 1, column: 1, message: "\(error)")
+            ])
+        }
+    }
+
+    /// A profile that slows nothing down.
+    private static let nothing = try? RuleProfile("version: 1\n", file: "")
+
+    private func putInForce() async throws {
         await server.replaceRules(try RulesInForce.rules(profile, without: off))
         profile?.setThrottle(isOn: !off.contains(.throttle))
         RulesInForce.note(profile, off, recorder)

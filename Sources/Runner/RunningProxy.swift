@@ -29,10 +29,11 @@ public final class RunningProxy: Sendable {
 
     private let server: ProxyServer
     private let recorder: Recorder
-    private let rules: RulesInForce
+    let rules: RulesInForce
     private let control = Mutex<ControlServer?>(nil)
     private let watcher = Mutex<FileWatcher?>(nil)
     private let settings: RunSettings
+    private let complain: @Sendable (String) -> Void
 
     /// Starts everything.
     ///
@@ -79,9 +80,9 @@ public final class RunningProxy: Sendable {
                 server: server,
                 recorder: recorder
             )
-            let running = RunningProxy(server, recorder, rules, authority, profile, session, settings)
+            let running = RunningProxy(server, recorder, rules, authority, profile, session, settings, complain)
             await running.beginControl(complain)
-            await running.watchProfile(complain)
+            await running.watchProfile()
             return running
         } catch {
             recorder.close()
@@ -98,8 +99,10 @@ public final class RunningProxy: Sendable {
         _ authority: CertificateAuthority,
         _ profile: RuleProfile?,
         _ session: String?,
-        _ settings: RunSettings
+        _ settings: RunSettings,
+        _ complain: @escaping @Sendable (String) -> Void
     ) {
+        self.complain = complain
         self.server = server
         self.recorder = recorder
         self.rules = rules
@@ -127,35 +130,60 @@ public final class RunningProxy: Sendable {
     /// Without a control socket everything else works, so that is no reason not to start.
     private func beginControl(_ complain: @escaping @Sendable (String) -> Void) async {
         guard settings.hasControl else { return }
-        let target = RunningTarget(
-            address: "\(address.ipAddress.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""):\(address.port ?? 0)",
-            session: session,
-            rules: rules,
-            holds: holds
-        )
         do {
-            let server = try await ControlServer.start(target)
+            let server = try await ControlServer.start(controlTarget)
             control.withLock { $0 = server }
         } catch {
             complain("sluice: \(error)\nHolds and tools cannot be steered from another shell.\n")
         }
     }
 
-    /// Puts the profile's files in force anew whenever they change.
-    private func watchProfile(_ complain: @escaping @Sendable (String) -> Void) async {
+    /// What can be asked of the proxy and steered: what the control socket offers, without the socket.
+    public var controlTarget: any ControlTarget {
+        RunningTarget(
+            address: "\(address.ipAddress.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""):\(address.port ?? 0)",
+            session: session,
+            rules: rules,
+            holds: holds,
+            onProfileFiles: { [self] in await watchProfile() }
+        )
+    }
+
+    /// Watches the profile's files, those that have come to it too, and puts them in force anew whenever they change.
+    func watchProfile() async {
         let rules = rules
-        guard settings.watchesProfile, let files = await rules.profile?.sources.map(\.file) else { return }
-        let watcher = FileWatcher(files) {
-            do {
-                let (before, after) = try await rules.reload()
-                complain("sluice: profile read again: \(RulesDifference(before: before, after: after))\n")
-                for lint in after?.lints ?? [] where before?.lints.contains(lint) != true { complain("\(lint)\n") }
-            } catch {
-                complain("\(error)\nsluice: the profile has errors; the rules stay as they were\n")
+        let files = await rules.states.map(\.file)
+        guard settings.watchesProfile, !files.isEmpty else { return }
+        let complain = complain
+        watcher.withLock { watcher in
+            if let watcher {
+                watcher.watch(files)
+            } else {
+                watcher = FileWatcher(files) {
+                    await RunningProxy.followFiles(rules, complain)
+                    return await rules.states.map(\.file)
+                }
             }
-            return await rules.profile?.sources.map(\.file) ?? files
         }
-        self.watcher.withLock { $0 = watcher }
+    }
+
+    private static func followFiles(_ rules: RulesInForce, _ complain: @Sendable (String) -> Void) async {
+        do {
+            switch try await rules.followFiles() {
+            case .none: break
+            case .changed(let difference, let lints):
+                complain("sluice: profile read again: \(difference)\n")
+                for lint in lints { complain("\(lint)\n") }
+            case .conflict(let files):
+                let names = files.joined(separator: ", ")
+                complain(
+                    "sluice: \(names) has changed, but edits that are not saved are in force; they stay.\n"
+                        + "Save them over the file, or reload the file and lose them.\n"
+                )
+            }
+        } catch {
+            complain("\(error)\nsluice: the profile has errors; the rules stay as they were\n")
+        }
     }
 
     /// Stops accepting, lets exchanges finish for the grace period, cuts the rest, and closes the session.

@@ -39,7 +39,12 @@ final class ControlDispatcher: Sendable {
         case .holdExecute: try await decide(request, .execute(nil), &reply)
         case .holdCancel: try await decide(request, .cancel, &reply)
         case .holdAbort: try await decide(request, .abort, &reply)
-        case .profileReload: reply.message = try await target.reloadProfile()
+        case .profileReload:
+            reply.message = try await target.reloadProfile(discardsEdits: request.isForced ?? false)
+        case .profileShow: reply.profiles = await target.profiles()
+        case .profileApply: try await apply(request, &reply)
+        case .profileSave:
+            reply.saved = try await target.saveProfiles(request.files, isForced: request.isForced ?? false)
         }
         return reply
     }
@@ -50,6 +55,17 @@ final class ControlDispatcher: Sendable {
             throw ControlFailure("'tool.set' needs a 'tool' and whether it is to be 'on'.")
         }
         return try await target.setTools(names, isOn: isOn)
+    }
+
+    private func apply(_ request: ControlRequest, _ reply: inout ControlReply) async throws {
+        guard let profiles = request.profiles, !profiles.isEmpty else {
+            throw ControlFailure("'profile.apply' needs 'profiles', each with its 'file' and 'text'.")
+        }
+        if let unnamed = profiles.first(where: { $0.file.isEmpty || $0.file.utf8.contains(0) }) {
+            throw ControlFailure("'\(unnamed.file)' is no name of a file.")
+        }
+        reply.message = try await target.applyProfiles(profiles.map(\.source))
+        reply.profiles = await target.profiles()
     }
 
     // MARK: - Holds

@@ -12,11 +12,14 @@ import Foundation
 /// {"command":"hold.show","id":"12.1"}
 /// {"command":"hold.edit","id":"12.1","edit":{"status":404,"headers":[{"name":"X","value":"y"}]}}
 /// {"command":"hold.execute","ids":["12.1","13.1"]}               likewise hold.cancel, hold.abort; "id":"all"
-/// {"command":"profile.reload"}
+/// {"command":"profile.reload"}                                   with "force":true edits that are not saved are lost
+/// {"command":"profile.show"}
+/// {"command":"profile.apply","profiles":[{"file":"p.yaml","text":"version: 1\n…"}]}
+/// {"command":"profile.save","files":["p.yaml"]}                  without "files" all; "force":true overwrites
 /// ```
 ///
 /// A reply has `"ok":true` and what was asked for (`status`, `tools`, `holds`, `hold`, `decided` and `gone`,
-/// `message`), or `"ok":false`, an `error` and perhaps a `hint`. Members of a reply that a client does not know are to be
+/// `profiles`, `saved`, `message`), or `"ok":false`, an `error` and perhaps a `hint`. Members of a reply that a client does not know are to be
 /// passed over; unknown members of a request are an error. ``HoldEdit`` says what an edit may have.
 public enum ControlProtocol {
     /// The version that `status` tells; one more with every change that an older client would trip over.
@@ -51,12 +54,19 @@ public struct ControlRequest: Codable, Sendable, Hashable {
         case holdAbort = "hold.abort"
         /// Read the profile again.
         case profileReload = "profile.reload"
+        /// The texts that are in force.
+        case profileShow = "profile.show"
+        /// Put texts in force without writing them.
+        case profileApply = "profile.apply"
+        /// Write texts that are in force to their files.
+        case profileSave = "profile.save"
     }
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case command, tool, tools
         case isOn = "on"
-        case id, ids, edit
+        case id, ids, edit, profiles, files
+        case isForced = "force"
     }
 
     /// What is asked.
@@ -73,6 +83,13 @@ public struct ControlRequest: Codable, Sendable, Hashable {
     public var ids: [String]?
     /// With `hold.edit`: the edit.
     public var edit: HoldEdit?
+    /// With `profile.apply`: the texts and their files.
+    public var profiles: [ProfileState]?
+    /// With `profile.save`: the files; all that are not saved where it is left out.
+    public var files: [String]?
+    /// With `profile.save`: whether to overwrite what others have changed. With `profile.reload`: whether edits that are
+    /// not saved are thrown away.
+    public var isForced: Bool?
 
     /// Creates a request.
     public init(
@@ -81,7 +98,10 @@ public struct ControlRequest: Codable, Sendable, Hashable {
         isOn: Bool? = nil,
         id: String? = nil,
         ids: [String]? = nil,
-        edit: HoldEdit? = nil
+        edit: HoldEdit? = nil,
+        profiles: [ProfileState]? = nil,
+        files: [String]? = nil,
+        isForced: Bool? = nil
     ) {
         self.command = command
         self.tools = tools
@@ -89,6 +109,9 @@ public struct ControlRequest: Codable, Sendable, Hashable {
         self.id = id
         self.ids = ids
         self.edit = edit
+        self.profiles = profiles
+        self.files = files
+        self.isForced = isForced
     }
 
     /// Reads a request; unknown members are errors, since a misspelt one must not be taken for none.
@@ -107,6 +130,9 @@ public struct ControlRequest: Codable, Sendable, Hashable {
         id = try members.decodeIfPresent(String.self, forKey: .id)
         ids = try members.decodeIfPresent([String].self, forKey: .ids)
         edit = try members.decodeIfPresent(HoldEdit.self, forKey: .edit)
+        profiles = try members.decodeIfPresent([ProfileState].self, forKey: .profiles)
+        files = try members.decodeIfPresent([String].self, forKey: .files)
+        isForced = try members.decodeIfPresent(Bool.self, forKey: .isForced)
     }
 }
 
@@ -114,7 +140,7 @@ public struct ControlRequest: Codable, Sendable, Hashable {
 public struct ControlReply: Codable, Sendable, Hashable {
     enum CodingKeys: String, CodingKey {
         case isOK = "ok"
-        case error, hint, status, tools, holds, hold, decided, gone, message
+        case error, hint, status, tools, holds, hold, decided, gone, profiles, saved, message
     }
 
     /// Whether it was done.
@@ -135,6 +161,10 @@ public struct ControlReply: Codable, Sendable, Hashable {
     public var decided: [String]?
     /// The messages that no longer waited.
     public var gone: [String]?
+    /// The profile's files with the texts that are in force.
+    public var profiles: [ProfileState]?
+    /// The files that were written.
+    public var saved: [String]?
     /// What was done, in words.
     public var message: String?
 

@@ -1,4 +1,5 @@
 public import ExchangeCore
+public import Stages
 
 /// What the control socket steers: a running Sluice.
 ///
@@ -22,9 +23,26 @@ public protocol ControlTarget: Sendable {
     func decide(_ id: HoldID, _ resolution: HoldResolution) async -> Bool
     /// Reads the profile again and puts it in force.
     ///
+    /// - Parameter discardsEdits: whether texts that are not saved are thrown away.
     /// - Returns: what has changed, in words.
     /// - Throws: ``ControlFailure`` with what is wrong; the old rules then stay.
-    func reloadProfile() async throws -> String
+    func reloadProfile(discardsEdits: Bool) async throws -> String
+    /// The files of the profile with the texts that are in force, in their order.
+    func profiles() async -> [ProfileState]
+    /// Puts texts in force without writing them; files that are not named stay as they are.
+    ///
+    /// - Parameter texts: the texts and their files.
+    /// - Returns: what has changed, in words.
+    /// - Throws: ``ControlFailure`` with what is wrong; the old rules then stay.
+    func applyProfiles(_ texts: [ProfileSource]) async throws -> String
+    /// Writes texts that are in force to their files.
+    ///
+    /// - Parameters:
+    ///   - files: the files; `nil` for all that are not saved.
+    ///   - isForced: whether files are overwritten that others have changed meanwhile.
+    /// - Returns: the files that were written.
+    /// - Throws: ``ControlFailure`` for the first file that was not written.
+    func saveProfiles(_ files: [String]?, isForced: Bool) async throws -> [String]
 }
 
 /// A message that waits for a decision, and what is worth knowing about it.

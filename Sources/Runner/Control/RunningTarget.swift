@@ -11,6 +11,8 @@ struct RunningTarget: ControlTarget {
     let session: String?
     let rules: RulesInForce
     let holds: HoldBoard
+    /// Told when other files may belong to the profile than before.
+    var onProfileFiles: @Sendable () async -> Void = {}
 
     func status() async -> ControlStatus {
         ControlStatus(
@@ -55,13 +57,34 @@ struct RunningTarget: ControlTarget {
         holds.resolve(id, resolution)
     }
 
-    func reloadProfile() async throws -> String {
+    func reloadProfile(discardsEdits: Bool) async throws -> String {
+        let (before, after) = try await RunningTarget.inWords {
+            try await rules.reload(discardsEdits: discardsEdits)
+        }
+        guard before != nil || after != nil else {
+            throw ControlFailure("No profile is in use.", hint: "Start with --profile FILE.")
+        }
+        await onProfileFiles()
+        return RulesDifference(before: before, after: after).description
+    }
+
+    func profiles() async -> [ProfileState] { await rules.states }
+
+    func applyProfiles(_ texts: [ProfileSource]) async throws -> String {
+        let difference = try await RunningTarget.inWords { try await rules.apply(texts) }
+        await onProfileFiles()
+        return difference.description
+    }
+
+    func saveProfiles(_ files: [String]?, isForced: Bool) async throws -> [String] {
+        let saved = try await rules.save(files, isForced: isForced)
+        await onProfileFiles()
+        return saved
+    }
+
+    private static func inWords<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         do {
-            let (before, after) = try await rules.reload()
-            guard let after else {
-                throw ControlFailure("No profile is in use.", hint: "Start with --profile FILE.")
-            }
-            return RulesDifference(before: before, after: after).description
+            return try await body()
         } catch let error as ProfileError {
             throw ControlFailure(error.description, hint: "The rules stay as they were.")
         }

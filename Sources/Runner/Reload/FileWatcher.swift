@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -13,6 +14,16 @@ import Darwin
 /// It looks at them every now and then, which works on every file system, and however an editor writes them.
 public final class FileWatcher: Sendable {
     private let task: Task<Void, Never>
+    /// The files to watch from the next look on, where others were named.
+    private let next: Next
+
+    private final class Next: Sendable {
+        private let paths = Mutex<[String]?>(nil)
+
+        func put(_ paths: [String]) { self.paths.withLock { $0 = paths } }
+
+        func take() -> [String]? { paths.withLock { $0.take() } }
+    }
 
     /// Begins to watch; what is changed after this call is noticed.
     ///
@@ -36,9 +47,12 @@ public final class FileWatcher: Sendable {
         onChange: @escaping @Sendable () async -> [String]
     ) {
         let watch = FileWatch(paths, FileWatcher.look)
+        let next = Next()
+        self.next = next
         task = Task(priority: .utility) {
             var watch = watch
             while await tick(), !Task.isCancelled {
+                if let paths = next.take() { watch.watch(paths, FileWatcher.look) }
                 guard watch.poll(FileWatcher.look) else { continue }
                 watch.watch(await onChange(), FileWatcher.look)
             }
@@ -47,6 +61,11 @@ public final class FileWatcher: Sendable {
 
     deinit {
         task.cancel()
+    }
+
+    /// Watches these files and no others from the next look on; those it watched already keep what is known of them.
+    public func watch(_ paths: [String]) {
+        next.put(paths)
     }
 
     /// Stops watching; a change that is being told is told to its end before this returns.

@@ -11,7 +11,7 @@ struct ProfileCompiler {
     private(set) var access: [String] = []
     private(set) var expectations: [Expectation] = []
     private(set) var assertions: [Assertion] = []
-    private var presets: [String: ThrottleConditions] = [:]
+    private(set) var presets: [String: ThrottleConditions] = [:]
     private var rules: [StageSlot: [any ToolRule]] = [:]
     /// Tools that a file says something about, even if that is nothing.
     private var mentioned: Set<StageSlot> = []

@@ -21,6 +21,15 @@ public struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
     /// Whether the file itself could not be read.
     var isUnreadable = false
 
+    /// Describes what is wrong at a place.
+    public init(severity: Severity, file: String, line: Int, column: Int, message: String) {
+        self.severity = severity
+        self.file = file
+        self.line = line
+        self.column = column
+        self.message = message
+    }
+
     /// One line in the form that editors jump to: `file:line:column: message`.
     public var description: String {
         "\(file):\(line):\(column): \(severity == .lint ? "lint: " : "")\(message)"
@@ -31,6 +40,11 @@ public struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
 public struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What was found; at least one is an error.
     public var issues: [ProfileIssue]
+
+    /// Gathers what is wrong.
+    public init(issues: [ProfileIssue]) {
+        self.issues = issues
+    }
 
     /// One line for each issue.
     public var description: String {

@@ -13,11 +13,24 @@ public struct ProfileSource: Sendable, Hashable, Codable {
         self.text = text
     }
 
+    /// Reads one file, without those that it includes.
+    ///
+    /// - Throws: ``ProfileError`` where it cannot be read.
+    public static func read(file: String) throws(ProfileError) -> ProfileSource {
+        ProfileSource(file: file, text: try ProfileText.read(file))
+    }
+
+    /// The same for every way to name the same file.
+    public var identity: String { ProfileText.canonical(file) }
+
     /// Reads files and those that they include, which come before them; each is read once.
     ///
+    /// - Parameters:
+    ///   - paths: the files.
+    ///   - edited: texts that count in the place of what is in the files of their names.
     /// - Throws: ``ProfileError`` for a file that cannot be read, at the place where it is named.
-    static func read(_ paths: [String]) throws(ProfileError) -> [ProfileSource] {
-        var gathering = Gathering()
+    static func read(_ paths: [String], edited: [ProfileSource] = []) throws(ProfileError) -> [ProfileSource] {
+        var gathering = Gathering(edited)
         for path in paths { try gathering.add(path, includedBy: []) }
         return gathering.sources
     }
@@ -25,6 +38,11 @@ public struct ProfileSource: Sendable, Hashable, Codable {
     private struct Gathering {
         var sources: [ProfileSource] = []
         private var seen: Set<String> = []
+        private let edited: [String: String]
+
+        init(_ edited: [ProfileSource]) {
+            self.edited = Dictionary(edited.map { ($0.identity, $0.text) }) { _, last in last }
+        }
 
         /// Nobody nests deeper, or has more files.
         private static let (mostLevels, mostFiles) = (16, 256)
@@ -32,7 +50,8 @@ public struct ProfileSource: Sendable, Hashable, Codable {
         mutating func add(_ path: String, includedBy chain: [String]) throws(ProfileError) {
             let key = ProfileText.canonical(path)
             guard !seen.contains(key) else { return }
-            let source = ProfileSource(file: path, text: try ProfileText.read(path))
+            let text = if let text = edited[key] { text } else { try ProfileText.read(path) }
+            let source = ProfileSource(file: path, text: text)
             for (included, node) in try includes(of: source) {
                 let includedKey = ProfileText.canonical(included)
                 let reason: String? =

@@ -35,9 +35,12 @@ public struct RuleProfile: Sendable {
 
     /// Reads a profile from its files and those that they include.
     ///
+    /// - Parameters:
+    ///   - paths: the files.
+    ///   - edited: texts that count in the place of what is in the files of their names, which need not be there.
     /// - Throws: ``ProfileError`` with everything that is wrong.
-    public static func load(paths: [String]) throws(ProfileError) -> RuleProfile {
-        try RuleProfile(sources: try ProfileSource.read(paths))
+    public static func load(paths: [String], edited: [ProfileSource] = []) throws(ProfileError) -> RuleProfile {
+        try RuleProfile(sources: try ProfileSource.read(paths, edited: edited))
     }
 
     /// Reads a profile from one text; `file` is what issues call it.

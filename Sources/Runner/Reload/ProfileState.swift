@@ -1,0 +1,35 @@
+public import Stages
+
+/// A file of the profile that is in force, and what of it is not on the disk.
+public struct ProfileState: Codable, Sendable, Hashable {
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case file, text
+        case isUnsaved = "unsaved"
+    }
+
+    /// The file, as it was named to us.
+    public var file: String
+    /// The text that is in force.
+    public var text: String
+    /// Whether the text was put in force without being written to the file.
+    public var isUnsaved: Bool
+
+    /// Describes a file.
+    public init(file: String, text: String, isUnsaved: Bool = false) {
+        self.file = file
+        self.text = text
+        self.isUnsaved = isUnsaved
+    }
+
+    /// Reads a file's state; whether it is saved may be left out.
+    public init(from decoder: any Decoder) throws {
+        try decoder.refuseUnknownMembers(of: CodingKeys.self)
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        file = try members.decode(String.self, forKey: .file)
+        text = try members.decode(String.self, forKey: .text)
+        isUnsaved = try members.decodeIfPresent(Bool.self, forKey: .isUnsaved) ?? false
+    }
+
+    /// The text and its file.
+    public var source: ProfileSource { ProfileSource(file: file, text: text) }
+}

@@ -1,0 +1,111 @@
+import ExchangeCore
+import Yams
+
+/// One rule of a profile's text.
+public struct EditableRule: Sendable, Hashable, Identifiable {
+    /// Names a rule as long as the text is not edited.
+    public struct ID: Sendable, Hashable {
+        /// The rule's section.
+        public var section: ProfileSection
+        /// The rule's place in it, from 0.
+        public var index: Int
+
+        /// Names a rule.
+        public init(_ section: ProfileSection, _ index: Int) {
+            self.section = section
+            self.index = index
+        }
+    }
+
+    /// Names the rule.
+    public let id: ID
+    /// The name that it was given; `nil` where it has none.
+    public let name: String?
+    /// Whether it is in force.
+    public let isEnabled: Bool
+    /// What it does and where, on one line: `*.tracker.example: cut the connection`.
+    public let summary: String
+    /// Its text without indentation, with the comments in it.
+    public let yaml: String
+    /// The line in which it begins, from 1.
+    public let line: Int
+    /// The column in which it begins, in characters from 1.
+    public let column: Int
+    /// The first thing that is wrong with it; `nil` where it can be used.
+    public let problem: String?
+
+    /// Its text, to be put somewhere else or back.
+    public var text: RuleText { RuleText(yaml) }
+}
+
+extension ProfileOutline {
+    /// The rules of a section in the order of the text.
+    ///
+    /// - Parameters:
+    ///   - section: the section.
+    ///   - presets: the user's throttle presets.
+    ///   - file: what the text is called, beside which relative paths begin.
+    func rules(
+        of section: ProfileSection,
+        presets: [String: ThrottleConditions],
+        file: String
+    ) -> [EditableRule] {
+        guard let pair = self[section] else { return [] }
+        return pair.entries.enumerated().map { index, entry in
+            var reader = ProfileReader(file: file)
+            reader.presets = presets
+            let read = RuleReading(entry.node, of: section, number: index + 1, &reader)
+            let range = wholeRange(entry, in: pair)
+            let lines = RuleLines.dedented(source, range)
+            let name = entry.node.mapping?["name"]?.scalar?.string ?? ""
+            return EditableRule(
+                id: EditableRule.ID(section, index),
+                name: name.isEmpty ? nil : name,
+                isEnabled: entry.isEnabled,
+                summary: read.summary ?? String(lines.joined(separator: " ").singleLine(upTo: 200)),
+                yaml: lines.joined(separator: "\n"),
+                line: entry.node.mark?.line ?? 1,
+                column: entry.node.mark?.column ?? 1,
+                problem: reader.issues.first { $0.severity == .error }?.message
+            )
+        }
+    }
+}
+
+extension ProfileOutline.Entry {
+    /// Whether the rule says that it is in force.
+    var isEnabled: Bool {
+        let flag = node.mapping == nil ? node : node.mapping?["enabled"]
+        return flag?.scalar?.string != "false"
+    }
+}
+
+/// One rule as its tool reads it.
+struct RuleReading {
+    /// The rule, compiled; `nil` where it cannot be, or is none of a tool.
+    let rule: (any ToolRule)?
+    /// What it does and where; `nil` where that is not known.
+    let summary: String?
+
+    /// Reads a rule; what is wrong with it goes to the reader.
+    init(_ node: Node, of section: ProfileSection, number: Int, _ reader: inout ProfileReader) {
+        guard let tool = section.tool else {
+            var intercept = InterceptRules()
+            intercept.add(node, &reader)
+            rule = nil
+            summary = reader.hasErrors ? nil : intercept.text ?? "every host is decrypted"
+            return
+        }
+        if node.scalar?.string == "false", tool.grammar.takesTrue {
+            rule = nil
+            summary = "nothing"
+            return
+        }
+        rule = tool.read(node, after: number - 1, &reader).first
+        guard let heading = rule?.heading, !reader.hasErrors else {
+            summary = nil
+            return
+        }
+        summary = "\(heading.scope.text)\(heading.action.isEmpty ? "" : ": \(heading.action)")"
+    }
+}

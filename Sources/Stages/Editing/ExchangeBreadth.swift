@@ -1,0 +1,94 @@
+public import HTTPModel
+
+/// How much a rule that is made from an exchange is for, from narrow to wide.
+public enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable {
+    /// This URL with its query.
+    case url
+    /// This path with any query.
+    case path
+    /// This path and all that begin with it.
+    case below
+    /// The whole host.
+    case host
+    /// The host's domain with all its subdomains.
+    case domain
+
+    /// From narrow to wide.
+    public static func < (left: ExchangeBreadth, right: ExchangeBreadth) -> Bool { left.rawValue < right.rawValue }
+
+    /// In words.
+    public var text: String {
+        switch self {
+        case .url: "this URL"
+        case .path: "this path, any query"
+        case .below: "this path and below"
+        case .host: "the whole host"
+        case .domain: "the domain with all subdomains"
+        }
+    }
+
+    /// The breadths that mean different things for a URL, from narrow to wide.
+    public static func all(for url: RequestURL) -> [ExchangeBreadth] {
+        allCases.filter { breadth in
+            switch breadth {
+            case .url: url.scheme != "tunnel" && url.query?.isEmpty == false
+            case .path: url.scheme != "tunnel" && !url.path.isEmpty
+            case .below: url.scheme != "tunnel" && url.path.count > 1
+            case .host: true
+            case .domain: domain(of: url.host) != nil
+            }
+        }
+    }
+
+    /// The locations, in the string form, that mean this much of a URL; each matches it or, of a domain, one of them.
+    public func locations(of url: RequestURL) -> [String] {
+        var pattern = LocationPattern(host: url.host)
+        // Brackets and stars in a host that is none of an address are unheard of, but not impossible.
+        if !url.host.contains(":") { pattern.host = Glob.escaping(url.host) }
+        let usual = url.scheme == "tunnel" ? 443 : RequestURL.defaultPort(of: url.scheme)
+        if url.port != usual { pattern.port = "\(url.port)" }
+        switch self {
+        case .host: return [pattern.description]
+        case .domain:
+            guard let domain = ExchangeBreadth.domain(of: url.host) else { return [pattern.description] }
+            pattern.host = Glob.escaping(domain)
+            let itself = pattern.description
+            pattern.host = "*." + pattern.host
+            return [itself, pattern.description]
+        case .url, .path, .below:
+            guard url.scheme != "tunnel" else { return [pattern.description] }
+            pattern.protocol = url.scheme
+            pattern.path = ExchangeBreadth.literal(url.path) + (self == .below ? "*" : "")
+            if self == .url, let query = url.query { pattern.query = ExchangeBreadth.literal(query) }
+            return [pattern.description]
+        }
+    }
+
+    /// A text as a pattern that means just that; of a very long one the beginning counts.
+    private static func literal(_ text: String) -> String {
+        let escaped = Glob.escaping(text)
+        guard escaped.utf8.count > longest else { return escaped }
+        var kept = ""
+        for character in text {
+            let next = Glob.escaping(String(character))
+            if kept.utf8.count + next.utf8.count > longest { break }
+            kept += next
+        }
+        return kept + "*"
+    }
+
+    /// Longer than what people read, and shorter than what a pattern may have.
+    private static let longest = 1_000
+
+    /// The domain that a host is in: without its first label, but never one that others share, such as `co.uk`.
+    static func domain(of host: String) -> String? {
+        guard !host.isAddress else { return nil }
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count > 1, labels.allSatisfy({ !$0.isEmpty }) else { return nil }
+        guard labels.count > 2 else { return host }
+        let rest = labels.dropFirst()
+        // Of two labels, a short one before that of a country is a registry's: com.au, co.uk, ac.jp.
+        let isShared = rest.count == 2 && (rest.last?.count == 2) && (rest.first.map { $0.count <= 3 } ?? false)
+        return isShared ? host : rest.joined(separator: ".")
+    }
+}
