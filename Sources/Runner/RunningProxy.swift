@@ -145,7 +145,7 @@ public final class RunningProxy: Sendable {
             session: session,
             rules: rules,
             holds: holds,
-            onProfileFiles: { [weak self] in await self?.watchProfile() }
+            onProfileFiles: { [self] in await watchProfile() }
         )
     }
 

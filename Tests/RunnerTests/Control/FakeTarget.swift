@@ -2,6 +2,7 @@ import ExchangeCore
 import Foundation
 import HTTPModel
 import NIOCore
+import Stages
 import Synchronization
 
 @testable import Runner
@@ -14,6 +15,7 @@ final class FakeTarget: ControlTarget {
             ToolState(name: "throttle", isOn: true, rules: 1, enabled: 1),
         ]
         var holds: [WaitingHold] = []
+        var profiles: [ProfileState] = []
         var decisions: [(id: String, resolution: HoldResolution)] = []
     }
 
@@ -65,7 +67,20 @@ final class FakeTarget: ControlTarget {
         }
     }
 
-    func reloadProfile() async throws -> String {
+    func profiles() async -> [ProfileState] { state.withLock { $0.profiles } }
+
+    func applyProfiles(_ texts: [ProfileSource]) async throws -> String {
+        state.withLock { $0.profiles = texts.map { ProfileState(file: $0.file, text: $0.text, isUnsaved: true) } }
+        return "1 rule added"
+    }
+
+    func saveProfiles(_ files: [String]?, isForced: Bool) async throws -> [String] {
+        guard isForced else { throw ControlFailure("base.yaml was changed since it was read.") }
+        return files ?? ["base.yaml"]
+    }
+
+    func reloadProfile(discardsEdits: Bool) async throws -> String {
+        if discardsEdits { return "1 rule removed" }
         throw ControlFailure("base.yaml:1:1: the profile is empty", hint: "The rules stay as they were.")
     }
 
