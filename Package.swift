@@ -122,7 +122,7 @@ let package = Package(
         ),
         tests("RecordingTests", ["Recording", "HTTPModel", "RecorderCrashChild", nioCore]),
         tests("SharingTests", ["Sharing", "Content", "HTTPModel", nioCore, nioPosix]),
-        tests("TerminalTests", ["Terminal"]),
+        tests("TerminalTests", ["Terminal", "CNcurses"]),
         tests(
             "ConsoleTests",
             [

@@ -10,7 +10,8 @@ import Glibc
 ///
 /// All that a signal handler needs is prepared beforehand, in memory that is never given back. The handler writes a sequence,
 /// sets the terminal's attributes, and raises the signal again with the action that was there before: the default one, which
-/// ends the process and leaves a core, or that of the Swift runtime, which prints a backtrace.
+/// ends the process and leaves a core, or that of the Swift runtime, which prints a backtrace first. A fault comes again by
+/// itself when the handler returns, so it ends the process in either case.
 enum CrashRestoration {
     private struct Record {
         var input: Int32

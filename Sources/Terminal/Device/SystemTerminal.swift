@@ -121,15 +121,21 @@ public final class SystemTerminal: TerminalDevice {
     public func suspend() {
         let wasEntered = isEntered
         leave()
-        var stop = sigaction()
+        var action = sigaction()
         var before = sigaction()
-        stop.setHandler(SIG_IGN)
-        sigaction(SIGTSTP, &stop, &before)
+        action.setHandler(SIG_IGN)
+        sigaction(SIGTSTP, &action, &before)
         kill(0, SIGTSTP)
         // Raised in this thread, it stops the process before the call returns; sent from outside, it might a moment later.
-        stop.setHandler(SIG_DFL)
-        sigaction(SIGTSTP, &stop, nil)
+        action.setHandler(SIG_DFL)
+        sigaction(SIGTSTP, &action, nil)
+        var stop = sigset_t()
+        var mask = sigset_t()
+        sigemptyset(&stop)
+        sigaddset(&stop, SIGTSTP)
+        pthread_sigmask(SIG_UNBLOCK, &stop, &mask)
         raise(SIGTSTP)
+        pthread_sigmask(SIG_SETMASK, &mask, nil)
         sigaction(SIGTSTP, &before, nil)
         if wasEntered { try? enter() }
     }

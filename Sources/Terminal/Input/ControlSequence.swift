@@ -20,16 +20,17 @@ struct ControlSequence {
         let marker = bytes.first.flatMap { (0x3C...0x3F).contains($0) ? $0 : nil }
         self.marker = marker
         hasIntermediates = bytes.contains { $0 < 0x30 }
-        let fields = bytes.dropFirst(marker == nil ? 0 : 1).split(separator: 0x3B, omittingEmptySubsequences: false)
+        let text = bytes.dropFirst(marker == nil ? 0 : 1)
+        let fields = text.isEmpty ? [] : text.split(separator: 0x3B, omittingEmptySubsequences: false)
         parameters = fields.map { field in
             field.split(separator: 0x3A, omittingEmptySubsequences: false).map(ControlSequence.number)
         }
     }
 
-    /// Digits as a number, which stops growing at a million.
+    /// Digits as a number, which stops growing at ten millions.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
         guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
-        return digits.reduce(0) { min($0 * 10 + Int($1 - 0x30), 1_000_000) }
+        return digits.reduce(0) { min($0 * 10 + Int($1 - 0x30), 10_000_000) }
     }
 
     private func parameter(_ index: Int, part: Int = 0) -> Int? {

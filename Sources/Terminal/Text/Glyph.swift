@@ -14,20 +14,21 @@ struct Glyph {
     /// How many spaces a tab is.
     static let tabColumns = 4
 
-    /// What one character is drawn as: `first`, and `count - 1` times `others`.
+    /// What one character is drawn as: mostly one glyph.
     struct Drawing {
         let first: Glyph
-        var others = Glyph.space
-        var count = 1
+        var others: [Glyph] = []
 
-        var columns: Int { first.columns + (count - 1) * others.columns }
+        var columns: Int { others.reduce(first.columns) { $0 + $1.columns } }
     }
+
+    private static let tab = Drawing(first: .space, others: Array(repeating: .space, count: tabColumns - 1))
 
     /// What an ASCII byte is drawn as.
     static func drawing(ofASCII byte: UInt8) -> Drawing {
         switch byte {
         case 0x20..<0x7F: Drawing(first: Glyph(bytes: UInt64(byte), columns: 1))
-        case 0x09: Drawing(first: .space, count: tabColumns)
+        case 0x09: tab
         default: Drawing(first: picture(ofControl: UInt32(byte)))
         }
     }
@@ -35,15 +36,20 @@ struct Glyph {
     /// What a character is drawn as.
     static func drawing(of character: Character) -> Drawing {
         if character == "\r\n" {
-            return Drawing(first: picture(ofControl: 13), others: picture(ofControl: 10), count: 2)
+            return Drawing(first: picture(ofControl: 13), others: [picture(ofControl: 10)])
         }
-        let scalars = character.unicodeScalars
+        let scalars = String(character).unicodeScalars
         guard let base = scalars.first else { return Drawing(first: .space) }
-        if base.isASCII, scalars.count == 1 { return drawing(ofASCII: UInt8(truncatingIfNeeded: base.value)) }
         if base.value < 0x20 || (0x7F..<0xA0).contains(base.value) {
-            return Drawing(first: picture(ofControl: base.value))
+            return base.value == 0x09 ? tab : Drawing(first: picture(ofControl: base.value))
         }
-        return Drawing(first: cluster(base, scalars))
+        // A conjunct of Indic letters is one character, but takes the columns of its letters.
+        let second = scalars.indices.dropFirst().first { scalars[$0].isLetterOfItsOwn }
+        if let second {
+            let rest = drawing(of: Character(String(scalars[second...])))
+            return Drawing(first: cluster(base, scalars[..<second]), others: [rest.first] + rest.others)
+        }
+        return Drawing(first: cluster(base, scalars[...]))
     }
 
     /// Calls `body` with each glyph of a text, and with the UTF-8 offset behind the characters that are then drawn whole.
@@ -85,16 +91,16 @@ struct Glyph {
                 drawing = Glyph.drawing(of: character)
                 end = offset + character.utf8.count
             }
-            for number in 1...drawing.count {
-                let isLast = number == drawing.count
-                if !body(number == 1 ? drawing.first : drawing.others, isLast ? end : offset) { return }
+            if !body(drawing.first, drawing.others.isEmpty ? end : offset) { return }
+            for (index, glyph) in drawing.others.enumerated() {
+                if !body(glyph, index + 1 == drawing.others.count ? end : offset) { return }
             }
             offset = end
         }
     }
 
     /// The base and as many of the others as eight bytes hold.
-    private static func cluster(_ base: Unicode.Scalar, _ scalars: Character.UnicodeScalarView) -> Glyph {
+    private static func cluster(_ base: Unicode.Scalar, _ scalars: Substring.UnicodeScalarView) -> Glyph {
         var columns = Unicode.Scalar.columns(base)
         var bytes: UInt64
         var length: Int

@@ -15,6 +15,11 @@ extension Unicode.Scalar {
     /// U+2028 and U+2029, which end lines and show nothing.
     var isSeparator: Bool { value == 0x2028 || value == 0x2029 }
 
+    /// Whether it takes columns although it joins the letter before it.
+    var isLetterOfItsOwn: Bool {
+        properties.generalCategory == .otherLetter && Unicode.Scalar.columns(self) > 0
+    }
+
     /// Marks, format characters, and the vowels and finals of Hangul jamo, which join the consonant before them.
     private var isZeroWidth: Bool {
         switch value {
