@@ -3,7 +3,6 @@ import HTTPModel
 import NIOCore
 import Recording
 import Synchronization
-import Wire
 
 /// Sluice at work on traffic of its own: an origin, a client and a real proxy in one process, without any network.
 public enum Demo {
@@ -29,12 +28,18 @@ public enum Demo {
     ) async throws {
         let telling = Mutex<ExchangeID?>(nil)
         let summary = try await DemoOrigin.run { origin in
-            let (proxy, client) = try await start(settings, origin, write, complain) { records in
-                guard let record = records.first(where: { $0.url.path == DemoClient.tellingPath }) else { return }
-                telling.withLock { $0 = record.id }
-            }
+            let proxy = try await RunningProxy.start(
+                unattended(settings, origin),
+                onFinished: { records in
+                    guard let record = records.first(where: { $0.url.path == DemoClient.tellingPath }) else { return }
+                    telling.withLock { $0 = record.id }
+                },
+                print: write,
+                complain: complain
+            )
             write(introduction(proxy, origin))
             do {
+                let client = DemoClient(proxy: proxy.address, authority: proxy.authority, origin: origin)
                 try await withLimit { try await client.run() }
             } catch {
                 _ = await proxy.stop()
@@ -47,51 +52,40 @@ public enum Demo {
         if let path = summary.path, let id = telling.withLock({ $0 }) { write(advice(path, id)) }
     }
 
-    /// Starts the proxy; the files that it and the client need for that are gone afterwards.
-    private static func start(
-        _ settings: RunSettings,
-        _ origin: DemoOrigin,
-        _ write: @escaping @Sendable (String) -> Void,
-        _ complain: @escaping @Sendable (String) -> Void,
-        onFinished: @escaping @Sendable ([ExchangeRecord]) -> Void
-    ) async throws -> (RunningProxy, DemoClient) {
-        let directory = FileManager.default.temporaryDirectory.path + "/sluice-demo-\(UUID().uuidString)"
-        try StandardPaths.makeDirectory(directory)
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        func store(_ name: String, _ text: String) throws -> String {
-            let path = "\(directory)/\(name)"
-            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-            return path
-        }
+    /// What a proxy is to be started with that serves the demo's traffic while somebody looks on.
+    ///
+    /// It listens on a free port of loopback, trusts the origin, and has the demo's rules; what their breakpoint holds
+    /// waits until it is decided about. The files are the origin's and go with it.
+    ///
+    /// - Parameters:
+    ///   - origin: who answers.
+    ///   - session: the session file; `nil` for a new one among the user's sessions.
+    /// - Returns: the settings, and the text of the profile that they name.
+    /// - Throws: `StartFailure` where the profile cannot be written.
+    public static func settings(
+        for origin: DemoOrigin,
+        session: String?
+    ) throws -> (settings: RunSettings, profile: String) {
+        var settings = RunSettings()
+        settings.session = session
+        try prepare(&settings, origin, isAttended: true)
+        return (settings, DemoProfile.text(isAttended: true))
+    }
 
-        var settings = settings
+    private static func prepare(_ settings: inout RunSettings, _ origin: DemoOrigin, isAttended: Bool) throws {
         settings.host = "127.0.0.1"
         settings.port = 0
-        // Nobody steers it, and its profile is gone before it is.
+        settings.upstreamAuthorities = [DemoProfile.authorityFile(in: origin.directory)]
+        settings.profiles = [try DemoProfile.writeRules(in: origin.directory, isAttended: isAttended)]
+    }
+
+    private static func unattended(_ settings: RunSettings, _ origin: DemoOrigin) throws -> RunSettings {
+        var settings = settings
+        try prepare(&settings, origin, isAttended: false)
+        // Nobody steers it.
         settings.hasControl = false
         settings.watchesProfile = false
-        settings.upstreamAuthorities = [try store("origin.pem", origin.authority.certificatePEM)]
-        settings.profiles = [
-            try store("profile.yaml", "version: 1\nintercept: { except: [\"\(DemoClient.unreadHost)\"] }\n")
-        ]
-        let trustsOrigin = TLSTrust(includesSystem: false, extraFiles: settings.upstreamAuthorities)
-        try trustsOrigin.load()
-        let proxy = try await RunningProxy.start(settings, onFinished: onFinished, print: write, complain: complain)
-        do {
-            let file = try store("sluice.pem", proxy.authority.certificatePEM)
-            let trustsProxy = TLSTrust(includesSystem: false, extraFiles: [file])
-            try trustsProxy.load()
-            let client = DemoClient(
-                proxy: proxy.address,
-                origin: origin,
-                trustsProxy: trustsProxy,
-                trustsOrigin: trustsOrigin
-            )
-            return (proxy, client)
-        } catch {
-            _ = await proxy.stop()
-            throw error
-        }
+        return settings
     }
 
     private static func withLimit(_ work: @escaping @Sendable () async throws -> Void) async throws {
@@ -113,7 +107,8 @@ public enum Demo {
         sluice: a proxy on 127.0.0.1:\(proxy.address.port ?? 0), between a client and an origin inside this process:
         sluice:   http://localhost:\(origin.httpPort)
         sluice:   https://localhost:\(origin.httpsPort)   decrypted
-        sluice:   https://\(DemoClient.unreadHost):\(origin.secondPort)   passed through unread, as a rule says
+        sluice:   https://localhost:\(origin.http2Port)   decrypted, HTTP/2
+        sluice:   https://\(DemoProfile.unreadHost):\(origin.unreadPort)   passed through unread, as a rule says
 
 
         """

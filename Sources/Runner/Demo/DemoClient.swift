@@ -2,63 +2,100 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// The demo's client: asks the origin through the proxy for one thing after the other, and checks what it gets.
+/// The demo's client: asks through the proxy for one thing after the other, and checks what it gets.
 struct DemoClient: Sendable {
     /// The proxy's address.
     let proxy: SocketAddress
     /// The origin that is asked.
     let origin: DemoOrigin
     /// Trusts nothing but the proxy's authority: what passes was decrypted on the way.
-    let trustsProxy: TLSTrust
+    private let trustsProxy: TLSTrust
     /// Trusts nothing but the origin's authority: what passes was not.
-    let trustsOrigin: TLSTrust
+    private let trustsOrigin: TLSTrust
 
     /// The path of the exchange that has the most to show.
-    static let tellingPath = "/api/articles"
-    /// A host that the proxy of the demo is told to pass through unread.
-    static let unreadHost = "127.0.0.1"
+    static let tellingPath = DemoProfile.rewrittenPath
+    /// A port where nobody listens.
+    static let deadPort = 1
 
-    /// Has all the exchanges.
+    init(proxy: SocketAddress, authority: CertificateAuthority, origin: DemoOrigin) {
+        self.proxy = proxy
+        self.origin = origin
+        trustsProxy = TLSTrust(includesSystem: false, authorities: [authority])
+        trustsOrigin = TLSTrust(includesSystem: false, authorities: [origin.authority])
+    }
+
+    /// Has all the exchanges, one after the other.
     ///
     /// - Throws: `StartFailure` for the first that does not go as it must.
     func run() async throws {
         try await shop()
+        try await logIn()
+        try await converse(["up or down?", "how high is the water?", "thank you"])
+        try await fail()
         try await look()
+        try await multiplex()
         try await passThrough()
     }
 
-    /// Over HTTP: JSON with cookies, a form, a redirect.
-    private func shop() async throws {
-        let url = RequestURL(scheme: "http", host: "localhost", port: origin.httpPort, path: "/")
-        try await DemoConnection.open(to: url, through: proxy) { connection in
+    // MARK: - Visits
+
+    /// Over HTTP: JSON with cookies, a form, a redirect, an answer from a file.
+    func shop() async throws {
+        try await plain { connection in
             let products = try await connection.fetch("GET", "/api/products", expecting: 200) {
                 $0.text == DemoContent.products()
             }
             let cookies = products.head.fields.values(of: .setCookie).map { $0.prefix { $0 != ";" } }
                 .joined(separator: "; ")
-            try await connection.fetch(
-                "POST",
-                "/api/orders",
-                fields: [("Cookie", cookies), ("Content-Type", "application/x-www-form-urlencoded")],
-                body: [ByteBuffer(string: "product=Paddle+gear&quantity=2&note=for+the+caf%C3%A9")],
-                expecting: 201
-            ) { $0.text.contains("Paddle gear") && $0.text.contains("for the café") && $0.text.contains(cookies) }
+            try await DemoClient.order(connection, cookies: cookies)
             let moved = try await connection.fetch("GET", "/old-page", expecting: 302)
             let location = moved.head.fields.value(of: "Location") ?? ""
             try await connection.fetch("GET", location, expecting: 200) { $0.text.contains("Here it is") }
+            try await DemoClient.askHours(connection)
         }
     }
 
+    /// Over HTTP: a request that a breakpoint holds.
+    func logIn() async throws {
+        try await plain { connection in
+            try await connection.fetch(
+                "POST",
+                DemoProfile.heldPath,
+                fields: [("Content-Type", "application/json")],
+                body: [ByteBuffer(string: "{ \"user\": \"ada\", \"password\": \"lock and key\" }\n")],
+                expecting: 200
+            )
+        }
+    }
+
+    /// Over HTTP: a WebSocket.
+    func converse(_ messages: [String], pause: Duration = .zero) async throws {
+        try await plain { try await $0.converse("/api/chat", messages, pause: pause) }
+    }
+
+    /// Over HTTPS: a stream of events.
+    func watch(count: Int, pauseMilliseconds: Int) async throws {
+        try await secure { connection in
+            try await connection.fetch(
+                "GET",
+                "/api/events?count=\(count)&pause=\(pauseMilliseconds)",
+                expecting: 200
+            )
+        }
+    }
+
+    /// What comes to nothing: a tracker that is blocked, a server that is not there.
+    func fail() async throws {
+        try await track()
+        try await askNobody()
+    }
+
     /// Over HTTPS, decrypted by the proxy: the rest.
-    private func look() async throws {
-        let url = RequestURL(scheme: "https", host: "localhost", port: origin.httpsPort, path: "/")
-        try await DemoConnection.open(to: url, through: proxy) { connection in
-            try await connection.startTLS(trust: trustsProxy)
-            try await connection.fetch("GET", DemoClient.tellingPath, expecting: 200) {
-                $0.head.fields.value(of: .contentEncoding) == "gzip" && $0.text == DemoContent.articles()
-            }
-            let picture = try DemoContent.picture()
-            try await connection.fetch("GET", "/water.png", expecting: 200) { $0.body == picture }
+    func look() async throws {
+        try await secure { connection in
+            try await DemoClient.read(connection)
+            try await DemoClient.see(connection)
             try await connection.fetch("GET", "/api/slow", expecting: 200)
             try await connection.fetch("GET", "/missing", expecting: 404)
             try await connection.fetch("GET", "/api/broken", expecting: 500)
@@ -69,6 +106,93 @@ struct DemoClient: Sendable {
                 DemoClient.isDownload($0.body)
             }
             try await upload(connection)
+        }
+    }
+
+    /// Over HTTP/2 on both legs: JSON, a picture, a gRPC call.
+    func multiplex() async throws {
+        try await http2 { connection in
+            try await connection.fetch("GET", "/api/products", expecting: 200) { $0.text == DemoContent.products() }
+            try await DemoClient.see(connection)
+            try await DemoClient.call(connection)
+        }
+    }
+
+    /// Over HTTPS that the proxy was told not to decrypt: the client meets the origin's own certificate.
+    func passThrough() async throws {
+        let url = RequestURL(scheme: "https", host: DemoProfile.unreadHost, port: origin.unreadPort, path: "/")
+        try await DemoConnection.open(to: url, through: proxy) { connection in
+            try await connection.startTLS(trust: trustsOrigin)
+            try await connection.fetch("GET", "/api/products", expecting: 200) { $0.text == DemoContent.products() }
+        }
+    }
+
+    // MARK: - Single exchanges
+
+    /// Exchanges that a user at work would see now and then.
+    static let everyday: [@Sendable (DemoClient) async throws -> Void] = [
+        { try await $0.plain { try await $0.fetch("GET", "/api/products", expecting: 200) } },
+        { try await $0.secure { try await read($0) } },
+        { try await $0.http2 { try await call($0) } },
+        { try await $0.plain { try await order($0, cookies: "basket=b-1787; theme=dark") } },
+        { try await $0.secure { try await see($0) } },
+        { try await $0.track() },
+        { try await $0.http2 { try await $0.fetch("GET", "/api/products", expecting: 200) } },
+        { try await $0.secure { try await $0.fetch("GET", "/missing", expecting: 404) } },
+        { try await $0.plain { try await $0.fetch("GET", "/old-page", expecting: 302) } },
+        { try await $0.secure { try await $0.fetch("GET", "/api/slow", expecting: 200) } },
+        { try await $0.askNobody() },
+        { try await $0.plain { try await askHours($0) } },
+        { try await $0.secure { try await $0.fetch("GET", "/api/broken", expecting: 500) } },
+    ]
+
+    private static func order(_ connection: DemoConnection, cookies: String) async throws {
+        try await connection.fetch(
+            "POST",
+            "/api/orders",
+            fields: [("Cookie", cookies), ("Content-Type", "application/x-www-form-urlencoded")],
+            body: [ByteBuffer(string: "product=Paddle+gear&quantity=2&note=for+the+caf%C3%A9")],
+            expecting: 201
+        ) { $0.text.contains("Paddle gear") && $0.text.contains("for the café") && $0.text.contains(cookies) }
+    }
+
+    private static func askHours(_ connection: DemoConnection) async throws {
+        try await connection.fetch("GET", DemoProfile.mappedPath, expecting: 200) { $0.text == DemoProfile.hours }
+    }
+
+    private static func read(_ connection: DemoConnection) async throws {
+        try await connection.fetch("GET", tellingPath, expecting: 200) {
+            $0.head.fields.value(of: .contentEncoding) == "gzip" && $0.text == DemoContent.articles()
+                && $0.head.fields.value(of: FieldName(DemoProfile.stamp.name)) == DemoProfile.stamp.value
+        }
+    }
+
+    private static func see(_ connection: DemoConnection) async throws {
+        let picture = try DemoContent.picture()
+        try await connection.fetch("GET", "/water.png", expecting: 200) { $0.body == picture }
+    }
+
+    private static func call(_ connection: DemoConnection) async throws {
+        try await connection.fetch(
+            "POST",
+            DemoContent.callPath,
+            fields: [("Content-Type", "application/grpc+proto"), ("TE", "trailers")],
+            body: [DemoContent.call(lock: "lock 7")],
+            expecting: 200
+        ) { $0.trailers?.value(of: "grpc-status") == "0" && $0.body == DemoContent.call(lock: "lock 7", metres: 9) }
+    }
+
+    private func track() async throws {
+        let tracker = RequestURL(scheme: "http", host: DemoProfile.blockedHost, port: 80, path: "/")
+        try await DemoConnection.open(to: tracker, through: proxy) {
+            try await $0.fetch("GET", "/pixel.gif?page=shop", expecting: 403)
+        }
+    }
+
+    private func askNobody() async throws {
+        let nobody = RequestURL(scheme: "http", host: "localhost", port: DemoClient.deadPort, path: "/")
+        try await DemoConnection.open(to: nobody, through: proxy) {
+            try await $0.fetch("GET", "/api/stock", expecting: 502)
         }
     }
 
@@ -85,20 +209,34 @@ struct DemoClient: Sendable {
         ) { $0.text.contains("\"crc32\": \"\(String(checksum.value, radix: 16))\"") }
     }
 
-    /// Over HTTPS that the proxy was told not to decrypt: the client meets the origin's own certificate.
-    private func passThrough() async throws {
-        let url = RequestURL(scheme: "https", host: DemoClient.unreadHost, port: origin.secondPort, path: "/")
-        try await DemoConnection.open(to: url, through: proxy) { connection in
-            try await connection.startTLS(trust: trustsOrigin)
-            try await connection.fetch("GET", "/api/products", expecting: 200) { $0.text == DemoContent.products() }
-        }
-    }
-
     private static func isDownload(_ body: ByteBuffer) -> Bool {
         var rest = body
         for _ in 0..<DemoContent.downloadPieces {
             guard rest.readSlice(length: DemoContent.piece.readableBytes) == DemoContent.piece else { return false }
         }
         return rest.readableBytes == 0
+    }
+
+    // MARK: - Connections
+
+    private func plain(_ body: (DemoConnection) async throws -> Void) async throws {
+        let url = RequestURL(scheme: "http", host: "localhost", port: origin.httpPort, path: "/")
+        try await DemoConnection.open(to: url, through: proxy, body)
+    }
+
+    private func secure(_ body: (DemoConnection) async throws -> Void) async throws {
+        let url = RequestURL(scheme: "https", host: "localhost", port: origin.httpsPort, path: "/")
+        try await DemoConnection.open(to: url, through: proxy) { connection in
+            try await connection.startTLS(trust: trustsProxy)
+            try await body(connection)
+        }
+    }
+
+    private func http2(_ body: (DemoConnection) async throws -> Void) async throws {
+        let url = RequestURL(scheme: "https", host: "localhost", port: origin.http2Port, path: "/")
+        try await DemoConnection.open(to: url, through: proxy) { connection in
+            try await connection.startTLS(trust: trustsProxy, isHTTP2: true)
+            try await body(connection)
+        }
     }
 }

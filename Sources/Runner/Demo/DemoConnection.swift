@@ -1,11 +1,9 @@
 import Content
 import HTTPModel
 import NIOCore
-import NIOPosix
-import ProxyServer
 import Wire
 
-/// One connection of the demo's client to a proxy, or through it to an origin.
+/// One connection of the demo's client through a proxy to an origin, which checks what it is answered.
 final class DemoConnection {
     /// A response that was read whole.
     struct Response {
@@ -13,6 +11,8 @@ final class DemoConnection {
         let head: ResponseHead
         /// Its body as it came.
         var body = ByteBuffer()
+        /// What came after the body.
+        var trailers: FieldSection?
 
         /// Its body with the content coding undone, as text.
         var text: String {
@@ -21,13 +21,11 @@ final class DemoConnection {
         }
     }
 
-    private let channel: any Channel
-    private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
-    private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
-    private var parser = HTTP1ResponseParser()
+    private let connection: ProxyConnection
+    private let origin: RequestURL
     /// What comes before the path in the requests' targets: everything for a proxy, nothing for an origin.
     private var targetPrefix: String
-    private var origin: RequestURL
+    private var http2: DemoHTTP2Connection?
 
     /// Connects to a proxy in order to ask an origin, and closes the connection after `body`.
     static func open(
@@ -35,45 +33,33 @@ final class DemoConnection {
         through proxy: SocketAddress,
         _ body: (DemoConnection) async throws -> Void
     ) async throws {
-        let stream = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connect(to: proxy) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-                }
-            }
-        try await stream.executeThenClose { inbound, outbound in
-            try await body(DemoConnection(stream.channel, inbound, outbound, origin))
-        }
+        try await ProxyConnection.open(through: proxy) { try await body(DemoConnection($0, origin)) }
     }
 
-    private init(
-        _ channel: any Channel,
-        _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
-        _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>,
-        _ origin: RequestURL
-    ) {
-        self.channel = channel
-        self.inbound = inbound.makeAsyncIterator()
-        self.outbound = outbound
+    private init(_ connection: ProxyConnection, _ origin: RequestURL) {
+        self.connection = connection
         self.origin = origin
         targetPrefix = "\(origin.scheme)://\(origin.authority)"
     }
 
     /// Lets the proxy open a tunnel to the origin, and speaks TLS through it.
     ///
-    /// - Parameter trust: whose certificates are believed.
+    /// - Parameters:
+    ///   - trust: whose certificates are believed.
+    ///   - isHTTP2: whether HTTP/2 is spoken inside.
     /// - Throws: `StartFailure` where the proxy opens no tunnel. Whether TLS comes about shows at the first request.
-    func startTLS(trust: TLSTrust) async throws {
-        let connect = RequestHead(method: "CONNECT", target: origin.authority, fields: [("Host", origin.authority)])
-        let response = try await exchange(connect, [])
-        guard response.head.status == 200 else { throw unexpected(response, "CONNECT \(origin.authority)") }
-        try await channel.eventLoop.submit { [channel, host = origin.host] in
-            let session = try TLSClientContext(TLSClientConfiguration(trust: trust)).makeSession(host: host)
-            // Beneath the handler that passes plaintext on to us.
-            try channel.pipeline.syncOperations.addHandler(TLSChannelHandler(session: session), position: .first)
-        }.get()
-        parser = HTTP1ResponseParser()
+    func startTLS(trust: TLSTrust, isHTTP2: Bool = false) async throws {
+        do {
+            try await connection.startTLS(
+                to: origin,
+                trust: trust,
+                applicationProtocol: isHTTP2 ? "h2" : "http/1.1"
+            )
+        } catch let error as ProxyConnection.Failure {
+            throw StartFailure("CONNECT \(origin.authority): \(error)", hint: DemoConnection.hint)
+        }
         targetPrefix = ""
+        if isHTTP2 { http2 = DemoHTTP2Connection(connection, origin: origin) }
     }
 
     /// Asks the origin.
@@ -114,43 +100,67 @@ final class DemoConnection {
         } catch let error where !(error is CancellationError) {
             throw StartFailure("The demo got no answer to \(what): \(error)", hint: DemoConnection.hint)
         }
-        guard response.head.status == status, isRight(response) else { throw unexpected(response, what) }
+        guard response.head.status == status, isRight(response) else {
+            throw StartFailure(
+                "The demo got an unexpected answer to \(what): \(response.head.status) \(response.head.reason), "
+                    + "\(response.body.readableBytes) bytes: \(response.text.prefix(300))",
+                hint: DemoConnection.hint
+            )
+        }
         return response
     }
 
-    // MARK: - Messages
+    private func exchange(_ head: RequestHead, _ body: [ByteBuffer]) async throws -> Response {
+        if let http2 { return try await http2.exchange(head, body) }
+        var whole = ByteBuffer()
+        for piece in body { whole.writeImmutableBuffer(piece) }
+        var received = ByteBuffer()
+        let response = try await connection.exchange(head, body: whole) { arrival in
+            if case .part(let part) = arrival { received.writeImmutableBuffer(part) }
+        }
+        return Response(head: response, body: received)
+    }
 
     private static let hint = "Nothing outside this process takes part in the demo: this looks like a fault in Sluice."
 
-    private func unexpected(_ response: Response, _ what: String) -> StartFailure {
-        StartFailure(
-            "The demo got an unexpected answer to \(what): \(response.head.status) \(response.head.reason), "
-                + "\(response.body.readableBytes) bytes: \(response.text.prefix(300))",
-            hint: DemoConnection.hint
+    /// Opens a WebSocket and sends each message when the one before it was answered.
+    ///
+    /// - Parameters:
+    ///   - path: where to.
+    ///   - messages: what to say.
+    ///   - pause: how long to wait before each.
+    /// - Throws: `StartFailure` where the other side does not say as much as it must.
+    func converse(_ path: String, _ messages: [String], pause: Duration = .zero) async throws {
+        try await fetch(
+            "GET",
+            path,
+            fields: [
+                ("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
+                ("Sec-WebSocket-Key", WebSocketHandshake.makeKey()),
+            ],
+            expecting: 101
         )
-    }
-
-    private func exchange(_ head: RequestHead, _ body: [ByteBuffer]) async throws -> Response {
-        parser.expect(method: head.method)
-        var output = ByteBuffer()
-        HTTP1Encoder.writeHead(head, into: &output)
-        try await outbound.write(output)
-        for piece in body { try await outbound.write(piece) }
-        var response: Response?
-        while true {
-            while let event = try parser.next() {
-                switch event {
-                case .informational: continue
-                case .head(let head, _): response = Response(head: head)
-                case .part(let part): response?.body.writeImmutableBuffer(part)
-                case .end: if let response { return response }
+        let reader = WebSocketReader(direction: .fromServer)
+        var answers = 0
+        func listen(until count: Int) async throws {
+            while answers < count {
+                guard let bytes = try await connection.read() else {
+                    try Task.checkCancellation()
+                    throw StartFailure(
+                        "The demo's WebSocket ended after \(answers) messages.",
+                        hint: DemoConnection.hint
+                    )
                 }
+                bytes.withUnsafeReadableBytes { reader.feed($0) { _ in answers += 1 } }
             }
-            guard let bytes = try await inbound.next() else {
-                try Task.checkCancellation()
-                throw StartFailure("The proxy closed the connection.")
-            }
-            parser.receive(bytes)
         }
+        try await listen(until: 1)
+        for (index, message) in messages.enumerated() {
+            if pause > .zero { try await Task.sleep(for: pause) }
+            try await connection.write(DemoFrame.text(message, isMasked: true))
+            try await listen(until: index + 2)
+        }
+        try await connection.write(DemoFrame.close(isMasked: true))
+        try await listen(until: messages.count + 2)
     }
 }

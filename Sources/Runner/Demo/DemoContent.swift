@@ -50,6 +50,19 @@ enum DemoContent {
         """
     }
 
+    /// Where the gRPC call goes.
+    static let callPath = "/locks.v1.Locks/GetLevel"
+
+    /// A message of gRPC: a name as field 1, and a number as field 2 where there is one.
+    static func call(lock: String, metres: UInt8? = nil) -> ByteBuffer {
+        var message = ByteBuffer(bytes: [0x0A, UInt8(lock.utf8.prefix(127).count)] + Array(lock.utf8.prefix(127)))
+        if let metres { message.writeBytes([0x10, metres & 0x7F]) }
+        var framed = ByteBuffer(bytes: [0])
+        framed.writeInteger(UInt32(message.readableBytes))
+        framed.writeBuffer(&message)
+        return framed
+    }
+
     /// A picture of water as PNG (RFC 2083).
     static func picture(width: Int = 192, height: Int = 128) throws -> ByteBuffer {
         var rows = ByteBuffer()

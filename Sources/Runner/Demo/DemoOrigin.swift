@@ -1,44 +1,90 @@
+import Foundation
 import HTTPModel
 import NIOCore
 import NIOPosix
 import ProxyServer
 import Wire
 
-/// The demo's own origin: an HTTP and two HTTPS servers on loopback, with a throw-away authority.
-struct DemoOrigin: Sendable {
-    /// The authority that signs what the HTTPS server shows; nobody trusts it who was not told to.
+/// The demo's own origin: an HTTP and three HTTPS servers on loopback, with a throw-away authority.
+///
+/// It runs until ``stop()``. Beside it lie the files of a proxy that knows it: its authority's certificate, a profile, and
+/// what that answers with.
+public final class DemoOrigin: Sendable {
+    /// The authority that signs what the HTTPS servers show; nobody trusts it who was not told to.
     let authority: CertificateAuthority
     /// The port of the HTTP server.
-    let httpPort: Int
-    /// The port of the HTTPS server for `localhost`.
-    let httpsPort: Int
-    /// The port of the HTTPS server for `127.0.0.1`.
-    let secondPort: Int
+    public let httpPort: Int
+    /// The port of the HTTPS server for `localhost` that speaks HTTP/1.1.
+    public let httpsPort: Int
+    /// The port of the HTTPS server for `localhost` that speaks HTTP/2.
+    public let http2Port: Int
+    /// The port of the HTTPS server for `127.0.0.1`, which the demo's proxy is told to pass through unread.
+    public let unreadPort: Int
+    /// The directory with the files; it goes with the origin.
+    let directory: String
+    private let task: Task<Void, Never>
 
-    private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+    typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
     private typealias Listener = NIOAsyncChannel<Connection, Never>
 
-    /// Runs the origin while `body` runs.
-    static func run<Result: Sendable>(
-        _ body: @Sendable (DemoOrigin) async throws -> Result
-    ) async throws -> Result {
+    /// Starts the servers.
+    ///
+    /// - Throws: `IOError` where no port can be listened on, `StartFailure` where the files cannot be written.
+    public static func start() async throws -> DemoOrigin {
         let authority = try CertificateAuthority.generate(label: "of the demo's origin")
         let key = try LeafKey()
         let plain = try await listen(as: nil)
-        let secure = try await listen(as: Identity(host: "localhost", authority: authority, key: key))
-        let second = try await listen(as: Identity(host: "127.0.0.1", authority: authority, key: key))
-        let origin = DemoOrigin(
-            authority: authority,
-            httpPort: plain.channel.localAddress?.port ?? 0,
-            httpsPort: secure.channel.localAddress?.port ?? 0,
-            secondPort: second.channel.localAddress?.port ?? 0
-        )
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            for listener in [plain, secure, second] {
-                group.addTask { try await accept(listener) }
+        let secure = try await listen(as: Identity("localhost", "http/1.1", authority, key))
+        let second = try await listen(as: Identity("localhost", "h2", authority, key))
+        let unread = try await listen(as: Identity("127.0.0.1", "http/1.1", authority, key))
+        let directory = FileManager.default.temporaryDirectory.path + "/sluice-demo-\(UUID().uuidString)"
+        try DemoProfile.writeFixtures(in: directory, authority: authority)
+        return DemoOrigin(authority, directory, plain, secure, second, unread)
+    }
+
+    private init(
+        _ authority: CertificateAuthority,
+        _ directory: String,
+        _ plain: Listener,
+        _ secure: Listener,
+        _ second: Listener,
+        _ unread: Listener
+    ) {
+        self.authority = authority
+        self.directory = directory
+        httpPort = plain.channel.localAddress?.port ?? 0
+        httpsPort = secure.channel.localAddress?.port ?? 0
+        http2Port = second.channel.localAddress?.port ?? 0
+        unreadPort = unread.channel.localAddress?.port ?? 0
+        task = Task(priority: .userInitiated) {
+            await withDiscardingTaskGroup { group in
+                for listener in [plain, secure, unread] {
+                    group.addTask { await DemoOrigin.accept(listener, DemoServer.serve) }
+                }
+                group.addTask { await DemoOrigin.accept(second, DemoHTTP2Server.serve) }
             }
-            defer { group.cancelAll() }
-            return try await body(origin)
+        }
+    }
+
+    /// Ends all connections, frees the ports and removes the files.
+    public func stop() async {
+        task.cancel()
+        await task.value
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// Runs an origin while `body` runs.
+    static func run<Result: Sendable>(
+        _ body: @Sendable (DemoOrigin) async throws -> Result
+    ) async throws -> Result {
+        let origin = try await start()
+        do {
+            let result = try await body(origin)
+            await origin.stop()
+            return result
+        } catch {
+            await origin.stop()
+            throw error
         }
     }
 
@@ -47,14 +93,27 @@ struct DemoOrigin: Sendable {
     /// What an HTTPS server proves itself with.
     private struct Identity {
         let host: String
+        let applicationProtocol: String
         let authority: CertificateAuthority
         let key: LeafKey
         let configuration = TLSServerConfiguration()
 
+        init(_ host: String, _ applicationProtocol: String, _ authority: CertificateAuthority, _ key: LeafKey) {
+            self.host = host
+            self.applicationProtocol = applicationProtocol
+            self.authority = authority
+            self.key = key
+        }
+
         /// The TLS of one connection; there are so few that each makes its own context.
         func makeHandler() throws -> TLSChannelHandler {
             let certificate = try CertificateMint(authority: authority, leafKey: key).certificate(for: host)
-            return TLSChannelHandler(session: try TLSServerContext(configuration).makeSession(certificate: certificate))
+            return TLSChannelHandler(
+                session: try TLSServerContext(configuration).makeSession(
+                    certificate: certificate,
+                    applicationProtocols: [applicationProtocol]
+                )
+            )
         }
     }
 
@@ -71,53 +130,17 @@ struct DemoOrigin: Sendable {
             }
     }
 
-    private static func accept(_ listener: Listener) async throws {
-        try await listener.executeThenClose { connections in
+    /// A client that goes away, or a listener that fails, is no matter of the others.
+    private static func accept(
+        _ listener: Listener,
+        _ serve: @escaping @Sendable (Connection) async throws -> Void
+    ) async {
+        try? await listener.executeThenClose { connections in
             try await withThrowingDiscardingTaskGroup { group in
                 for try await connection in connections {
-                    // A client that goes away is no matter of the others.
                     group.addTask { try? await serve(connection) }
                 }
             }
         }
-    }
-
-    private static func serve(_ connection: Connection) async throws {
-        try await connection.executeThenClose { inbound, outbound in
-            var parser = HTTP1RequestParser()
-            var request: DemoRequest?
-            for try await bytes in inbound {
-                parser.receive(bytes)
-                while let event = try parser.next() {
-                    switch event {
-                    case .head(let head, _): request = DemoRequest(head: head)
-                    case .part(let part): request?.add(part)
-                    case .end:
-                        guard let request else { break }
-                        try await send(DemoRoutes.answer(request), to: request.head, outbound)
-                    }
-                }
-            }
-        }
-    }
-
-    private static func send(
-        _ answer: DemoAnswer,
-        to request: RequestHead,
-        _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
-    ) async throws {
-        var head = ResponseHead(status: answer.status, fields: [("Server", "sluice-demo")] + answer.fields)
-        let framing = SentFraming.settle(&head, as: answer.framing, requestMethod: request.method)
-        if answer.delay > .zero { try await Task.sleep(for: answer.delay) }
-        var output = ByteBuffer()
-        HTTP1Encoder.writeHead(head, into: &output)
-        for piece in framing == .none ? [] : answer.pieces {
-            HTTP1Encoder.writePart(piece, framing: framing, into: &output)
-            try await outbound.write(output)
-            output = ByteBuffer()
-            if answer.pause > .zero { try await Task.sleep(for: answer.pause) }
-        }
-        HTTP1Encoder.writeEnd(framing: framing, into: &output)
-        if output.readableBytes > 0 { try await outbound.write(output) }
     }
 }

@@ -39,10 +39,15 @@ struct DemoAnswer {
     var pieces: [ByteBuffer] = []
     /// Whether the length is left open (`Transfer-Encoding: chunked`).
     var isChunked = false
+    /// What follows the body.
+    var trailers: FieldSection?
     /// How long to wait before the first byte.
     var delay = Duration.zero
     /// How long to wait between pieces.
     var pause = Duration.zero
+
+    /// The head, but for the framing.
+    var head: ResponseHead { ResponseHead(status: status, fields: [("Server", "sluice-demo")] + fields) }
 
     /// How the body is sent.
     var framing: BodyFraming {
@@ -93,7 +98,10 @@ enum DemoRoutes {
             var answer = DemoAnswer.text("application/json", "{ \"waited\": \"400 ms\" }\n")
             answer.delay = .milliseconds(400)
             return answer
-        case ("GET", "/api/events"): return events()
+        case ("GET", "/api/events"): return events(request)
+        case ("POST", "/api/login"):
+            return .text("application/json", "{ \"welcome\": true, \"bytes\": \(request.bodySize) }\n")
+        case ("POST", DemoContent.callPath): return call(request)
         case ("GET", "/api/broken"):
             return .text("application/json", "{ \"error\": \"the pump is out of order\" }\n", status: 500)
         case ("GET", "/download/large.bin"):
@@ -111,12 +119,12 @@ enum DemoRoutes {
     /// Says what was ordered, and by whom.
     private static func order(_ request: DemoRequest) -> DemoAnswer {
         let fields = FormFields.parse(request.body.readableBytesView).map { field in
-            "    \(field.name.quoted): \(field.value.quoted)"
+            "    \(field.name.jsonQuoted): \(field.value.jsonQuoted)"
         }
         let cookies = request.head.fields.value(of: .cookie) ?? ""
         let text = """
             {
-              "cookies": \(cookies.quoted),
+              "cookies": \(cookies.jsonQuoted),
               "order": {
             \(fields.joined(separator: ",\n"))
               }
@@ -126,22 +134,44 @@ enum DemoRoutes {
         return .text("application/json", text, status: 201).adding("Location", "/api/orders/1")
     }
 
-    /// A stream of which nobody knows beforehand how long it is.
-    private static func events() -> DemoAnswer {
+    /// A stream of which nobody knows beforehand how long it is; `count` and `pause` (milliseconds) in the query say it
+    /// to us.
+    private static func events(_ request: DemoRequest) -> DemoAnswer {
+        let query = request.head.target.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+        let wishes = FormFields.parse(Array(query.utf8))
+        func number(_ name: String, _ usual: Int) -> Int {
+            let wish = wishes.first { $0.name == name }.flatMap { Int($0.value) }
+            return min(max(wish ?? usual, 0), 3_600)
+        }
         let levels = [3, 4, 6, 9, 7, 5]
-        let pieces = levels.map { ByteBuffer(string: "event: level\ndata: { \"metres\": \($0) }\n\n") }
+        let pieces = (0..<number("count", levels.count)).map { index in
+            ByteBuffer(string: "event: level\ndata: { \"metres\": \(levels[index % levels.count]) }\n\n")
+        }
         return DemoAnswer(
             fields: [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")],
             pieces: pieces,
             isChunked: true,
-            pause: .milliseconds(20)
+            pause: .milliseconds(number("pause", 20))
+        )
+    }
+
+    /// Answers a unary gRPC call.
+    private static func call(_ request: DemoRequest) -> DemoAnswer {
+        var trailers = FieldSection()
+        trailers.append("grpc-status", "0")
+        trailers.append("grpc-message", "")
+        return DemoAnswer(
+            fields: [("Content-Type", "application/grpc+proto")],
+            pieces: [DemoContent.call(lock: "lock 7", metres: 9)],
+            isChunked: true,
+            trailers: trailers
         )
     }
 }
 
 extension String {
     /// The text as a JSON string.
-    fileprivate var quoted: String {
+    var jsonQuoted: String {
         let escaped = unicodeScalars.map { scalar in
             switch scalar {
             case "\"", "\\": return "\\\(scalar)"

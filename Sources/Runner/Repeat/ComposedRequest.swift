@@ -54,7 +54,12 @@ public struct ComposedRequest: Sendable {
             throw ControlFailure("This is no request.")
         }
         if !head.fields.contains(.host) {
-            let place = RequestURL(scheme: destination.scheme, host: destination.host, port: destination.port, path: "/")
+            let place = RequestURL(
+                scheme: destination.scheme,
+                host: destination.host,
+                port: destination.port,
+                path: "/"
+            )
             head.fields.set("Host", place.authority)
         }
         self.head = head

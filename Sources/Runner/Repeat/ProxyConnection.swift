@@ -24,7 +24,7 @@ final class ProxyConnection {
                 "The proxy opened no tunnel: \(status) \(ResponseHead.standardReason(status))."
             case .closed(false): "The proxy closed the connection without an answer."
             case .closed(true): "The proxy closed the connection before the answer was whole."
-            case .expired(let limit): "There was no whole answer within \(limit.components.seconds) seconds."
+            case .expired(let limit): "There was no whole answer within \(limit)."
             }
         }
     }
@@ -118,7 +118,7 @@ final class ProxyConnection {
         defer { expiry.cancel() }
         do {
             try await work()
-        } catch where ContinuousClock.now >= deadline && !Task.isCancelled {
+        } catch  where ContinuousClock.now >= deadline && !Task.isCancelled {
             throw Failure.expired(limit)
         }
     }

@@ -88,6 +88,10 @@ struct DemoRoutesTests {
         let events = try answer("GET", "/api/events")
         #expect(events.framing == .chunked)
         #expect(events.pieces.count == 6)
+        let more = try answer("GET", "/api/events?count=9&pause=1000")
+        #expect(more.pieces.count == 9 && more.pause == .seconds(1))
+        #expect(try answer("GET", "/api/events?count=-1").pieces.isEmpty)
+        #expect(try answer("GET", "/api/events?count=1000000000000").pieces.count == 3_600)
     }
 
     @Test("tells how much was uploaded, with a checksum")

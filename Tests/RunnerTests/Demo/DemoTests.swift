@@ -64,6 +64,11 @@ struct DemoTests {
                 "POST http localhost /api/orders 201",
                 "GET http localhost /old-page 302",
                 "GET http localhost /new-page 200",
+                "GET http localhost /api/hours 200",
+                "POST http localhost /api/login 200",
+                "GET ws localhost /api/chat 101",
+                "GET http tracker.example /pixel.gif 403",
+                "GET http localhost /api/stock 502",
                 "GET https localhost /api/articles 200",
                 "GET https localhost /water.png 200",
                 "GET https localhost /api/slow 200",
@@ -72,13 +77,21 @@ struct DemoTests {
                 "GET https localhost /api/events 200",
                 "GET https localhost /download/large.bin 200",
                 "PUT https localhost /upload/large.bin 200",
+                "GET https localhost /api/products 200",
+                "GET https localhost /water.png 200",
+                "POST https localhost /locks.v1.Locks/GetLevel 200",
                 "CONNECT tunnel 127.0.0.1  200",
             ]
         )
         for record in records {
-            #expect(record.state == .complete, "\(record.url)")
-            #expect(record.failure == nil, "\(record.url)")
-            #expect(record.kind == (record.method == "CONNECT" ? .tunnel : .http), "\(record.url)")
+            switch record.url.path {
+            case "/api/stock": #expect(record.failure?.code == .connect && record.state == .failed)
+            case "/pixel.gif": #expect(record.failure == nil && record.state == .blocked)
+            default: #expect(record.failure == nil && record.state == .complete, "\(record.url)")
+            }
+            let kind: ExchangeRecord.Kind =
+                record.method == "CONNECT" ? .tunnel : record.status == 101 ? .webSocket : .http
+            #expect(record.kind == kind, "\(record.url)")
         }
         let slow = try #require(records.first { $0.url.path == "/api/slow" })
         #expect(try #require(slow.timings.wait) >= 400_000)
@@ -93,10 +106,67 @@ struct DemoTests {
         defer { run.remove() }
         try await run.demo()
         let records = try run.records()
-        for scheme in ["http", "https"] {
-            let ofSite = records.filter { $0.url.scheme == scheme }
-            #expect(Set(ofSite.map(\.clientConnection)).count == 1)
-            #expect(Set(ofSite.map(\.upstreamConnection)).count == 1)
+        for path in ["/api/products", "/api/articles", "/locks.v1.Locks/GetLevel"] {
+            let port = try #require(records.last { $0.url.path == path }?.url.port)
+            let ofSite = records.filter {
+                $0.url.port == port && $0.kind == .http && $0.url.path != DemoProfile.heldPath
+            }
+            #expect(ofSite.count >= 3 && Set(ofSite.map(\.clientConnection)).count == 1)
+            #expect(Set(ofSite.compactMap(\.upstreamConnection)).count == 1)
+        }
+    }
+
+    @Test("shows every tool and every kind of stream at work")
+    func kinds() async throws {
+        let run = try Run()
+        defer { run.remove() }
+        try await run.demo()
+        let reader = try SessionReader(path: run.session)
+        let records = try run.records()
+        func record(_ path: String) throws -> ExchangeRecord { try #require(records.last { $0.url.path == path }) }
+        func fired(_ path: String) throws -> [String] {
+            try #require(try reader.exchange(record(path).id)).messages.trace.filter { $0.outcome == .fired }.map(
+                \.stage
+            )
+        }
+        #expect(try fired("/api/login") == ["breakpoints"] && record("/api/login").flags.contains(.held))
+        #expect(try fired("/api/hours") == ["map-local"] && fired("/pixel.gif") == ["block"])
+        #expect(try fired("/api/articles") == ["rewrite"])
+        #expect(try record("/api/articles").flags.contains(.responseChanged))
+        #expect(try record("/api/chat").tally.fromClient == 3 && record("/api/chat").tally.fromServer == 4)
+        #expect(try record("/api/events").tally.fromServer == 6)
+        let call = try record("/locks.v1.Locks/GetLevel")
+        #expect(call.clientVersion == .http2 && call.upstreamVersion == .http2 && call.grpc?.status == 0)
+    }
+
+    @Test("goes on for a console until it is cancelled, whatever the proxy's rules do to it")
+    func forever() async throws {
+        let run = try Run()
+        defer { run.remove() }
+        try await DemoOrigin.run { origin in
+            var (settings, profile) = try Demo.settings(for: origin, session: run.session)
+            #expect(try String(contentsOfFile: settings.profiles[0], encoding: .utf8) == profile)
+            settings.authority = "\(run.directory)/\(CertificateAuthority.fileName)"
+            settings.hasControl = false
+            settings.output = .quiet
+            settings.grace = .zero
+            let (ended, end) = AsyncStream<String>.makeStream()
+            let proxy = try await RunningProxy.start(
+                settings,
+                onFinished: { records in for record in records { end.yield(record.url.path) } }
+            )
+            let traffic = Task {
+                await Demo.drive(origin, through: proxy.address, authority: proxy.authority, forever: true)
+            }
+            // The burst ends with the tunnel, and what is held waits on.
+            for await path in ended where path.isEmpty { break }
+            let held = try #require(proxy.holds.all.first)
+            #expect(held.url.path == DemoProfile.heldPath && held.limit == nil)
+            proxy.holds.resolve(held.id, .abort)
+            for await path in ended where path == "/api/products" { break }
+            traffic.cancel()
+            await traffic.value
+            _ = await proxy.stop()
         }
     }
 
@@ -108,7 +178,7 @@ struct DemoTests {
         let reader = try SessionReader(path: run.session)
         let records = try run.records()
         func body(_ path: String, _ side: BodySide = .responseReceived) throws -> ByteBuffer {
-            let record = try #require(records.last { $0.url.path == path })
+            let record = try #require(records.last { $0.url.path == path && $0.url.scheme != "tunnel" })
             return try reader.body(of: record.id, side: side, limit: 1 << 24)
         }
         #expect(try body("/api/products") == ByteBuffer(string: DemoContent.products()))
@@ -170,7 +240,7 @@ struct DemoTests {
         try await run.demo()
         try await run.demo()
         let records = try run.records()
-        #expect(records.count == 26)
+        #expect(records.count == 42)
         let second = try #require(records.last { $0.url.path == DemoClient.tellingPath })
         #expect(run.output.contains("sluice show \(run.session) \(second.id)\n"))
     }

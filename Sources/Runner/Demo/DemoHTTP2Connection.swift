@@ -1,0 +1,46 @@
+import HTTPModel
+import NIOCore
+import Wire
+
+/// A connection of the demo's client that speaks HTTP/2, one request at a time.
+final class DemoHTTP2Connection {
+    private let connection: ProxyConnection
+    private let origin: RequestURL
+    private let session = HTTP2Session(.client)
+
+    init(_ connection: ProxyConnection, origin: RequestURL) {
+        self.connection = connection
+        self.origin = origin
+    }
+
+    /// Sends a request and reads the response to its end.
+    func exchange(_ head: RequestHead, _ body: [ByteBuffer]) async throws -> DemoConnection.Response {
+        let stream = try session.sendRequest(head, scheme: origin.scheme, isEnd: body.isEmpty).stream
+        for piece in body { session.sendData(piece, on: stream) }
+        if !body.isEmpty { session.sendEnd(nil, on: stream) }
+        var response: DemoConnection.Response?
+        while true {
+            while let event = session.nextEvent() {
+                switch event {
+                case .responseHead(stream, let head, _): response = DemoConnection.Response(head: head)
+                case .data(let id, let bytes):
+                    session.consume(bytes.readableBytes, on: id)
+                    if id == stream { response?.body.writeImmutableBuffer(bytes) }
+                case .end(stream, let trailers, _):
+                    response?.trailers = trailers
+                    if let response { return response }
+                case .reset(stream, let code, _, let text): throw HTTP2Failure(code: code, explanation: text)
+                case .failed(let failure): throw failure
+                default: break
+                }
+            }
+            while let bytes = session.nextOutput() { try await connection.write(bytes) }
+            if session.hasEvents { continue }
+            guard let bytes = try await connection.read() else {
+                try Task.checkCancellation()
+                throw ProxyConnection.Failure.closed(hadAnswer: response != nil)
+            }
+            session.receive(bytes, now: .now())
+        }
+    }
+}

@@ -1,0 +1,65 @@
+public import NIOCore
+public import Wire
+
+extension Demo {
+    /// Has the demo's client ask through a proxy: within about two seconds one exchange of every kind, then a trickle.
+    ///
+    /// Nothing that goes wrong ends it, as the proxy may have any rules by then: what a rule does to the traffic is there
+    /// to be seen.
+    ///
+    /// - Parameters:
+    ///   - origin: who answers.
+    ///   - proxy: where the proxy listens.
+    ///   - authority: what signs the proxy's certificates.
+    ///   - forever: whether an exchange a second or so follows, a WebSocket and a stream of events stay open, and a
+    ///     request is held again and again, until the task is cancelled; otherwise it returns after the first exchanges.
+    public static func drive(
+        _ origin: DemoOrigin,
+        through proxy: SocketAddress,
+        authority: CertificateAuthority,
+        forever: Bool
+    ) async {
+        let client = DemoClient(proxy: proxy, authority: authority, origin: origin)
+        await withDiscardingTaskGroup { group in
+            group.addTask { await repeating(forever, pause: .seconds(20)) { try await client.logIn() } }
+            group.addTask {
+                await repeating(forever) {
+                    let messages = (1...(forever ? 900 : 3)).map { "how high is the water? (\($0))" }
+                    try await client.converse(messages, pause: forever ? .seconds(2) : .zero)
+                }
+            }
+            group.addTask {
+                await repeating(forever) {
+                    try await client.watch(count: forever ? 1_800 : 6, pauseMilliseconds: forever ? 1_000 : 20)
+                }
+            }
+            group.addTask { await burst(client, thenTrickles: forever) }
+        }
+    }
+
+    private static func burst(_ client: DemoClient, thenTrickles: Bool) async {
+        for visit in [client.shop, client.fail, client.look, client.multiplex, client.passThrough] {
+            try? await visit()
+        }
+        guard thenTrickles else { return }
+        while true {
+            for step in DemoClient.everyday {
+                guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
+                try? await step(client)
+            }
+        }
+    }
+
+    /// Does something once, or until the task is cancelled, whatever comes of it.
+    private static func repeating(
+        _ isRepeated: Bool,
+        pause: Duration = .seconds(1),
+        _ work: () async throws -> Void
+    ) async {
+        while true {
+            try? await work()
+            guard isRepeated else { return }
+            guard (try? await Task.sleep(for: pause)) != nil else { return }
+        }
+    }
+}
