@@ -90,9 +90,10 @@ let package = Package(
         ),
 
         // Tests.
+        .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "Support",
-            dependencies: ["HTTPModel", "ExchangeCore", nioCore],
+            dependencies: ["HTTPModel", "ExchangeCore", "CSpawn", nioCore],
             path: "Tests/Support",
             swiftSettings: strict
         ),
@@ -105,7 +106,7 @@ let package = Package(
         tests("HTTPModelTests", ["HTTPModel", nioCore]),
         tests(
             "WireTests",
-            ["Wire", "HTTPModel", "COpenSSL", nioCore, nioEmbedded, nioHTTP1],
+            ["Wire", "HTTPModel", "Support", "COpenSSL", nioCore, nioEmbedded, nioHTTP1],
             exclude: ["HTTP1/Cases"]
         ),
         tests("ContentTests", ["Content", "HTTPModel", nioCore]),
@@ -115,19 +116,19 @@ let package = Package(
             "ProxyServerTests",
             ["ProxyServer", "ExchangeCore", "Support", "Wire", "HTTPModel", nioCore, nioPosix, nioEmbedded, logging]
         ),
-        tests("RecordingTests", ["Recording", "HTTPModel", "RecorderCrashChild", nioCore]),
-        tests("SharingTests", ["Sharing", "Content", "HTTPModel", nioCore, nioPosix]),
+        tests("RecordingTests", ["Recording", "HTTPModel", "Support", "RecorderCrashChild", nioCore]),
+        tests("SharingTests", ["Sharing", "Content", "HTTPModel", "Support", nioCore, nioPosix]),
         tests(
             "RunnerTests",
             [
                 "Runner", "ProxyServer", "Stages", "Recording", "Sharing", "ExchangeCore", "Content", "Wire",
-                "HTTPModel",
+                "HTTPModel", "Support",
                 nioCore, nioPosix, logging,
             ]
         ),
         tests(
             "EndToEndTests",
-            ["sluice", "Recording", "HTTPModel", nioCore, nioPosix],
+            ["sluice", "Recording", "HTTPModel", "Support", nioCore, nioPosix],
             exclude: ["Scripts"]
         ),
     ]
