@@ -1,5 +1,6 @@
 import Foundation
 import HTTPModel
+import Support
 import Synchronization
 import Testing
 
@@ -43,7 +44,7 @@ extension EndToEnd {
                 client.finish()
                 return client
             }
-            try await eventually("the server has it all", within: 60) { received.withLock { $0 } == size }
+            try await eventually("the server has it all", within: 120) { received.withLock { $0 } == size }
             client.close()
         }
 

@@ -76,9 +76,13 @@ extension EndToEnd {
                 #expect(outcome.text.contains("\r\n\r\nok"))
                 #expect(outcome.status == 0)
             }
-            let versions = try sluice.reader().connections(limit: 100).filter { $0.leg == .client }.compactMap(
-                \.tls?.protocolVersion
-            )
+            var versions: [String] = []
+            try await eventually("both connections are recorded") {
+                versions = try sluice.reader().connections(limit: 100).filter { $0.leg == .client }.compactMap(
+                    \.tls?.protocolVersion
+                )
+                return versions.count >= 2
+            }
             #expect(versions == ["TLSv1.2", "TLSv1.3"])
         }
     }

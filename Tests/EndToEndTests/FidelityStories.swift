@@ -1,6 +1,7 @@
 import Foundation
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 
 extension EndToEnd {

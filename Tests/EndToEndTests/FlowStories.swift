@@ -1,6 +1,7 @@
 import Foundation
 import HTTPModel
 import Recording
+import Support
 import Synchronization
 import Testing
 
@@ -15,7 +16,7 @@ extension EndToEnd {
         private func settles(_ counter: Counter) async throws -> Int {
             var last = -1
             var since = ContinuousClock.now
-            try await eventually("the fast side is stopped", within: 20) {
+            try await eventually("the fast side is stopped", within: 120) {
                 let now = counter.value.withLock { $0 }
                 if now != last { (last, since) = (now, ContinuousClock.now) }
                 return now > 0 && ContinuousClock.now - since > .seconds(1)
@@ -37,7 +38,7 @@ extension EndToEnd {
                 let block = [UInt8](repeating: 0x41, count: 1 << 16)
                 var left = total
                 while left > 0 {
-                    let count = try socket.sendSome(block[..<min(left, block.count)], patience: 60_000)
+                    let count = try socket.sendSome(block[..<min(left, block.count)], patience: 120_000)
                     left -= count
                     sent.value.withLock { $0 += count }
                 }
@@ -55,7 +56,7 @@ extension EndToEnd {
             #expect(stopped < 40 * Self.mebibyte, "\(stopped) bytes went out though nobody read")
             #expect(try sluice.peakMemory() < Self.bound)
             try sluice.scratch.write("go", "")
-            let outcome = try await client.outcome(within: 60)
+            let outcome = try await client.outcome(within: 120)
             #expect(outcome.text == "\(total)", "\(outcome.errors)")
             #expect(try sluice.peakMemory() < Self.bound)
             #expect(try await sluice.exchange(path: "/big").record.sizes.responseBody == Int64(total))
@@ -89,7 +90,7 @@ extension EndToEnd {
                     let block = [UInt8](repeating: 0x42, count: 1 << 16)
                     var left = total
                     while left > 0 {
-                        let count = try socket.sendSome(block[..<min(left, block.count)], patience: 60_000)
+                        let count = try socket.sendSome(block[..<min(left, block.count)], patience: 120_000)
                         left -= count
                         sent.value.withLock { $0 += count }
                     }
@@ -200,7 +201,7 @@ extension EndToEnd {
             let sums = try await Program.run(
                 "sha256sum",
                 [file, copy, nginx.scratch.path("www/dav/large")],
-                within: 60
+                within: 120
             ).text
             #expect(Set(sums.split(separator: "\n").map { $0.prefix(64) }).count == 1)
             let peak = try sluice.peakMemory()
@@ -217,7 +218,7 @@ extension EndToEnd {
                     try SluiceProcess.executable(), sluice.session, recorded, file,
                 ],
                 environment: SluiceProcess.environment(sluice.scratch),
-                within: 60
+                within: 120
             )
             #expect(shown.status == 0, "\(shown.text)\(shown.errors)")
         }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Recording
+import Support
 import Testing
 
 extension EndToEnd {
@@ -117,7 +118,7 @@ extension EndToEnd {
                 let got = try await Program.run(
                     "curl",
                     [
-                        "-sS", "--noproxy", "", "--max-time", "20", "--proxy", "http://\(address)",
+                        "-sS", "--noproxy", "", "--max-time", "60", "--proxy", "http://\(address)",
                         nginx.url("http", "/large"),
                     ]
                 )
@@ -314,13 +315,11 @@ extension EndToEnd {
             #expect(try await sluice.get("--cacert", certificate, "https://localhost:\(relay.port)/") == "ok")
         }
 
-        @Test("A start is not slow: it listens within a second, even unoptimised")
+        @Test("A start is not slow: it takes less than a second of a processor, even unoptimised")
         func startTime() async throws {
             let scratch = try Scratch()
             _ = try await SluiceProcess.run(["ca", "path"], scratch: scratch)
-            let start = ContinuousClock.now
-            _ = try await SluiceProcess(scratch: scratch)
-            #expect(ContinuousClock.now - start < .seconds(1))
+            #expect(try await SluiceProcess(scratch: scratch).processorTime() < 1)
         }
     }
 }

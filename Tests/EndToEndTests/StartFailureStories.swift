@@ -13,7 +13,7 @@ extension EndToEnd {
             status: Int32 = 1,
             says words: String...
         ) async throws {
-            let outcome = try await SluiceProcess.run(arguments, scratch: scratch, within: 20)
+            let outcome = try await SluiceProcess.run(arguments, scratch: scratch, within: 120)
             #expect(outcome.status == status, "\(outcome.errors)")
             #expect(outcome.text.isEmpty)
             for word in words { #expect(outcome.errors.contains(word), "\(outcome.errors)") }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPModel
+import Support
 import Testing
 
 extension EndToEnd {
@@ -195,7 +196,7 @@ extension EndToEnd {
 
         @Test("A server that accepts and never finishes its handshake ends at --connect-timeout")
         func handshakeTimeout() async throws {
-            let origin = try Origin { _, socket in while try !socket.receive(patience: 30_000).isEmpty {} }
+            let origin = try Origin { _, socket in while try !socket.receive(patience: 120_000).isEmpty {} }
             try await check(
                 "https://localhost:\(origin.port)/",
                 status: 504,
@@ -207,7 +208,7 @@ extension EndToEnd {
 
         @Test("A server that never answers ends at --idle-timeout")
         func idleTimeout() async throws {
-            let origin = try Origin { _, socket in while try !socket.receive(patience: 30_000).isEmpty {} }
+            let origin = try Origin { _, socket in while try !socket.receive(patience: 120_000).isEmpty {} }
             try await check(
                 "http://127.0.0.1:\(origin.port)/",
                 status: 504,

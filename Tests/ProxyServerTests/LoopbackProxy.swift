@@ -236,7 +236,7 @@ struct NotInTime: Error, CustomStringConvertible {
 
 /// Waits until something holds; fails where it does not come about in time.
 func eventually(_ what: @autoclosure () -> String, _ condition: () -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(120)
     while !condition() {
         guard ContinuousClock.now < deadline else { throw NotInTime(description: "not in time: \(what())") }
         try await Task.sleep(for: .milliseconds(2))

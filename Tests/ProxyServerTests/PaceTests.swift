@@ -41,6 +41,11 @@ struct PaceTests {
         String((0..<count).map { Character(Unicode.Scalar(UInt8(97 + $0 % 23))) })
     }
 
+    /// Longer than anything here takes on a machine that has other things to do as well.
+    ///
+    /// That the pace is kept to the byte and the moment is tested without a clock (`ExchangeCoreTests`).
+    private static let patience = Duration.seconds(20)
+
     /// How long `body` takes.
     private func time(_ body: () async throws -> Void) async throws -> Duration {
         let start = ContinuousClock.now
@@ -59,7 +64,7 @@ struct PaceTests {
                 #expect(client.text.hasSuffix("\r\n\r\n" + body))
             }
             #expect(took >= .milliseconds(400))
-            #expect(took < .milliseconds(1_500), "\(took)")
+            #expect(took < Self.patience, "\(took)")
         }
     }
 
@@ -79,7 +84,7 @@ struct PaceTests {
             }
             #expect(origin.heads.last == body + "\r\n\r\n")
             #expect(took >= .milliseconds(200))
-            #expect(took < .milliseconds(1_500), "\(took)")
+            #expect(took < Self.patience, "\(took)")
         }
     }
 
@@ -113,7 +118,7 @@ struct PaceTests {
             }
             // The two directions do not wait for each other.
             #expect(took >= .milliseconds(200))
-            #expect(took < .milliseconds(1_500), "\(took)")
+            #expect(took < Self.patience, "\(took)")
         }
     }
 

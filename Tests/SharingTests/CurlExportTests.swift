@@ -2,94 +2,102 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Sharing
+import Support
 import Testing
 
 @Suite("cURL export", .serialized)
 struct CurlExportTests {
     @Test("real curl repeats every request exactly, in bash and in dash", arguments: CurlCase.all)
-    func repeats(_ one: CurlCase) throws {
-        for shell in ["bash", "dash"] {
-            let server = try EchoServer()
-            let folder = try TemporaryFolder()
-            let source = MemorySource()
-            let exchange = try source.add(one, port: server.port)
-            let export = try folder.export([exchange], source)
-            let process = try folder.run(shell, [export.path])
-            let received = try Result { try server.receive() }.getReporting(export.text)
-            process.waitUntilExit()
+    func repeats(_ one: CurlCase) async throws {
+        try await blocking {
+            for shell in ["bash", "dash"] {
+                let server = try EchoServer()
+                let folder = try TemporaryFolder()
+                let source = MemorySource()
+                let exchange = try source.add(one, port: server.port)
+                let export = try folder.export([exchange], source)
+                let program = try folder.run(shell, [export.path])
+                let received = try Result { try server.receive() }.getReporting(export.text)
+                let status = program.wait()
 
-            let host = "127.0.0.1:\(server.port)"
-            let target = (one.expectedTarget ?? one.target).filling(host)
-            #expect(
-                received.requestLine == Array("\(one.method) ".utf8) + target + Array(" \(one.version)".utf8),
-                "\(shell)"
-            )
-            let expected = (one.expectedFields ?? one.fields).map { $0.filling(host) }
-            #expect(
-                received.fields.map(\.text) == hostFirst(expected).map(\.text),
-                "\(shell): \(export.text.prefix(2000))"
-            )
-            #expect(received.body == one.body, "\(shell)")
-            #expect(process.terminationStatus == 0, "\(shell)")
+                let host = "127.0.0.1:\(server.port)"
+                let target = (one.expectedTarget ?? one.target).filling(host)
+                #expect(
+                    received.requestLine == Array("\(one.method) ".utf8) + target + Array(" \(one.version)".utf8),
+                    "\(shell)"
+                )
+                let expected = (one.expectedFields ?? one.fields).map { $0.filling(host) }
+                #expect(
+                    received.fields.map(\.text) == hostFirst(expected).map(\.text),
+                    "\(shell): \(export.text.prefix(2000))"
+                )
+                #expect(received.body == one.body, "\(shell)")
+                #expect(status == 0, "\(shell)")
+            }
         }
     }
 
     @Test("several exchanges become one script that runs them in order, from any directory")
-    func script() throws {
-        for shell in ["bash", "dash"] {
-            let server = try EchoServer()
-            let folder = try TemporaryFolder()
-            let source = MemorySource()
-            let cases = CurlCase.bodies.filter { $0.body.count < 200_000 }
-            let exchanges = try cases.map { try source.add($0, port: server.port) }
-            let export = try folder.export(exchanges, source)
-            #expect(export.text.hasPrefix("#!/bin/sh\n"))
-            let process = try folder.run(shell, [export.path])
-            for one in cases {
-                let received = try server.receive()
-                #expect(received.body == one.body, "\(shell) \(one.name)")
+    func script() async throws {
+        try await blocking {
+            for shell in ["bash", "dash"] {
+                let server = try EchoServer()
+                let folder = try TemporaryFolder()
+                let source = MemorySource()
+                let cases = CurlCase.bodies.filter { $0.body.count < 200_000 }
+                let exchanges = try cases.map { try source.add($0, port: server.port) }
+                let export = try folder.export(exchanges, source)
+                #expect(export.text.hasPrefix("#!/bin/sh\n"))
+                let program = try folder.run(shell, [export.path])
+                for one in cases {
+                    let received = try server.receive()
+                    #expect(received.body == one.body, "\(shell) \(one.name)")
+                }
+                #expect(program.wait() == 0)
             }
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0)
         }
     }
 
     @Test("NUL-separated commands each run by themselves")
-    func nulSeparated() throws {
-        let server = try EchoServer()
-        let folder = try TemporaryFolder()
-        let source = MemorySource()
-        let cases = [CurlCase.bodies[8], CurlCase.bodies[13], CurlCase.targets[11]]
-        let exchanges = try cases.map { try source.add($0, port: server.port) }
-        let export = try folder.export(exchanges, source, form: .nulSeparated)
-        let commands = export.bytes.split(separator: 0)
-        #expect(export.bytes.last == 0)
-        #expect(commands.count == cases.count)
-        for (command, one) in zip(commands, cases) {
-            let process = try folder.run("dash", ["-c", String(decoding: command, as: UTF8.self)])
-            let received = try server.receive()
-            process.waitUntilExit()
-            #expect(received.body == one.body)
-            #expect(received.requestLine.starts(with: Array(one.method.utf8)))
+    func nulSeparated() async throws {
+        try await blocking {
+            let server = try EchoServer()
+            let folder = try TemporaryFolder()
+            let source = MemorySource()
+            let cases = [CurlCase.bodies[8], CurlCase.bodies[13], CurlCase.targets[11]]
+            let exchanges = try cases.map { try source.add($0, port: server.port) }
+            let export = try folder.export(exchanges, source, form: .nulSeparated)
+            let commands = export.bytes.split(separator: 0)
+            #expect(export.bytes.last == 0)
+            #expect(commands.count == cases.count)
+            for (command, one) in zip(commands, cases) {
+                let program = try folder.run("dash", ["-c", String(decoding: command, as: UTF8.self)])
+                let received = try server.receive()
+                program.wait()
+                #expect(received.body == one.body)
+                #expect(received.requestLine.starts(with: Array(one.method.utf8)))
+            }
         }
     }
 
     @Test("a body too long for curl's memory is uploaded from its file")
-    func upload() throws {
-        let server = try EchoServer()
-        let folder = try TemporaryFolder()
-        let source = MemorySource()
-        var one = CurlCase("long", "POST", "/dir/?q=1", CurlCase.plain + ["Content-Type: a/b"])
-        one.body = [UInt8](repeating: 0x21, count: (64 << 20) + 1)
-        one.fields.append(Array("Content-Length: \(one.body.count)".utf8))
-        let export = try folder.export([try source.add(one, port: server.port)], source)
-        #expect(export.text.contains("--upload-file"))
-        let process = try folder.run("dash", [export.path])
-        let received = try server.receive()
-        process.waitUntilExit()
-        #expect(received.requestLine.text == "POST /dir/?q=1 HTTP/1.1")
-        #expect(received.fields.map(\.text) == one.fields.map { $0.filling("127.0.0.1:\(server.port)").text })
-        #expect(received.body == one.body)
+    func upload() async throws {
+        try await blocking {
+            let server = try EchoServer()
+            let folder = try TemporaryFolder()
+            let source = MemorySource()
+            var one = CurlCase("long", "POST", "/dir/?q=1", CurlCase.plain + ["Content-Type: a/b"])
+            one.body = [UInt8](repeating: 0x21, count: (64 << 20) + 1)
+            one.fields.append(Array("Content-Length: \(one.body.count)".utf8))
+            let export = try folder.export([try source.add(one, port: server.port)], source)
+            #expect(export.text.contains("--upload-file"))
+            let program = try folder.run("dash", [export.path])
+            let received = try server.receive()
+            program.wait()
+            #expect(received.requestLine.text == "POST /dir/?q=1 HTTP/1.1")
+            #expect(received.fields.map(\.text) == one.fields.map { $0.filling("127.0.0.1:\(server.port)").text })
+            #expect(received.body == one.body)
+        }
     }
 
     @Test("a tunnel is left out and said so, also in a script")
@@ -183,16 +191,8 @@ final class TemporaryFolder {
     }
 
     /// Starts a program in the folder; its output is thrown away.
-    func run(_ program: String, _ arguments: [String]) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [program] + arguments
-        process.currentDirectoryURL = URL(filePath: path)
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        return process
+    func run(_ program: String, _ arguments: [String]) throws -> ChildProgram {
+        try ChildProgram("/usr/bin/env", [program] + arguments, directory: path)
     }
 }
 

@@ -44,10 +44,10 @@ final class EchoServer {
 
     deinit { close(listener) }
 
-    /// Accepts a connection, reads its request and answers `204`; fails where nothing comes for ten seconds.
+    /// Accepts a connection, reads its request and answers `204`; fails where nothing comes for two minutes.
     func receive() throws -> ReceivedRequest {
         var poller = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
-        guard poll(&poller, 1, 10_000) == 1 else { throw Failure(description: "no connection came") }
+        guard poll(&poller, 1, 120_000) == 1 else { throw Failure(description: "no connection came") }
         let connection = accept(listener, nil, nil)
         guard connection >= 0 else { throw Failure(description: "cannot accept") }
         defer { close(connection) }
@@ -86,7 +86,7 @@ final class EchoServer {
 
     private func read(_ connection: Int32, into bytes: inout [UInt8]) throws {
         var poller = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
-        guard poll(&poller, 1, 10_000) == 1 else {
+        guard poll(&poller, 1, 120_000) == 1 else {
             throw Failure(description: "the request does not end: \(bytes.count)")
         }
         var piece = [UInt8](repeating: 0, count: 65_536)

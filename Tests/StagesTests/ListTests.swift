@@ -102,7 +102,7 @@ struct ListTests {
         }
         let urls = (0..<2_000).map { "http://h\($0 % 40).example/" }
         let inOrder = try refused(urls)
-        #expect(try refused(urls.shuffled()) == inOrder)
+        #expect(try refused(urls.reversed()) == inOrder)
         let count = inOrder.values.reduce(0) { $0 + $1.count { $0 } }
         // Five standard deviations of 2,000 draws of one in five are 90.
         #expect((310...490).contains(count), "\(count)")

@@ -223,7 +223,7 @@ struct DescriptorSetTests {
 
     @Test("Changed sets and messages are read without a crash")
     func survivesAnything() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 0x510C_E005
         var random = SeededBytes(seed: seed)
         let good = try shop()
         var accepted = 0

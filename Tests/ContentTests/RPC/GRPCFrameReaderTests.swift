@@ -170,7 +170,7 @@ struct GRPCFrameReaderTests {
 
     @Test("Any bytes in any pieces give the same, and no more than they hold")
     func survivesAnything() {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 0x510C_E005
         var random = SeededBytes(seed: seed)
         for round in 0..<3000 {
             let framing = [GRPCFraming.grpc, .web, .webText][round % 3]

@@ -184,7 +184,7 @@ struct SchemalessProtobufTests {
 
     @Test("Any bytes are read without a crash, in bounded output")
     func survivesAnything() {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 0x510C_E005
         var random = SeededBytes(seed: seed)
         for round in 0..<3000 {
             var bytes = Array(ProtobufFixtures.order.readableBytesView)

@@ -62,7 +62,7 @@ struct EventStreamTests {
 
     @Test("how the bytes are cut changes neither events nor counts")
     func splits() {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed: UInt64 = 0x510C_E005
         print("seed \(seed)")
         var generator = SeededGenerator(seed: seed)
         let parts = ["data", "data: x", "data:yé", "id: 3", "event: e", "retry: 5", ":c", "dat: a", "datax: b", "", ""]
@@ -165,7 +165,7 @@ struct EventStreamTests {
 
     @Test("random bytes crash no counter and no reader")
     func hostile() {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed: UInt64 = 0x510C_E005
         print("seed \(seed)")
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<300 {

@@ -223,7 +223,7 @@ struct WebSocketReaderTests {
 
     @Test("how the bytes are cut changes nothing")
     func splits() {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed: UInt64 = 0x510C_E005
         print("seed \(seed)")
         var generator = SeededGenerator(seed: seed)
         var bytes: [UInt8] = []
@@ -251,7 +251,7 @@ struct WebSocketReaderTests {
 
     @Test("no bytes at all crash the reader or make it keep more than its limit")
     func hostile() {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed: UInt64 = 0x510C_E005
         print("seed \(seed)")
         var generator = SeededGenerator(seed: seed)
         for round in 0..<2000 {

@@ -66,7 +66,7 @@ enum HTTP2Client {
             "h2_client.py",
             arguments(sluice, port, way),
             input: Array(try JSONEncoder().encode(requests)),
-            within: 40
+            within: 120
         )
     }
 

@@ -100,9 +100,27 @@ final class Origin: Sendable {
     }
 }
 
-/// A port on which nobody listens.
+/// A port on which nobody listens, and that no other call returns.
+///
+/// It is none of those that the system gives to outgoing connections, so that it stays free until somebody binds it.
 func unusedPort() throws -> Int {
-    let origin = try Origin { _, _ in }
-    origin.stop()
-    return origin.port
+    let ports = 10_240..<32_768
+    for _ in 0..<1_000 {
+        let port = nextPort.withLock { next in
+            next = ports.contains(next + 1) ? next + 1 : ports.lowerBound
+            return next
+        }
+        let descriptor = Socket.make()
+        defer { close(descriptor) }
+        var address = Socket.loopback(port)
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        if bound == 0 { return port }
+    }
+    throw Socket.Failure(description: "no port is free")
 }
+
+private let nextPort = Mutex(Int.random(in: 10_240..<30_000))

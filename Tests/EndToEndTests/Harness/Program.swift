@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Synchronization
 
 /// A program that a test runs, with its output in files.
@@ -17,12 +18,11 @@ final class Program: Sendable {
         var text: String { String(decoding: output, as: UTF8.self) }
     }
 
-    private let state: Mutex<Int32?>
-    private let process: Process
+    private let child: ChildProgram
     private let scratch: Scratch
     private let name: String
 
-    var identifier: Int32 { process.processIdentifier }
+    var identifier: Int32 { child.identifier }
 
     /// Starts a program found in `PATH`, or at a path.
     init(
@@ -33,33 +33,26 @@ final class Program: Sendable {
         directory: String? = nil
     ) throws {
         self.name = name
-        state = Mutex(nil)
         scratch = try Scratch()
-        process = Process()
-        process.executableURL = URL(fileURLWithPath: try Program.path(of: name))
-        process.arguments = arguments
         var variables = ProcessInfo.processInfo.environment.filter {
             !$0.key.lowercased().hasSuffix("_proxy") && $0.key != "SSLKEYLOGFILE"
         }
         variables.merge(environment) { $1 }
-        process.environment = variables
-        if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
-        process.standardOutput = try scratch.newFile("output")
-        process.standardError = try scratch.newFile("errors")
+        var standardInput: FileHandle?
         if let input {
             try scratch.write("input", input)
-            process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: scratch.path("input")))
-        } else {
-            process.standardInput = FileHandle.nullDevice
+            standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: scratch.path("input")))
         }
-        process.terminationHandler = { [weak self] process in
-            let status = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
-            self?.state.withLock { $0 = status }
-        }
-        try process.run()
+        child = try ChildProgram(
+            try Program.path(of: name),
+            arguments,
+            environment: variables,
+            directory: directory,
+            input: standardInput,
+            output: try scratch.newFile("output"),
+            errors: try scratch.newFile("errors")
+        )
     }
-
-    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
     /// Where a program lies; a tool that is missing fails the test that needs it.
     static func path(of name: String) throws -> String {
@@ -76,12 +69,12 @@ final class Program: Sendable {
     var errors: String { String(decoding: scratch.bytes("errors"), as: UTF8.self) }
 
     /// The exit status (negative for a signal); `nil` while the program runs.
-    var status: Int32? { state.withLock { $0 } }
+    var status: Int32? { child.status }
 
-    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+    func signal(_ number: Int32) { child.signal(number) }
 
     /// Waits for the end; a program that takes too long is killed, and the test fails.
-    func outcome(within seconds: Double = 30) async throws -> Outcome {
+    func outcome(within seconds: Double = 120) async throws -> Outcome {
         do {
             try await eventually("\(name) ends", within: seconds) { self.status != nil }
         } catch {
@@ -98,7 +91,7 @@ final class Program: Sendable {
         environment: [String: String] = [:],
         input: [UInt8]? = nil,
         directory: String? = nil,
-        within seconds: Double = 30
+        within seconds: Double = 120
     ) async throws -> Outcome {
         try await Program(name, arguments, environment: environment, input: input, directory: directory)
             .outcome(within: seconds)
@@ -116,9 +109,11 @@ final class Program: Sendable {
 }
 
 /// Waits until something holds; fails where it does not come about in time.
+///
+/// How long that is decides only when a test gives up: a machine may be busy with something else for many seconds.
 func eventually(
     _ what: String,
-    within seconds: Double = 15,
+    within seconds: Double = 60,
     _ condition: () async throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now + .seconds(seconds)
@@ -127,13 +122,6 @@ func eventually(
             throw Program.Failure(description: "not within \(seconds) s: \(what)")
         }
         try await Task.sleep(for: .milliseconds(5))
-    }
-}
-
-/// Runs something that blocks on a thread of its own.
-func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
     }
 }
 

@@ -128,6 +128,12 @@ final class ReportingNginx: Sendable {
         String(decoding: scratch.bytes("seen.log"), as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
+    /// The same as soon as there are so many: a client has its answer before the server writes about it.
+    func requests(_ count: Int) async throws -> [String] {
+        try await eventually("the server has seen \(count) requests") { self.requests.count >= count }
+        return requests
+    }
+
     /// Puts a file below `/files/`.
     func put(_ name: String, _ text: String) throws { try scratch.write("www/files/" + name, text) }
 }

@@ -54,12 +54,12 @@ extension SluiceProcess {
     }
 
     /// Asks one URL with curl, and returns the whole response.
-    func answer(_ arguments: String..., within seconds: Double = 30) async throws -> Answer {
+    func answer(_ arguments: String..., within seconds: Double = 120) async throws -> Answer {
         try await answers([arguments], within: seconds)[0]
     }
 
     /// Asks for one thing after the other with one curl, on lasting connections.
-    func answers(_ requests: [[String]], within seconds: Double = 60) async throws -> [Answer] {
+    func answers(_ requests: [[String]], within seconds: Double = 120) async throws -> [Answer] {
         let scratch = try Scratch()
         let format = "%{exitcode} %{http_code} %{http_version} %{time_total} %{time_pretransfer}\\n"
         let transfers = requests.enumerated().map { index, arguments in

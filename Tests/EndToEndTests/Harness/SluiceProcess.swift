@@ -49,7 +49,7 @@ final class SluiceProcess: Sendable {
     static func run(
         _ arguments: [String],
         scratch: Scratch,
-        within seconds: Double = 30
+        within seconds: Double = 120
     ) async throws -> Program.Outcome {
         try await Program.run(try executable(), arguments, environment: environment(scratch), within: seconds)
     }
@@ -143,6 +143,17 @@ final class SluiceProcess: Sendable {
     /// The memory it has now, in bytes (Linux).
     func memory() throws -> Int { try memory("VmRSS:") }
 
+    /// The processor time it has used so far, in seconds (Linux).
+    func processorTime() throws -> Double {
+        let facts = try String(contentsOfFile: "/proc/\(program.identifier)/stat", encoding: .utf8)
+        // The name, which may have spaces, ends with the last parenthesis; user and system time are the 14th and 15th.
+        let fields = facts.split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
+            throw Program.Failure(description: "no times of process \(program.identifier)")
+        }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
     /// How many descriptors it has open (Linux).
     func descriptors() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(program.identifier)/fd").count
@@ -158,7 +169,7 @@ final class SluiceProcess: Sendable {
     }
 
     /// Asks it to stop, and waits until it has.
-    func stop(within seconds: Double = 15) async throws -> End {
+    func stop(within seconds: Double = 60) async throws -> End {
         program.signal(SIGTERM)
         let outcome = try await program.outcome(within: seconds)
         return End(status: outcome.status, output: outcome.text, errors: outcome.errors)
@@ -167,8 +178,11 @@ final class SluiceProcess: Sendable {
     // MARK: - Clients
 
     /// Runs curl through the proxy.
-    func curl(_ arguments: [String], input: [UInt8]? = nil, within seconds: Double = 30) async throws -> Program.Outcome
-    {
+    func curl(
+        _ arguments: [String],
+        input: [UInt8]? = nil,
+        within seconds: Double = 120
+    ) async throws -> Program.Outcome {
         let common = [
             "-sS", "--noproxy", "", "--max-time", String(Int(seconds)), "--proxy", url, "--cacert", authority,
         ]

@@ -19,7 +19,7 @@ final class Socket: Sendable {
     private let isClosed = Mutex(false)
 
     /// How long any single wait may take, in milliseconds.
-    static let patience: Int32 = 15_000
+    static let patience: Int32 = 120_000
 
     init(descriptor: Int32) {
         self.descriptor = descriptor

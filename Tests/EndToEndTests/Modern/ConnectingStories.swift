@@ -1,5 +1,6 @@
 import Foundation
 import HTTPModel
+import Support
 import Testing
 
 extension EndToEnd {
@@ -31,7 +32,7 @@ extension EndToEnd {
             let client = try Peers.start("late_hello.py", HTTP2Client.arguments(sluice, listener.port))
             try await eventually("the proxy connects, as the client says nothing") { listener.isAsked }
             client.signal(SIGUSR1)
-            let outcome = try await client.outcome(within: 20)
+            let outcome = try await client.outcome(within: 120)
             #expect(outcome.text.contains("agreed"), "\(outcome.text)\(outcome.errors)")
         }
     }

@@ -24,7 +24,7 @@ extension EndToEnd {
             let port = isSecure ? server.ports[0] : server.ports[1]
             let way: HTTP2Client.Way = isSecure ? .intercepted : .tunnelled
             let outcome = try await Peers.start("grpc_client.py", HTTP2Client.arguments(sluice, port, way))
-                .outcome(within: 60)
+                .outcome(within: 120)
             guard outcome.status == 0 else { throw Program.Failure(description: outcome.errors) }
             let calls = try JSONDecoder().decode(Calls.self, from: Data(outcome.output))
             #expect(calls.clientStream == "a+b+c")
@@ -69,7 +69,7 @@ extension EndToEnd {
         func shown() async throws {
             let server = try await PeerServer("grpc_server.py")
             let sluice = try await proxy()
-            _ = try await Peers.start("grpc_client.py", HTTP2Client.arguments(sluice, server.port)).outcome(within: 60)
+            _ = try await Peers.start("grpc_client.py", HTTP2Client.arguments(sluice, server.port)).outcome(within: 120)
             let failed = try await sluice.exchange(path: "/test.Echo/Fail").record
             try await eventually("the line of the failed call") { sluice.program.output.contains("/test.Echo/Fail") }
             let line = sluice.program.output.split(separator: "\n").first { $0.contains("/test.Echo/Fail") } ?? ""

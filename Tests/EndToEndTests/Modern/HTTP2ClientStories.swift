@@ -53,7 +53,7 @@ extension EndToEnd {
                     "-n", "2000", "-c", "4", "-m", "16", "--connect-to=127.0.0.1:\(tunnel.port)",
                     "https://localhost:\(port)/hello.txt",
                 ],
-                within: 60
+                within: 120
             )
             #expect(outcome.text.contains("2000 succeeded, 0 failed, 0 errored, 0 timeout"), "\(outcome.text)")
             #expect(outcome.text.contains("status codes: 2000 2xx"), "\(outcome.text)")

@@ -67,7 +67,7 @@ extension EndToEnd {
             let hostile = try Peers.start("h2_hostile.py", HTTP2Client.arguments(sluice, nginx.secure) + [abuse])
             let served = try await sluice.get("--http2", "https://localhost:\(nginx.secure)/hello.txt")
             #expect(served == "Hello, Sluice.\n")
-            let outcome = try await hostile.outcome(within: 60)
+            let outcome = try await hostile.outcome(within: 120)
             let end = try JSONDecoder().decode(End.self, from: Data(outcome.output))
             #expect(end.ended == "ENHANCE_YOUR_CALM" || end.ended == "closed", "\(abuse): \(end) \(outcome.errors)")
             let grown = try sluice.peakMemory() - before
@@ -85,7 +85,7 @@ extension EndToEnd {
             let outcome = try await Peers.start(
                 "h2_hostile.py",
                 HTTP2Client.arguments(sluice, nginx.secure) + ["hpack-bomb", "--count", "10"]
-            ).outcome(within: 60)
+            ).outcome(within: 120)
             #expect(outcome.status == 0, "\(outcome.errors)")
             let grown = try sluice.peakMemory() - before
             #expect(grown < 32 << 20, "grown by \(grown >> 20) MiB; one head unpacked is 60 MB")
@@ -106,7 +106,7 @@ extension EndToEnd {
                 HTTP2Client.arguments(sluice, nginx.secure) + ["zero-window", "--path", "/large"]
             )
             try await eventually("the streams are open") { hostile.output.contains("ready") }
-            try await eventually("all of them wait", within: 30) {
+            try await eventually("all of them wait", within: 120) {
                 try sluice.records().filter { $0.url.path == "/large" }.count >= 100
             }
             for _ in 0..<5 {
@@ -140,13 +140,16 @@ extension EndToEnd {
                 HTTP2Client.arguments(sluice, nginx.secure) + [
                     "--path", "/part", "--sha256", String(sum), "--streams", "1000",
                 ],
-                within: 90
+                within: 120
             )
             #expect(result.wrong.isEmpty, "\(result)")
             #expect(result.right == 1_000)
             #expect(result.atOnce == 1_000)
             let peak = try sluice.peakMemory()
             #expect(peak < 256 << 20, "\(peak >> 20) MiB, where all bodies together are 64")
+            try await eventually("all are recorded") {
+                try sluice.records().count { $0.url.path == "/part" && $0.state == .complete } == 1_000
+            }
             #expect(try sluice.records().allSatisfy { $0.upstreamVersion == .http2 })
         }
 

@@ -28,14 +28,18 @@ extension EndToEnd {
                     "--proxy", "\(sluice.port)", "--authority", sluice.authority, "--root",
                     try await TestAuthority.shared.root, "--certificate", certificate.file, "--key", certificate.key,
                 ]
-            ).outcome(within: 60)
+            ).outcome(within: 120)
             #expect(outcome.status == 0, "\(outcome.errors)")
             let lines = outcome.text.split(separator: "\n")
             #expect(lines.count == 2)
             for line in lines {
                 let delays = try JSONDecoder().decode(Delays.self, from: Data(line.utf8))
-                // 1 ms is what a release build must keep on a quiet machine (Tests/Benchmarks/streams.py).
-                #expect(delays.proxied.median - delays.direct.median < 5, "\(line)")
+                // 1 ms is what a release build must keep on a quiet machine (Tests/Benchmarks/streams.py); where events are
+                // gathered, they come later by hundreds.
+                #expect(delays.proxied.median - delays.direct.median < 100, "\(line)")
+            }
+            try await eventually("both are recorded") {
+                try sluice.records().count { $0.url.path == "/events/200/5" && $0.state == .complete } >= 2
             }
             for exchange in try sluice.records().filter({ $0.url.path == "/events/200/5" }) {
                 #expect(exchange.tally.fromServer == 200)
@@ -65,9 +69,10 @@ extension EndToEnd {
             }
             #expect((0..<7).allSatisfy { shown.contains("event \($0)") }, "\(shown)")
             #expect(!shown.contains("event 7"))
-            let record = try #require(try sluice.records().first { $0.url.path == "/pause/7" })
-            #expect(record.state == .inFlight)
-            #expect(record.tally.fromServer == 7)
+            try await eventually("their number is recorded") {
+                try sluice.records().first { $0.url.path == "/pause/7" }?.tally.fromServer == 7
+            }
+            #expect(try sluice.records().first { $0.url.path == "/pause/7" }?.state == .inFlight)
             let list = try await SluiceProcess.run(["list", sluice.session], scratch: sluice.scratch)
             #expect(list.text.contains("/pause/7"), "\(list.text)")
             client.signal(SIGKILL)

@@ -124,7 +124,7 @@ extension EndToEnd {
             }
             let aborted = try await sluice.exchange(path: "/held/abort")
             #expect(aborted.record.failure?.code == .aborted)
-            #expect(nginx.requests.count == 2)
+            #expect(try await nginx.requests(2).count == 2)
             #expect(try await sluice.told("hold", "list", "--json").isEmpty)
         }
 
@@ -165,7 +165,7 @@ extension EndToEnd {
             let outcome = ["execute": "executed", "cancel": "cancelled", "abort": "aborted"][then] ?? ""
             #expect(exchange.trace.hasPrefix("held the response\nnobody decided within 100 ms: \(outcome)"))
             #expect(exchange.record.flags.contains(.held))
-            #expect(nginx.requests.count == 1)
+            #expect(try await nginx.requests(1).count == 1)
         }
     }
 }

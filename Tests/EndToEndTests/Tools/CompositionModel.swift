@@ -34,6 +34,9 @@ struct Composition: Sendable, CustomStringConvertible {
 
     var description: String { ComposedTool.allCases.filter(tools.contains).map(\.rawValue).joined(separator: " + ") }
 
+    /// Whether a line of the server's is about it.
+    func isSeen(in line: String) -> Bool { line.contains("/c\(number)/") || line.contains("/remote\(number)/") }
+
     /// Each tool alone, all pairs, and all that let a request pass.
     static let all: [Composition] = {
         let tools = ComposedTool.allCases

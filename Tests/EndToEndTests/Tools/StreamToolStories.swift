@@ -96,7 +96,7 @@ extension EndToEnd {
             // 32 KiB at 256 kbit/s.
             #expect(answers[0].seconds > 0.8)
             #expect(answers[1].status == 0)
-            #expect(nginx.requests == ["127.0.0.2:\(nginx.other) GET /files/half"])
+            #expect(try await nginx.requests(1) == ["127.0.0.2:\(nginx.other) GET /files/half"])
             let tunnel = try await sluice.exchange { $0.url.host == "mapped.sluice.test" }
             #expect(tunnel.record.kind == .tunnel)
             #expect(tunnel.upstream?.peerAddress.hasPrefix("127.0.0.2:") == true)

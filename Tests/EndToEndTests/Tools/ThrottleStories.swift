@@ -11,17 +11,17 @@ extension EndToEnd {
         )
         func latency(version: String) async throws {
             let (nginx, sluice) = try await SluiceProcess.reporting {
-                "throttle: { name: far, only: \"https://localhost:\($0.secure)/far*\", latency: 300 }"
+                "throttle: { name: far, only: \"https://localhost:\($0.secure)/far*\", latency: 900 }"
             }
             let urls = ["/far/1", "/far/2", "/near"].map { "https://localhost:\(nginx.secure)\($0)" }
             let answers = try await sluice.answers(urls.map { [version, $0] })
             for answer in answers { #expect(answer.status == 200) }
-            for answer in answers[..<2] { #expect(answer.seconds >= 0.299) }
+            for answer in answers[..<2] { #expect(answer.seconds >= 0.899) }
             // Twice would be more; the first one had to connect, too.
-            #expect(answers[1].seconds < 0.6)
-            #expect(answers[2].seconds < 0.299)
+            #expect(answers[1].seconds < 1.8)
+            #expect(answers[2].seconds < 0.899)
             let far = try await sluice.exchange(path: "/far/2")
-            #expect(far.trace == "latency 300 ms")
+            #expect(far.trace == "latency 900 ms")
             #expect(far.record.flags.contains(.upstreamReused))
             #expect(try await sluice.exchange(path: "/near").trace.isEmpty)
         }
@@ -41,7 +41,7 @@ extension EndToEnd {
             let got = try await sluice.answer(version, url + "file")
             #expect(got.body == file)
             #expect(got.seconds > 1.8)
-            #expect(got.seconds < 5)
+            #expect(got.seconds < 15)
             let parallel = [
                 version, "--parallel", "--parallel-immediate", "-o", sluice.scratch.path("one"), url + "half",
                 "-o", sluice.scratch.path("two"), url + "half",
@@ -52,7 +52,7 @@ extension EndToEnd {
             #expect(sluice.scratch.bytes("one") == half)
             #expect(sluice.scratch.bytes("two") == half)
             #expect(time > .seconds(1.8))
-            #expect(time < .seconds(5))
+            #expect(time < .seconds(15))
         }
 
         @Test(
@@ -113,7 +113,7 @@ extension EndToEnd {
             try await sluice.told("tool", "off", "throttle")
             let got = try await answer
             #expect(got.body == file)
-            #expect(got.seconds < 20)
+            #expect(got.seconds < 40)
         }
     }
 }

@@ -112,7 +112,7 @@ struct FilterPrinterTests {
         let record = FilterFixture.record()
         let exchange = FilterFixture.exchange(record)
         var compiled = 0
-        for _ in 0..<30_000 {
+        for _ in 0..<10_000 {
             let expression = random.text(of: alphabet, upTo: 8)
             do {
                 let filter = try Filter(expression, clock: FilterFixture.clock)

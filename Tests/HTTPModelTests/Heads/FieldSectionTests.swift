@@ -125,7 +125,7 @@ import Testing
 
     @Test("random edits give the same as a list of pairs would")
     func randomEdits() {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 0x510C_E005
         var random = Xorshift(state: seed | 1)
         for _ in 0..<200 {
             var pairs: [(String, String)] = []

@@ -65,7 +65,7 @@ import Testing
 
     @Test("No answer, however mutilated, is read past its end")
     func mutilated() {
-        let seed = UInt64.random(in: .min ... .max)
+        let seed: UInt64 = 0x510C_E005
         var generator = SplitMix(state: seed)
         let whole = message() + message(family: AF_INET6) + done
         for _ in 0..<5_000 {

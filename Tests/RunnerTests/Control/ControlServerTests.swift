@@ -2,6 +2,7 @@ import ExchangeCore
 import Foundation
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 
 @testable import Runner
@@ -28,7 +29,7 @@ struct ControlServerTests {
     private func exchange(_ server: ControlServer, _ bytes: Data, lines: Int = 1) async throws -> [String] {
         let path = server.path
         return try await blocking {
-            let socket = try ControlSocket(path: path, deadline: .now + .seconds(30))
+            let socket = try ControlSocket(path: path, deadline: .now + .seconds(300))
             try socket.sendLine(bytes)
             return try (0..<lines).map { _ in String(decoding: try socket.receiveLine(), as: UTF8.self) }
         }
@@ -195,7 +196,7 @@ struct ControlServerTests {
             #expect(try await exchange(server, many, lines: 500).allSatisfy { $0.contains(#""ok":true"#) })
             let path = server.path
             let reply = try await blocking {
-                let socket = try ControlSocket(path: path, deadline: .now + .seconds(30))
+                let socket = try ControlSocket(path: path, deadline: .now + .seconds(300))
                 for byte in Data("{\"command\":\"status\"}\n".utf8) { try socket.sendLine(Data([byte])) }
                 return String(decoding: try socket.receiveLine(), as: UTF8.self)
             }
@@ -237,7 +238,7 @@ struct ControlServerTests {
                 for index in 0..<20 {
                     group.addTask {
                         try await blocking {
-                            let socket = try ControlSocket(path: path, deadline: .now + .seconds(30))
+                            let socket = try ControlSocket(path: path, deadline: .now + .seconds(300))
                             // Half of them ask and do not wait; some say only half of what they want.
                             try socket.sendLine(Data(#"{"command":"status"}"#.utf8))
                             guard index % 4 != 1 else { return }
@@ -274,7 +275,7 @@ struct ControlServerTests {
         try await run { server async throws in
             let path = server.path
             let lines = try await blocking {
-                let socket = try ControlSocket(path: path, deadline: .now + .seconds(30))
+                let socket = try ControlSocket(path: path, deadline: .now + .seconds(300))
                 try socket.sendLine(Data("{\"command\":\"status\"}\n{\"command\":\"tool.list\"}\n".utf8))
                 socket.endInput()
                 let replies = [try socket.receiveLine(), try socket.receiveLine()]

@@ -99,13 +99,6 @@ final class SocketDirectory: Sendable {
     }
 }
 
-/// Runs what waits on a thread of its own, so that it keeps no other test from going on.
-func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
-    }
-}
-
 extension WaitingHold {
     init(_ exchange: Int64, ordinal: Int = 1, _ message: HeldMessage) {
         self.init(

@@ -7,13 +7,14 @@ import NIOPosix
 import ProxyServer
 import Recording
 import Stages
+import Support
 import Synchronization
 import Testing
 import Wire
 
 @testable import Runner
 
-@Suite("A running proxy under control", .timeLimit(.minutes(1)))
+@Suite("A running proxy under control", .timeLimit(.minutes(5)))
 struct RunningTargetTests {
     private let directory = SocketDirectory()
     private let origin: EchoOrigin
@@ -73,10 +74,10 @@ struct RunningTargetTests {
             #expect(try await running.get(origin, "/blocked").hasPrefix("HTTP/1.1 200"))
             _ = try await running.ask(ControlRequest(.toolSet, tools: ["all"], isOn: true))
             #expect(try await running.get(origin, "/blocked").hasPrefix("HTTP/1.1 403"))
-            running.recorder.flush()
-            let reader = try SessionReader(path: running.session)
-            let off2 = try reader.records(limit: 10).map { try reader.rules(at: $0.startedAt)?.switchedOff ?? ["?"] }
-            #expect(off2 == [[], ["block"], []])
+            let reader = try await running.reader(after: 3)
+            let switchedOff = try reader.records(limit: 10)
+                .map { try reader.rules(at: $0.startedAt)?.switchedOff ?? ["?"] }
+            #expect(switchedOff == [[], ["block"], []])
             #expect(try reader.rules().allSatisfy { $0.sources.first?.text.contains("blocked") == true })
         }
     }
@@ -153,9 +154,21 @@ private final class Running: Sendable {
         return try await blocking { try ControlClient(path).ask(request) }
     }
 
+    /// The session, as soon as so many exchanges are recorded: a client has its answer before the recorder has it.
+    func reader(after count: Int) async throws -> SessionReader {
+        let deadline = ContinuousClock.now + .seconds(120)
+        while ContinuousClock.now < deadline {
+            let recorder = recorder
+            try await blocking { recorder.flush() }
+            let reader = try SessionReader(path: session)
+            if try reader.records(limit: count).count == count { return reader }
+        }
+        throw ControlFailure("no \(count) exchanges were recorded in time")
+    }
+
     /// The message that waits, as soon as one of that side does.
     func waitingHold(_ side: String) async throws -> HoldSummary {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < deadline {
             let holds = try await ask(ControlRequest(.holdList)).holds ?? []
             if let hold = holds.first(where: { $0.side == side }) { return hold }
@@ -168,16 +181,10 @@ private final class Running: Sendable {
         let url = "http://127.0.0.1:\(origin.port)\(path)"
         let proxy = "127.0.0.1:\(server.address.port ?? 0)"
         return try await blocking {
-            let process = Process()
-            process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments =
-                ["curl", "-q", "--silent", "--include", "--noproxy", "", "--proxy", proxy, url] + arguments
-            let output = Pipe()
-            process.standardOutput = output
-            try process.run()
-            let data = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            return String(decoding: data, as: UTF8.self)
+            try ChildProgram.run(
+                "curl",
+                ["-q", "--silent", "--include", "--noproxy", "", "--proxy", proxy, url] + arguments
+            ).text
         }
     }
 }

@@ -8,7 +8,7 @@ import Wire
 
 @testable import Runner
 
-@Suite("The demo's client", .timeLimit(.minutes(1)))
+@Suite("The demo's client", .timeLimit(.minutes(5)))
 struct DemoConnectionTests {
     private func url(_ origin: DemoOrigin) -> RequestURL {
         RequestURL(scheme: "http", host: "localhost", port: origin.httpPort, path: "/")

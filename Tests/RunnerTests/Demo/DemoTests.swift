@@ -9,7 +9,7 @@ import Wire
 
 @testable import Runner
 
-@Suite("The demo", .timeLimit(.minutes(1)))
+@Suite("The demo", .timeLimit(.minutes(5)))
 struct DemoTests {
     /// Everything that the demo printed and recorded, in a directory of its own.
     private final class Run: Sendable {

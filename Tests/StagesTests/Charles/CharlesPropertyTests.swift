@@ -118,7 +118,7 @@ struct CharlesPropertyTests {
 
     @Test("Writing and reading them gives the same")
     func xml() throws {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed: UInt64 = 0x510C_E005
         var maker = SettingsMaker(random: SplitMix(seed))
         for _ in 0..<CharlesPropertyTests.rounds {
             let settings = maker.settings()
@@ -130,7 +130,7 @@ struct CharlesPropertyTests {
 
     @Test("A profile comes out that loads, with every rule accounted for, and goes back to Charles")
     func profile() throws {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed: UInt64 = 0x510C_E005
         var maker = SettingsMaker(random: SplitMix(seed))
         for _ in 0..<CharlesPropertyTests.rounds {
             let settings = maker.settings()
@@ -155,7 +155,7 @@ struct CharlesPropertyTests {
             let text = try CharlesImport(settings, source: "x", file: "/p/p.yaml").text
             return try CharlesExport(try RuleProfile(text, file: "/p/p.yaml")).settings
         }
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed: UInt64 = 0x510C_E005
         var maker = SettingsMaker(random: SplitMix(seed))
         for _ in 0..<CharlesPropertyTests.rounds {
             // The first pass leaves out what profiles do not take, the second what Charles' lack of escapes spoils.

@@ -159,7 +159,7 @@ struct XMLReaderTests {
 
     @Test("Mutated settings are read or refused, never more")
     func fuzz() {
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed: UInt64 = 0x510C_E005
         var random = SplitMix(seed)
         let pieces = [
             "<", ">", "&", ";", "<![CDATA[", "]]>", "<!--", "-->", "<?", "?>", "&#x", "'", "\"", "/", "\u{0}", "é",

@@ -51,7 +51,7 @@ struct MirrorNameTests {
 
     @Test("No name leads elsewhere, whatever bytes a URL has")
     func random() throws {
-        let seed = UInt64.random(in: .min ... .max)
+        let seed: UInt64 = 0x510C_E005
         print("seed \(seed)")
         var state = seed
         let pieces = [

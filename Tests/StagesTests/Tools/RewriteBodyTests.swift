@@ -276,7 +276,7 @@ struct RewriteBodyTests {
 
     @Test("Random bodies that no rule matches pass byte for byte")
     func invariance() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 0x510C_E005
         var random = SeededRandom(seed)
         let types = [
             "text/plain", "text/plain; charset=utf-8", "text/html; charset=shift_jis", "application/json", "",
@@ -313,7 +313,7 @@ struct RewriteBodyTests {
 
     @Test("Random texts come out as though edited in UTF-8, whatever their encoding")
     func equivalence() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 0x510C_E005
         var random = SeededRandom(seed)
         let rule = rewriting("{ modify: body, on: response, case: true, match: ab, to: äb }")
         let letters = Array("abä c")

@@ -19,9 +19,9 @@ private struct PlainMessage: Equatable {
 @Suite struct HTTP1DifferentialTests {
     @Test("both parsers read the same from valid requests, however they are cut")
     func requests() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 0x510C_E005
         var random = SeededGenerator(seed: seed)
-        for round in 0..<100 {
+        for round in 0..<40 {
             let bytes = (0..<Int.random(in: 1...4, using: &random)).flatMap { _ in makeRequest(&random) }
             let pieces = cut(bytes, &random)
             let ours = try ourRequests(pieces)
@@ -33,9 +33,9 @@ private struct PlainMessage: Equatable {
 
     @Test("both parsers read the same from valid responses, however they are cut")
     func responses() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 0x510C_E005
         var random = SeededGenerator(seed: seed)
-        for round in 0..<100 {
+        for round in 0..<40 {
             let bytes = makeResponse(&random)
             let pieces = cut(bytes, &random)
             let ours = try ourResponse(pieces)

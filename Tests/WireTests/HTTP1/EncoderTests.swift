@@ -43,7 +43,7 @@ import Wire
 
     @Test("what is encoded is what the parser reads back, trailers included, over random parts")
     func roundTrip() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 0x510C_E005
         var random = SeededGenerator(seed: seed)
         for _ in 0..<50 {
             var output = ByteBuffer()

@@ -4,7 +4,7 @@ import Testing
 @Suite struct HTTP1MutationTests {
     @Test("a damaged message gives the same events whole, in pieces and byte by byte")
     func damaged() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 0x510C_E005
         var random = SeededGenerator(seed: seed)
         let cases = try ParserCase.all().filter { $0.input.count < 600 }
         for round in 0..<3_000 {

@@ -7,7 +7,7 @@ import Wire
 struct HTTP2FlowTests {
     @Test("A thousand streams at once carry their bodies, mixed at random, both ways")
     func thousandStreams() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 0x510C_E005
         var generator = SeededGenerator(seed: seed)
         let pair = HTTP2Pair()
         #expect(pair.client.peerMaxConcurrentStreams == 1000)

@@ -7,7 +7,7 @@ import Wire
 struct HTTP2MutationTests {
     @Test("Whatever is received, nothing crashes, and every stream that began is closed exactly once at the end")
     func mutations() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 0x510C_E005
         print("HTTP/2 mutations: seed \(seed)")
         var generator = SeededGenerator(seed: seed)
         for round in 0..<400 {

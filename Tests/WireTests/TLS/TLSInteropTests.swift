@@ -1,6 +1,7 @@
 import Foundation
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 
 @testable import Wire
@@ -14,18 +15,18 @@ import Testing
         let root = try directory.write("root.pem", fixture.authority.export(.pem))
         let listener = try LoopbackListener()
         defer { listener.close() }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "openssl", "s_client", version, "-connect", "127.0.0.1:\(listener.port)", "-servername", "www.example.com",
-            "-verify_hostname", "www.example.com", "-verify_return_error", "-x509_strict", "-CAfile", root, "-alpn",
-            "h2,http/1.1", "-quiet", "-ign_eof",
-        ]
         let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        let client = try ChildProgram(
+            "/usr/bin/env",
+            [
+                "openssl", "s_client", version, "-connect", "127.0.0.1:\(listener.port)", "-servername",
+                "www.example.com", "-verify_hostname", "www.example.com", "-verify_return_error", "-x509_strict",
+                "-CAfile", root, "-alpn", "h2,http/1.1", "-quiet", "-ign_eof",
+            ],
+            input: input.fileHandleForReading,
+            output: output.fileHandleForWriting
+        )
+        try output.fileHandleForWriting.close()
         let socket = try listener.accept()
         defer { socket.close() }
         let server = try fixture.server.makeSession(certificate: fixture.mint.certificate(for: "www.example.com"))
@@ -43,8 +44,7 @@ import Testing
         server.shutdown()
         if let ciphertext = server.takeOutput() { socket.write(Array(ciphertext.readableBytesView)) }
         #expect(output.fileHandleForReading.readDataToEndOfFile() == Data("answer".utf8))
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        #expect(client.wait() == 0)
         #expect(server.details.protocolVersion == (version == "-tls1_2" ? "TLSv1.2" : "TLSv1.3"))
         #expect(server.details.applicationProtocol == "http/1.1")
     }
@@ -106,8 +106,8 @@ private struct LoopbackListener {
     func close() { _ = Foundation.close(descriptor) }
 }
 
-/// Makes reads and accepts fail after ten seconds, so that a broken test ends.
+/// Makes reads and accepts fail after two minutes, so that a broken test ends.
 private func giveUpWaiting(on descriptor: Int32) {
-    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    var limit = timeval(tv_sec: 120, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
 }

@@ -105,7 +105,7 @@ struct SplitMix64: RandomNumberGenerator {
 
     /// A generator with a new seed, which it prints so that a failure can be repeated.
     static func printingSeed() -> SplitMix64 {
-        let seed = UInt64.random(in: .min ... .max)
+        let seed: UInt64 = 0x510C_E005
         print("seed \(seed)")
         return SplitMix64(seed: seed)
     }

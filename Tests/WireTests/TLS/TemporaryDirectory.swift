@@ -1,4 +1,5 @@
 import Foundation
+import Support
 
 /// A new directory under the system's temporary one.
 struct TemporaryDirectory {
@@ -26,15 +27,6 @@ struct TemporaryDirectory {
 
 /// Runs the `openssl` program; returns its exit status and everything it printed.
 func openssl(_ arguments: [String]) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["openssl"] + arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+    let outcome = try ChildProgram.run("openssl", arguments)
+    return (outcome.status, outcome.text + String(decoding: outcome.errors, as: UTF8.self))
 }

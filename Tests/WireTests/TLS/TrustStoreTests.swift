@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 @testable import Wire
@@ -33,7 +34,7 @@ import Testing
 
     @Test("Bytes that are no PEM at all give nothing, and end")
     func noise() {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SplitMix64(seed: 0x510C_E005)
         for length in [0, 1, 100, 100_000] {
             var store = TrustStore()
             store.add(pem: (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
@@ -136,17 +137,13 @@ import Testing
         var store = try store(of: 3)
         store.add(try CertificateAuthority.generate(), name: "sluice")
         let file = try directory.write("store.p12", store.pkcs12(password: "changeit"))
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(Self.keytool))
-        process.arguments = ["-list", "-keystore", file, "-storetype", "PKCS12", "-storepass", "changeit"]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        #expect(output.components(separatedBy: "trustedCertEntry").count == 5, "\(output)")
-        #expect(output.contains("sluice, "))
+        let outcome = try ChildProgram.run(
+            try #require(Self.keytool),
+            ["-list", "-keystore", file, "-storetype", "PKCS12", "-storepass", "changeit"]
+        )
+        #expect(outcome.status == 0)
+        #expect(outcome.text.components(separatedBy: "trustedCertEntry").count == 5, "\(outcome.text)")
+        #expect(outcome.text.contains("sluice, "))
     }
 
     @Test("An empty store has no certificates to write, and no PKCS#12 form")
