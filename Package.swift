@@ -68,7 +68,7 @@ let package = Package(
         module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
         module("Stages", ["ExchangeCore", "HTTPModel", "Content", "CPCRE2", nioCore, yams]),
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
-        module("Recording", ["HTTPModel", "CMalloc", nioCore, grdb, grdbSQLite]),
+        module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Sharing", ["HTTPModel", "Content", nioCore]),
         module("Terminal", ["CNcurses"]),
         module(
@@ -120,8 +120,8 @@ let package = Package(
             "ProxyServerTests",
             ["ProxyServer", "ExchangeCore", "Support", "Wire", "HTTPModel", nioCore, nioPosix, nioEmbedded, logging]
         ),
-        tests("RecordingTests", ["Recording", "HTTPModel", "RecorderCrashChild", nioCore]),
-        tests("SharingTests", ["Sharing", "Content", "HTTPModel", nioCore, nioPosix]),
+        tests("RecordingTests", ["Recording", "HTTPModel", "Content", "Support", "RecorderCrashChild", nioCore]),
+        tests("SharingTests", ["Sharing", "Content", "HTTPModel", "Support", nioCore, nioPosix]),
         tests("TerminalTests", ["Terminal", "CNcurses"]),
         tests(
             "ConsoleTests",

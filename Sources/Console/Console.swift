@@ -20,7 +20,6 @@ public enum Console {
         configure: @escaping @Sendable (inout ConsoleModel) -> Void = { _ in }
     ) async throws {
         let inbox = try Inbox()
-        let signals = try TerminalSignals()
         let (work, submission) = AsyncStream.makeStream(of: EffectRunner.Work.self)
         let effects = EffectRunner(inbox: inbox) { submission.yield($0) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -29,6 +28,7 @@ public enum Console {
                 try await onOwnThread {
                     defer { submission.finish() }
                     let terminal = try terminal()
+                    let signals = try TerminalSignals()
                     var model = ConsoleModel(source: source, size: terminal.size, look: look(terminal.capabilities))
                     configure(&model)
                     try ConsoleLoop(model, terminal, signals, inbox, effects).run()

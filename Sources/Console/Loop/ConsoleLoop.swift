@@ -46,8 +46,8 @@ final class ConsoleLoop {
         draw()
         perform([.setQuery(model.list.query, generation: 0)])
         while !hasEnded {
-            let ready = waitForEvents(
-                descriptors: [terminal.inputDescriptor, inbox.descriptor, signals.descriptor],
+            let ready = EventWaiter.wait(
+                for: [terminal.inputDescriptor, inbox.descriptor, signals.descriptor],
                 timeoutMilliseconds: timeout
             )
             if ready.contains(signals.descriptor) { take(signals.drain()) }
@@ -86,7 +86,7 @@ final class ConsoleLoop {
     private func take(_ signals: Set<TerminalSignals.Signal>) {
         for signal in signals {
             switch signal {
-            case .windowChanged: update(.resized(terminal.size))
+            case .resized: update(.resized(terminal.size))
             case .continued:
                 renderer.invalidate()
                 update(.resized(terminal.size))

@@ -18,11 +18,13 @@ enum CopyText {
         case .request: return try body(exchange, .requestReceived, reader, isRaw: false)
         case .raw:
             let heads = exchange.messages
-            let request = try heads.requestHead.text + body(exchange, .requestReceived, reader, isRaw: true)
-            let response = try heads.responseHead.text + body(exchange, .responseReceived, reader, isRaw: true)
+            let request = try text(heads.requestHead) + body(exchange, .requestReceived, reader, isRaw: true)
+            let response = try text(heads.responseHead) + body(exchange, .responseReceived, reader, isRaw: true)
             return request + "\n" + response
         }
     }
+
+    private static func text(_ head: ByteBuffer?) -> String { head.map { String(buffer: $0) } ?? "" }
 
     static func body(
         _ exchange: RecordedExchange,

@@ -1,5 +1,4 @@
 public import HTTPModel
-public import Runner
 public import Terminal
 
 /// Everything that the screen shows: changed by `update` alone, drawn by `view` alone.

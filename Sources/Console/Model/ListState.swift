@@ -10,8 +10,6 @@ public struct ListState: Sendable {
     public var generation = 0
     /// How many rows the list has.
     public var total = 0
-    /// How many rows were added at the list's end since the question was asked.
-    public var appended = 0
     /// How many exchanges the session has.
     public var sessionTotal = 0
     /// How far a pass over the session is; `nil` where none runs.
@@ -71,7 +69,7 @@ public struct StructureState: Sendable {
     /// The children of open branches, as they were read.
     public var levels: [StructureNode: StructureLevel] = [:]
     /// The branches that are open.
-    public var open: Set<StructureNode> = [StructureNode.root]
+    public var open: Set<StructureNode> = [StructureNode()]
     /// The selected line.
     public var selected = 0
     /// The first line on the screen.
@@ -108,4 +106,9 @@ public struct FilterState: Sendable {
     public var history: [String] = []
     /// Which of the history is in the line; its count for none.
     public var historyIndex = 0
+}
+
+extension StructureNode {
+    /// The node above all hosts.
+    static let root = StructureNode()
 }

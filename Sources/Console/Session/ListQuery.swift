@@ -1,26 +1,57 @@
 public import HTTPModel
-public import Recording
+
+/// Which exchanges a list has, and in which order.
 public struct ListQuery: Hashable, Sendable {
-    public var filter = Filter.everything
+    /// The filter that they pass.
+    public var filter: Filter = .everything
+    /// What they are ordered by; `nil` for their numbers, oldest first.
     public var sort: SortOrder?
+    /// The hosts that are focused on; empty for all.
     public var focusedHosts: Set<String> = []
+    /// Text that one of their bodies must have besides, in whatever case; `nil` or empty for none.
     public var bodyText: String?
+
+    /// Asks for all exchanges.
     public init() {}
+
+    /// The filter and the focus together.
+    var wholeFilter: Filter {
+        focusedHosts.isEmpty ? filter : filter.and(.hosts(focusedHosts))
+    }
 }
-public struct SortOrder: Hashable, Sendable { public var column: SortColumn; public var isDescending: Bool }
-public enum SortColumn: String, CaseIterable, Sendable { case id, start, method, host, path, status, type, size, time }
-public struct ListStatus: Hashable, Sendable {
-    public var generation = 0
-    public var total = 0
-    public var appended = 0
-    public var sessionTotal = 0
-    public var progress: Double?
-    public var excludedBy: String?
-    public var error: String?
+
+/// What a list is ordered by.
+public struct SortOrder: Hashable, Sendable {
+    /// The column.
+    public var column: SortColumn
+    /// Whether the largest comes first.
+    public var isDescending: Bool
+
+    /// Orders by a column.
+    public init(column: SortColumn, isDescending: Bool = false) {
+        self.column = column
+        self.isDescending = isDescending
+    }
 }
-public enum DeskEvent: Sendable { case list(ListStatus); case rows(generation: Int, first: Int, [ExchangeRecord?]); case position(generation: Int, id: ExchangeID, index: Int?); case found(generation: Int, index: Int?, JumpKind); case exchange(RecordedExchange?); case structure(StructureLevel); case summary(SessionSummary); case failed(String) }
-public enum JumpKind: Hashable, Sendable { case error, slow(Int64), large(Int64), changedByRule, held, marked(Set<Int64>), sameEndpoint(method: String, host: String, path: String), sameHost(String) }
-public struct StructureNode: Hashable, Sendable { public var site: String?; public var segments: [String]
-    public static let root = StructureNode(site: nil, segments: []) }
-public struct StructureChild: Hashable, Sendable { public var name: String; public var node: StructureNode; public var isLeaf: Bool; public var count: Int; public var errors: Int; public var inFlight: Int }
-public struct StructureLevel: Sendable { public var node: StructureNode; public var generation: Int; public var children: [StructureChild]; public var more: Int }
+
+/// A column that a list can be ordered by.
+public enum SortColumn: String, CaseIterable, Sendable {
+    /// The number in the session.
+    case id
+    /// When it began.
+    case start
+    /// The method.
+    case method
+    /// The host.
+    case host
+    /// The path.
+    case path
+    /// The status; those without one first.
+    case status
+    /// The response's media type.
+    case type
+    /// Bytes of both bodies.
+    case size
+    /// How long it took; those in flight first.
+    case time
+}

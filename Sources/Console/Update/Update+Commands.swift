@@ -1,4 +1,4 @@
-import HTTPModel
+public import HTTPModel
 import Runner
 
 extension ConsoleModel {

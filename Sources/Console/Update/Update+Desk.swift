@@ -44,9 +44,10 @@ extension ConsoleModel {
 
     private mutating func take(_ status: ListStatus) -> [Effect] {
         guard status.generation == list.generation else { return [] }
-        let grown = status.appended - list.appended
+        // While a pass runs backwards, it is older rows that come; they move nothing.
+        let isQuiet = list.progress == nil && status.progress == nil && list.query.sort == nil
+        let grown = isQuiet ? status.total - list.total : 0
         list.total = status.total
-        list.appended = status.appended
         list.sessionTotal = status.sessionTotal
         list.progress = status.progress
         list.excludedBy = status.excludedBy
@@ -87,7 +88,6 @@ extension ConsoleModel {
         list.generation = generation
         list.rows = [:]
         list.total = 0
-        list.appended = 0
         list.bottom = 0
         list.selected = 0
         list.progress = 0

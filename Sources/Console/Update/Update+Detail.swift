@@ -132,7 +132,9 @@ extension ConsoleModel {
             find(report.sought, in: report.document, &report.reading, rows: reportRows)
             overlays[overlays.count - 1] = .report(report)
         } else if let document = detail.document {
-            find(detail.sought, in: document, &detail.reading, rows: Layout(self).detailRows)
+            var reading = detail.reading
+            find(detail.sought, in: document, &reading, rows: Layout(self).detailRows)
+            detail.reading = reading
             isDetailFocused = true
         }
         return []
