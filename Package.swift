@@ -68,10 +68,13 @@ let package = Package(
         module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
         module("Stages", ["ExchangeCore", "HTTPModel", "Content", "CPCRE2", nioCore, yams]),
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
-        module("Recording", ["HTTPModel", "CMalloc", nioCore, grdb, grdbSQLite]),
+        module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Sharing", ["HTTPModel", "Content", nioCore]),
         module("Terminal", ["CNcurses"]),
-        module("Console", ["Terminal", "HTTPModel", "Content", "ExchangeCore", "Stages", "Recording", "Sharing"]),
+        module(
+            "Console",
+            ["Terminal", "HTTPModel", "Content", "ExchangeCore", "Stages", "Recording", "Sharing", "Runner", nioCore]
+        ),
         module(
             "Runner",
             [
@@ -123,6 +126,13 @@ let package = Package(
                 "Runner", "ProxyServer", "Stages", "Recording", "Sharing", "ExchangeCore", "Content", "Wire",
                 "HTTPModel",
                 nioCore, nioPosix, logging,
+            ]
+        ),
+        tests(
+            "ConsoleTests",
+            [
+                "Console", "Recording", "HTTPModel", "Terminal", "Stages", "Sharing", "Content", "ExchangeCore",
+                "Runner", nioCore,
             ]
         ),
         tests(

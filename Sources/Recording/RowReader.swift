@@ -33,6 +33,20 @@ struct RowReader {
         subject: String,
         _ read: (inout RowReader) throws -> Value
     ) throws -> [Value] {
+        var values: [Value] = []
+        try forEachRow(sql, arguments, in: database, path: path, subject: subject) { values.append(try read(&$0)) }
+        return values
+    }
+
+    /// Reads all rows of a query, one after the other; parameters as for ``rows(_:_:in:path:subject:_:)``.
+    static func forEachRow(
+        _ sql: String,
+        _ arguments: [Int64] = [],
+        in database: Database,
+        path: String,
+        subject: String,
+        _ read: (inout RowReader) throws -> Void
+    ) throws {
         let owner = try database.cachedStatement(sql: sql)
         let statement = owner.sqliteStatement
         defer {
@@ -42,14 +56,13 @@ struct RowReader {
         for (index, argument) in arguments.enumerated() {
             sqlite3_bind_int64(statement, CInt(index + 1), argument)
         }
-        var values: [Value] = []
         while true {
             switch sqlite3_step(statement) {
             case SQLITE_ROW:
                 var row = RowReader(statement: statement, path: path, subject: subject)
-                values.append(try read(&row))
+                try read(&row)
             case SQLITE_DONE:
-                return values
+                return
             case let code:
                 let message = String(cString: sqlite3_errmsg(sqlite3_db_handle(statement)))
                 throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
@@ -130,6 +143,18 @@ struct RowReader {
             guard count > 0 else { return ByteBuffer() }
             guard let start = sqlite3_column_blob(statement, column) else { throw damage("cannot be read") }
             return ByteBuffer(bytes: UnsafeRawBufferPointer(start: start, count: count))
+        default: throw damage("is no blob")
+        }
+    }
+
+    /// Lends bytes where they lie, or nothing.
+    mutating func withBytes<Result>(_ body: (UnsafeRawBufferPointer?) throws -> Result) throws -> Result {
+        column += 1
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_NULL: return try body(nil)
+        case SQLITE_BLOB:
+            let count = Int(sqlite3_column_bytes(statement, column))
+            return try body(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, column), count: count))
         default: throw damage("is no blob")
         }
     }

@@ -20,8 +20,10 @@ public final class SessionReader: ExchangeSource, Sendable {
     public let path: String
     private let database: DatabaseQueue
     /// The version of the tables that the file had when it was opened.
-    private let version: Int64
+    let version: Int64
     private let recordColumns: String
+    /// Which file it was when it was opened.
+    private let identity: FileFacts.Identity
 
     /// Opens a session for reading.
     ///
@@ -33,6 +35,7 @@ public final class SessionReader: ExchangeSource, Sendable {
             throw SessionError(.cannotOpen, "\(path) is a directory.", hint: "Give the name of a session file.")
         }
         guard facts.isRegular, facts.size > 0 else { throw SessionError.notASession(path) }
+        identity = facts.identity
         do {
             (database, version) = try Self.open(path)
             recordColumns = Schema.recordColumns(version: version)
@@ -165,8 +168,37 @@ public final class SessionReader: ExchangeSource, Sendable {
 
     /// Reads one record; `nil` where there is none of that number.
     public func record(_ id: ExchangeID) throws -> ExchangeRecord? {
-        try records(from: id, limit: 1).first { $0.id == id }
+        try read { try record(id, in: $0) }
     }
+
+    /// Reads the records of some exchanges, in the order of the numbers; `nil` where there is none of a number.
+    public func records(_ ids: some Collection<Int64>) throws -> [ExchangeRecord?] {
+        try read { database in try ids.map { try record(ExchangeID($0), in: database) } }
+    }
+
+    func record(_ id: ExchangeID, in database: Database) throws -> ExchangeRecord? {
+        let sql = "SELECT \(recordColumns) FROM exchange WHERE id = ?"
+        return try RowReader.rows(sql, [id.number], in: database, path: path, subject: "exchange") {
+            try $0.record().record
+        }.first
+    }
+
+    /// The lowest and the highest number that exchanges of the session have; `nil` where there are none.
+    public func bounds() throws -> ClosedRange<Int64>? {
+        // Two questions: SQLite answers each by one look at an end of the table, but both at once by all of its rows.
+        let sql = "SELECT (SELECT min(id) FROM exchange), (SELECT max(id) FROM exchange)"
+        return try read { database in
+            try RowReader.rows(sql, in: database, path: path, subject: "session") { row -> ClosedRange<Int64>? in
+                let lowest = try row.optionalNumber(in: 1...Int64.max - 1)
+                let highest = try row.optionalNumber(in: 1...Int64.max - 1)
+                guard let lowest, let highest, lowest <= highest else { return nil }
+                return lowest...highest
+            }.first ?? nil
+        }
+    }
+
+    /// Whether the file is still where it was opened, and the same.
+    public var isInPlace: Bool { FileFacts(path: path)?.identity == identity }
 
     /// Reads all records page by page, until `body` returns `false`.
     ///
@@ -198,26 +230,28 @@ public final class SessionReader: ExchangeSource, Sendable {
 
     /// Reads one exchange, bodies excepted; `nil` where there is none of that number.
     public func exchange(_ id: ExchangeID) throws -> RecordedExchange? {
+        try read(inOneTransaction: true) { try exchange(id, in: $0) }
+    }
+
+    func exchange(_ id: ExchangeID, in database: Database) throws -> RecordedExchange? {
         let recordSQL = "SELECT \(recordColumns) FROM exchange WHERE id = ?"
         let messagesSQL = """
             SELECT id, request_head, request_head_sent, request_trailers, interim_heads, response_head,
             response_head_sent, response_trailers, trace FROM payload WHERE id = ?
             """
-        return try read(inOneTransaction: true) { database in
-            let found = try RowReader.rows(recordSQL, [id.number], in: database, path: path, subject: "exchange") {
-                try $0.record()
-            }
-            guard let (record, payload) = found.first else { return nil }
-            let messages = try RowReader.rows(messagesSQL, [payload], in: database, path: path, subject: "payload") {
-                try $0.messages()
-            }
-            return RecordedExchange(
-                record: record,
-                messages: messages.first ?? ExchangeMessages(),
-                client: try connection(record.clientConnection, in: database),
-                upstream: try record.upstreamConnection.flatMap { try connection($0, in: database) }
-            )
+        let found = try RowReader.rows(recordSQL, [id.number], in: database, path: path, subject: "exchange") {
+            try $0.record()
         }
+        guard let (record, payload) = found.first else { return nil }
+        let messages = try RowReader.rows(messagesSQL, [payload], in: database, path: path, subject: "payload") {
+            try $0.messages()
+        }
+        return RecordedExchange(
+            record: record,
+            messages: messages.first ?? ExchangeMessages(),
+            client: try connection(record.clientConnection, in: database),
+            upstream: try record.upstreamConnection.flatMap { try connection($0, in: database) }
+        )
     }
 
     // MARK: - Connections
@@ -262,14 +296,24 @@ public final class SessionReader: ExchangeSource, Sendable {
     /// up to a second after they passed, those of a stream within 100 ms.
     public func body(of id: ExchangeID, side: BodySide, offset: Int64 = 0, limit: Int) throws -> ByteBuffer {
         guard limit > 0, offset >= 0 else { return ByteBuffer() }
-        return try read(inOneTransaction: true) { database in
-            if let body = try StoredBody(of: id, side: side, path: path, in: database) {
-                return try body.read(offset: offset, limit: limit, in: database)
-            }
-            guard let received = side.received else { return ByteBuffer() }
-            return try StoredBody(of: id, side: received, path: path, in: database)?
-                .read(offset: offset, limit: limit, in: database) ?? ByteBuffer()
+        return try read(inOneTransaction: true) {
+            try body(of: id, side: side, offset: offset, limit: limit, in: $0)
         }
+    }
+
+    func body(
+        of id: ExchangeID,
+        side: BodySide,
+        offset: Int64 = 0,
+        limit: Int,
+        in database: Database
+    ) throws -> ByteBuffer {
+        if let body = try StoredBody(of: id, side: side, path: path, in: database) {
+            return try body.read(offset: offset, limit: limit, in: database)
+        }
+        guard let received = side.received else { return ByteBuffer() }
+        return try StoredBody(of: id, side: received, path: path, in: database)?
+            .read(offset: offset, limit: limit, in: database) ?? ByteBuffer()
     }
 
     /// Reads how many bytes of a body the session has; `nil` where it has none, not even an empty body.
@@ -315,7 +359,7 @@ public final class SessionReader: ExchangeSource, Sendable {
 
     // MARK: - Looking
 
-    private func read<Value>(
+    func read<Value>(
         inOneTransaction: Bool = false,
         _ body: (Database) throws -> Value
     ) throws -> Value {

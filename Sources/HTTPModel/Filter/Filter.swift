@@ -17,7 +17,7 @@ public struct Filter: Sendable, Hashable {
     /// The filter that every exchange passes.
     public static let everything = Filter(root: .everything)
 
-    private init(root: FilterNode) {
+    init(root: FilterNode) {
         self.root = root
     }
 
@@ -75,6 +75,47 @@ public struct Filter: Sendable, Hashable {
     /// Whether an exchange passes, as far as its record alone can tell; `nil` where it cannot.
     public func decides(_ record: ExchangeRecord) -> Bool? {
         root.decides(record)
+    }
+
+    /// Whether an exchange passes, as far as its row alone can tell; `nil` where it cannot.
+    ///
+    /// Just ``columns`` are asked for.
+    public func decides(_ row: some FilterSubject) -> Bool? {
+        root.decides(row)
+    }
+
+    /// The columns of a row that ``decides(_:)`` looks at.
+    public var columns: Set<FilterColumn> { Set(root.tests.flatMap(\.columns)) }
+}
+
+// MARK: - Putting together
+
+extension Filter {
+    /// The terms that must all hold, as filters of their own; the filter itself where it is but one term.
+    public var conjuncts: [Filter] {
+        if case .and(let operands) = root { operands.map { Filter(root: $0) } } else { [self] }
+    }
+
+    /// The filter that an exchange passes if it passes this one and the other.
+    public func and(_ other: Filter) -> Filter {
+        if matchesEverything { return other }
+        if other.matchesEverything { return self }
+        return Filter(root: FilterNode.all([root, other.root]).ordered)
+    }
+
+    /// The filter that exchanges with any of these hosts pass.
+    public static func hosts(_ hosts: some Sequence<String>) -> Filter {
+        let tests = hosts.sorted().map { FilterTest.text(.host, Glob(literal: $0, ignoringCase: true)) }
+        return Filter(root: .term(FilterTerm(key: "host", tests: tests)))
+    }
+
+    /// The filter that exchanges with this method, host and path pass.
+    public static func endpoint(method: String, host: String, path: String) -> Filter {
+        let method = FilterTest.text(.method, Glob(literal: method, ignoringCase: true))
+        let path = FilterTest.text(.path, Glob(literal: path))
+        return hosts([host])
+            .and(Filter(root: .term(FilterTerm(key: "method", tests: [method]))))
+            .and(Filter(root: .term(FilterTerm(key: "path", tests: [path]))))
     }
 }
 

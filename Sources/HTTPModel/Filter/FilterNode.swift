@@ -107,7 +107,7 @@ extension FilterNode {
     }
 
     /// Kleene's three-valued logic: `nil` is "unknown".
-    func decides(_ record: ExchangeRecord) -> Bool? {
+    func decides(_ row: some FilterSubject) -> Bool? {
         switch self {
         case .everything: return true
         case .term(let term):
@@ -117,19 +117,19 @@ extension FilterNode {
                     result = nil
                     continue
                 }
-                if test.matches(record) { return true }
+                if test.matches(row) { return true }
             }
             return result
-        case .not(let operand): return operand.decides(record).map { !$0 }
-        case .and(let operands): return FilterNode.search(operands, record, for: false)
-        case .or(let operands): return FilterNode.search(operands, record, for: true)
+        case .not(let operand): return operand.decides(row).map { !$0 }
+        case .and(let operands): return FilterNode.search(operands, row, for: false)
+        case .or(let operands): return FilterNode.search(operands, row, for: true)
         }
     }
 
-    private static func search(_ operands: [FilterNode], _ record: ExchangeRecord, for decisive: Bool) -> Bool? {
+    private static func search(_ operands: [FilterNode], _ row: some FilterSubject, for decisive: Bool) -> Bool? {
         var result: Bool? = !decisive
         for operand in operands {
-            switch operand.decides(record) {
+            switch operand.decides(row) {
             case decisive: return decisive
             case nil: result = nil
             default: break

@@ -89,33 +89,37 @@ enum FilterProperty: Sendable, Hashable {
         }
     }
 
-    func holds(for record: ExchangeRecord) -> Bool {
+    func holds(for row: some FilterSubject) -> Bool {
+        func has(_ flags: ExchangeRecord.Flags) -> Bool {
+            (row.number(.flags) ?? 0) & Int64(flags.rawValue) != 0
+        }
+        func isIn(_ state: ExchangeRecord.State) -> Bool { row.number(.state) == Int64(state.rawValue) }
+        func isOf(_ kind: ExchangeRecord.Kind) -> Bool { row.number(.kind) == Int64(kind.rawValue) }
         switch self {
-        case .failure(let code): record.failure?.code == code
+        case .failure(let code): return row.text(.failure) { $0.elementsEqual(code.rawValue.utf8) }
         case .fact(let fact):
             switch fact {
-            case .blocked: record.state == .blocked
-            case .changed: !record.flags.isDisjoint(with: [.requestChanged, .responseChanged])
-            case .complete: record.state == .complete
-            case .error: record.failure != nil || record.state == .failed
+            case .blocked: return isIn(.blocked)
+            case .changed: return has([.requestChanged, .responseChanged])
+            case .complete: return isIn(.complete)
+            case .error: return isIn(.failed) || row.has(.failure)
             case .grpc:
-                record.flags.contains(.grpc) || record.grpc != nil || record.mediaType.hasPrefix("application/grpc")
-            case .held: record.flags.contains(.held)
+                return has(.grpc) || row.has(.grpcStatus)
+                    || row.text(.mediaType) { $0.starts(with: "application/grpc".utf8) }
+            case .held: return has(.held)
             case .incomplete:
-                !record.flags.isDisjoint(
-                    with: [.requestBodyIncomplete, .responseBodyIncomplete, .endedWithoutCloseNotify]
-                )
-            case .inflight: record.state == .inFlight
-            case .interrupted: record.state == .interrupted
-            case .local: record.flags.contains(.answeredLocally)
-            case .malformed: record.kind == .malformed
-            case .requestChanged: record.flags.contains(.requestChanged)
-            case .responseChanged: record.flags.contains(.responseChanged)
-            case .retried: record.flags.contains(.retried)
-            case .reused: record.flags.contains(.upstreamReused)
-            case .tunnel: record.kind == .tunnel || record.kind == .decryptedTunnel
-            case .upgraded: record.kind == .upgraded || record.kind == .webSocket
-            case .websocket: record.kind == .webSocket
+                return has([.requestBodyIncomplete, .responseBodyIncomplete, .endedWithoutCloseNotify])
+            case .inflight: return isIn(.inFlight)
+            case .interrupted: return isIn(.interrupted)
+            case .local: return has(.answeredLocally)
+            case .malformed: return isOf(.malformed)
+            case .requestChanged: return has(.requestChanged)
+            case .responseChanged: return has(.responseChanged)
+            case .retried: return has(.retried)
+            case .reused: return has(.upstreamReused)
+            case .tunnel: return isOf(.tunnel) || isOf(.decryptedTunnel)
+            case .upgraded: return isOf(.upgraded) || isOf(.webSocket)
+            case .websocket: return isOf(.webSocket)
             }
         }
     }

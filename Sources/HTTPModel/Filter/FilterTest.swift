@@ -10,6 +10,17 @@ enum FilterTest: Sendable, Hashable {
         case query
         case method
         case mediaType
+
+        var column: FilterColumn {
+            switch self {
+            case .scheme: .scheme
+            case .host: .host
+            case .path: .path
+            case .query: .query
+            case .method: .method
+            case .mediaType: .mediaType
+            }
+        }
     }
 
     /// A number of the record.
@@ -57,6 +68,29 @@ enum FilterTest: Sendable, Hashable {
         }
     }
 
+    /// The columns that the test looks at; empty where it looks at messages.
+    var columns: [FilterColumn] {
+        switch self {
+        case .text(let field, _): [field.column]
+        case .url: [.scheme, .host, .port, .path, .query]
+        case .mediaTypePart: [.mediaType]
+        case .number(let field, _):
+            switch field {
+            case .id: [.id]
+            case .port: [.port]
+            case .status: [.status]
+            case .size: [.requestBody, .responseBody]
+            case .time: [.total]
+            case .startedAt: [.startedAt]
+            case .messages: [.tallyFromClient, .tallyFromServer]
+            case .grpc: [.grpcStatus]
+            }
+        case .version: [.clientVersion, .upstreamVersion]
+        case .property: [.kind, .state, .flags, .failure, .grpcStatus, .mediaType]
+        case .address, .field, .body: []
+        }
+    }
+
     var cost: Int {
         switch self {
         case .number, .version, .property: 0
@@ -71,54 +105,50 @@ enum FilterTest: Sendable, Hashable {
 // MARK: - What the record answers
 
 extension FilterTest {
-    func matches(_ record: ExchangeRecord) -> Bool {
+    func matches(_ row: some FilterSubject) -> Bool {
         switch self {
-        case .text(let field, let glob):
-            switch field {
-            case .scheme: glob.matches(record.url.scheme)
-            case .host: glob.matches(record.url.host)
-            case .path: glob.matches(record.url.path)
-            case .query: glob.matches(record.url.query ?? "")
-            case .method: glob.matches(record.method)
-            case .mediaType: glob.matches(record.mediaType)
-            }
-        case .url(let glob): record.url.withTextBytes { glob.matches($0) }
-        case .mediaTypePart(let part): FilterTest.hasPart(record.mediaType, part)
-        case .number(let field, let range): FilterTest.number(field, of: record).map(range.contains) ?? false
+        case .text(let field, let glob): row.text(field.column) { glob.matches($0) }
+        case .url(let glob): row.urlText { glob.matches($0) }
+        case .mediaTypePart(let part): row.text(.mediaType) { FilterTest.hasPart($0, part) }
+        case .number(let field, let range): FilterTest.number(field, of: row).map(range.contains) ?? false
         case .version(let range):
-            range.contains(record.clientVersion) || record.upstreamVersion.map(range.contains) ?? false
-        case .property(let property): property.holds(for: record)
+            FilterTest.contains(range, row.number(.clientVersion))
+                || FilterTest.contains(range, row.number(.upstreamVersion))
+        case .property(let property): property.holds(for: row)
         case .address, .field, .body: false
         }
     }
 
-    private static func number(_ field: NumberField, of record: ExchangeRecord) -> Int64? {
+    private static func contains(_ range: ClosedRange<HTTPVersion>, _ version: Int64?) -> Bool {
+        guard let version else { return false }
+        return Int64(range.lowerBound.rawValue) <= version && version <= Int64(range.upperBound.rawValue)
+    }
+
+    private static func number(_ field: NumberField, of row: some FilterSubject) -> Int64? {
         switch field {
-        case .id: record.id.number
-        case .port: Int64(record.url.port)
-        case .status: Int64(record.status)
-        case .size: record.sizes.requestBody &+ record.sizes.responseBody
-        case .time: record.timings.total
-        case .startedAt: record.startedAt
-        case .messages: record.tally.fromClient &+ record.tally.fromServer
-        case .grpc: (record.grpc?.status).map(Int64.init)
+        case .id: row.number(.id)
+        case .port: row.number(.port)
+        case .status: row.number(.status)
+        case .size: (row.number(.requestBody) ?? 0) &+ (row.number(.responseBody) ?? 0)
+        case .time: row.number(.total)
+        case .startedAt: row.number(.startedAt)
+        case .messages: (row.number(.tallyFromClient) ?? 0) &+ (row.number(.tallyFromServer) ?? 0)
+        case .grpc: row.number(.grpcStatus)
         }
     }
 
-    private static func hasPart(_ mediaType: String, _ part: String) -> Bool {
-        mediaType.withUTF8Bytes { text in
-            part.withUTF8Bytes { part in
-                guard text.count >= part.count else { return false }
-                for start in 0...(text.count - part.count) {
-                    let end = start + part.count
-                    if start == 0 || !isWordByte(text[start - 1]), end == text.count || !isWordByte(text[end]),
-                        zip(text[start..<end], part).allSatisfy({ FieldName.lower($0) == $1 })
-                    {
-                        return true
-                    }
+    private static func hasPart(_ text: UnsafeBufferPointer<UInt8>, _ part: String) -> Bool {
+        part.withUTF8Bytes { part in
+            guard text.count >= part.count else { return false }
+            for start in 0...(text.count - part.count) {
+                let end = start + part.count
+                if start == 0 || !isWordByte(text[start - 1]), end == text.count || !isWordByte(text[end]),
+                    zip(text[start..<end], part).allSatisfy({ FieldName.lower($0) == $1 })
+                {
+                    return true
                 }
-                return false
             }
+            return false
         }
     }
 
@@ -198,47 +228,5 @@ extension FilterTest {
 extension Glob {
     fileprivate func matches(_ bytes: ByteBufferView) -> Bool {
         bytes.withContiguousStorageIfAvailable { matches($0) } ?? false
-    }
-}
-
-extension RequestURL {
-    /// Lends the UTF-8 bytes of ``description``, put together on the stack.
-    func withTextBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        let isTunnel = scheme == "tunnel"
-        let hasPath = !isTunnel && path != "*"
-        // "://", brackets, ":65535" (or whatever an Int is written as) and "?".
-        let capacity =
-            scheme.utf8.count + host.utf8.count + 32 + (hasPath ? path.utf8.count + (query?.utf8.count ?? 0) : 0)
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
-            var count = 0
-            func put(_ text: String) {
-                text.withUTF8Bytes { bytes in
-                    for byte in bytes {
-                        buffer.initializeElement(at: count, to: byte)
-                        count += 1
-                    }
-                }
-            }
-            if !isTunnel {
-                put(scheme)
-                put("://")
-            }
-            let isAddress = host.utf8.contains(UInt8(ascii: ":"))
-            if isAddress { put("[") }
-            put(host)
-            if isAddress { put("]") }
-            if port != RequestURL.defaultPort(of: scheme) {
-                put(":")
-                put(String(port))
-            }
-            if hasPath {
-                put(path)
-                if let query {
-                    put("?")
-                    put(query)
-                }
-            }
-            return body(UnsafeBufferPointer(rebasing: buffer[..<count]))
-        }
     }
 }

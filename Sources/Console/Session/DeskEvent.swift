@@ -1,0 +1,90 @@
+public import HTTPModel
+public import Recording
+
+/// What a ``SessionDesk`` has found out.
+public enum DeskEvent: Sendable {
+    /// The list has grown, or its pass has come further.
+    case list(ListStatus)
+    /// Rows of the list, by distance from its end: the first one is the row at `first`, each further one a row away from
+    /// the end; `nil` for a number that has no record.
+    case rows(generation: Int, first: Int, [ExchangeRecord?])
+    /// Where an exchange is in the list, or the nearest one, as a distance from the list's end; `nil` for nowhere.
+    case position(generation: Int, id: ExchangeID, index: Int?)
+    /// Where the next row of a kind is, as a distance from the list's end; `nil` where there is none that way.
+    case found(generation: Int, index: Int?, JumpKind)
+    /// One exchange with heads and trace; `nil` where the session does not have it.
+    case exchange(RecordedExchange?)
+    /// The children of a node of the structure, as far as they are counted.
+    case structure(StructureLevel)
+    /// The session's counters have changed.
+    case summary(SessionSummary)
+    /// Something could not be read; in words for the user.
+    case failed(String)
+}
+
+/// How far a list has come.
+public struct ListStatus: Hashable, Sendable {
+    /// The generation of the query.
+    public var generation: Int
+    /// Rows of the list that are known so far.
+    public var total: Int
+    /// Exchanges in the session.
+    public var sessionTotal: Int
+    /// How far the pass has come, from 0 to 1; `nil` once it is done.
+    public var progress: Double?
+    /// Where the list is empty after a whole pass: the term of the filter that excludes everything by itself.
+    public var excludedBy: String?
+    /// Why the list is not whole, in words for the user.
+    public var error: String?
+
+    /// Creates a status.
+    public init(
+        generation: Int,
+        total: Int,
+        sessionTotal: Int,
+        progress: Double? = nil,
+        excludedBy: String? = nil,
+        error: String? = nil
+    ) {
+        self.generation = generation
+        self.total = total
+        self.sessionTotal = sessionTotal
+        self.progress = progress
+        self.excludedBy = excludedBy
+        self.error = error
+    }
+}
+
+/// A kind of row that one can go to.
+public enum JumpKind: Hashable, Sendable {
+    /// Failed, or answered with a status from 400 on or a gRPC status other than OK.
+    case error
+    /// Took so many microseconds or more.
+    case slow(Int64)
+    /// Has so many bytes of bodies or more.
+    case large(Int64)
+    /// Changed, answered or dropped by a rule.
+    case changedByRule
+    /// Held at a breakpoint.
+    case held
+    /// One of these numbers.
+    case marked(Set<Int64>)
+    /// Of the same method, host and path.
+    case sameEndpoint(method: String, host: String, path: String)
+    /// Of the same host.
+    case sameHost(String)
+
+    /// The filter that rows of the kind pass; `nil` for marks.
+    var filter: Filter? {
+        switch self {
+        case .error: .errors
+        case .slow(let time): .slow(from: time)
+        case .large(let size): .large(from: size)
+        case .changedByRule: .changedByRule
+        case .held: .held
+        case .marked: nil
+        case .sameEndpoint(let method, let host, let path): .endpoint(method: method, host: host, path: path)
+        case .sameHost(let host): .hosts([host])
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// Filters for kinds of exchanges that somebody wants to go to.
+extension Filter {
+    /// Exchanges that failed, or were answered with a status from 400 on or a gRPC status other than OK.
+    public static let errors = any([
+        ("is", .property(.fact(.error))), ("status", .number(.status, 400...Int64.max)),
+        ("grpc", .number(.grpc, 1...Int64.max)),
+    ])
+
+    /// Exchanges whose request or response a stage changed, or that a stage answered or dropped.
+    public static let changedByRule = any([("is", .property(.fact(.changed))), ("is", .property(.fact(.blocked)))])
+
+    /// Exchanges that were held at a breakpoint.
+    public static let held = any([("is", .property(.fact(.held)))])
+
+    /// Exchanges that took so many microseconds or more.
+    public static func slow(from time: Int64) -> Filter {
+        any([("time", .number(.time, time...Int64.max))])
+    }
+
+    /// Exchanges with so many bytes of bodies or more.
+    public static func large(from size: Int64) -> Filter {
+        any([("size", .number(.size, size...Int64.max))])
+    }
+
+    private static func any(_ tests: [(key: String, test: FilterTest)]) -> Filter {
+        Filter(root: .any(tests.map { .term(FilterTerm(key: $0.key, tests: [$0.test])) }))
+    }
+}

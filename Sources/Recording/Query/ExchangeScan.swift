@@ -1,0 +1,211 @@
+import Content
+import GRDB
+public import HTTPModel
+import NIOCore
+
+/// What a pass over exchanges looks for, and what it has learnt so far.
+public struct ExchangeScan: Sendable {
+    /// Which exchanges are meant.
+    public let filter: Filter
+    /// Text that one of the exchange's bodies must have besides; `nil` for none.
+    public let bodyText: BodyText?
+    /// Whether the filter has let anything pass, whatever was in its bodies.
+    public private(set) var filterHasMatched = false
+    /// The filter's terms of which no exchange has held yet, each by itself.
+    ///
+    /// Terms that need messages or bodies are not among them where there are several.
+    public private(set) var unmatchedTerms: [Filter]
+
+    let columns: Set<FilterColumn>
+
+    /// Prepares a pass.
+    public init(_ filter: Filter, bodyText: BodyText? = nil) {
+        self.filter = filter
+        self.bodyText = bodyText
+        columns = filter.columns
+        let terms = filter.matchesEverything ? [] : filter.conjuncts
+        unmatchedTerms = terms.filter { terms.count == 1 || !$0.needsMessages && !$0.needsBodies }
+    }
+
+    /// Whether the row alone, without heads and bodies, answers.
+    public var needsRowsOnly: Bool { bodyText == nil && !filter.needsMessages && !filter.needsBodies }
+
+    /// Learns from a row which terms it passes.
+    fileprivate mutating func learn(_ row: LeanRow, passes: Bool) {
+        if passes {
+            filterHasMatched = true
+            unmatchedTerms = []
+        } else if !unmatchedTerms.isEmpty {
+            unmatchedTerms.removeAll { $0.decides(row) == true }
+        }
+    }
+}
+
+/// What one step of a pass found.
+public struct ScanStep: Sendable, Hashable {
+    /// The numbers of the exchanges that pass, in the order of the pass.
+    public var matches: [Int64] = []
+    /// Numbers of exchanges that were in flight, whether they pass or not: the answer may change.
+    public var inFlight: [Int64] = []
+    /// Numbers that have no row, or not yet; of a great many the highest few thousand of each gap.
+    public var missing: [Int64] = []
+    /// How many numbers were looked at, those without a row included.
+    public var looked: Int64 = 0
+    /// The number to go on with; `nil` where nothing is left.
+    public var next: Int64?
+
+    static let mostMissing = 4_096
+
+    /// A step that found nothing.
+    public init() {}
+
+    fileprivate mutating func skip(_ ids: Range<Int64>) {
+        guard !ids.isEmpty else { return }
+        looked += Int64(ids.count)
+        let room = ScanStep.mostMissing - missing.count
+        if room > 0 { missing += ids.suffix(room) }
+    }
+}
+
+extension SessionReader {
+    /// Looks for exchanges within a range of numbers, as far as the caller lets it.
+    ///
+    /// At least one row is looked at, so that repeated steps come to an end.
+    ///
+    /// - Parameters:
+    ///   - scan: what to look for; learns from what it sees.
+    ///   - ids: the numbers to look at.
+    ///   - order: from which end.
+    ///   - limit: how many matches end the step.
+    ///   - shouldPause: asked every few rows whether the step is to end.
+    /// - Returns: what was found, and where to go on.
+    /// - Throws: ``SessionError`` where the session cannot be read.
+    public func step(
+        _ scan: inout ExchangeScan,
+        in ids: ClosedRange<Int64>,
+        order: Order = .newestFirst,
+        limit: Int = .max,
+        until shouldPause: () -> Bool = { false }
+    ) throws -> ScanStep {
+        let ids = ids.clamped(to: 1...Int64.max - 1)
+        let columns = LeanColumns(scan.columns, version: version)
+        let isUpward = order == .oldestFirst
+        var found = ScanStep()
+        var expected = isUpward ? ids.lowerBound : ids.upperBound
+        var rows = 0
+        var isDone = true
+        try read { database in
+            try visit(columns, in: ids, order: order, database) { row in
+                let id = row.id
+                found.skip(isUpward ? expected..<max(id, expected) : id + 1..<max(expected, id) + 1)
+                try look(at: row, &scan, &found, database)
+                let last = isUpward ? ids.upperBound : ids.lowerBound
+                guard id != last else {
+                    expected = last
+                    return false
+                }
+                expected = isUpward ? id + 1 : id - 1
+                rows += 1
+                if found.matches.count >= limit || pauses(after: rows, scan, shouldPause) {
+                    isDone = false
+                    return false
+                }
+                return true
+            }
+        }
+        if !isDone {
+            found.next = expected
+        } else if found.looked < ids.count {
+            found.skip(isUpward ? expected..<ids.upperBound + 1 : ids.lowerBound..<expected + 1)
+        }
+        return found
+    }
+
+    /// Looks which of some exchanges are meant, in the order of the numbers, as far as the caller lets it.
+    ///
+    /// - Parameters:
+    ///   - scan: what to look for; learns from what it sees.
+    ///   - ids: the numbers to look at.
+    ///   - limit: how many matches end the step.
+    ///   - shouldPause: asked every few rows whether the step is to end.
+    /// - Returns: what was found; ``ScanStep/looked`` says how many of the numbers the step has done.
+    /// - Throws: ``SessionError`` where the session cannot be read.
+    public func step(
+        _ scan: inout ExchangeScan,
+        of ids: ArraySlice<Int64>,
+        limit: Int = .max,
+        until shouldPause: () -> Bool = { false }
+    ) throws -> ScanStep {
+        let columns = LeanColumns(scan.columns, version: version)
+        var found = ScanStep()
+        try read { database in
+            try visit(columns, of: ids, database) { id, row in
+                if let row {
+                    try look(at: row, &scan, &found, database)
+                } else {
+                    found.skip(id..<id + 1)
+                }
+                return found.matches.count < limit && !pauses(after: Int(found.looked), scan, shouldPause)
+            }
+        }
+        let done = ids.startIndex + Int(found.looked)
+        found.next = done < ids.endIndex ? ids[done] : nil
+        return found
+    }
+
+    /// Whether an exchange passes, with heads and bodies read as they are needed.
+    ///
+    /// Content codings are undone; of each body the first 16 MiB are looked at.
+    ///
+    /// - Throws: ``SessionError`` where the session cannot be read, or the exchange is damaged.
+    public func matches(_ filter: Filter, _ record: ExchangeRecord) throws -> Bool {
+        if let decided = filter.decides(record) { return decided }
+        return try read(inOneTransaction: true) { try matches(filter, record, in: $0) }
+    }
+
+    private func look(
+        at row: LeanRow,
+        _ scan: inout ExchangeScan,
+        _ found: inout ScanStep,
+        _ database: Database
+    ) throws {
+        let id = row.id
+        found.looked += 1
+        if row.isInFlight { found.inFlight.append(id) }
+        let passes: Bool
+        if let decided = scan.filter.decides(row) {
+            passes = decided
+        } else if let record = try record(ExchangeID(id), in: database) {
+            passes = try matches(scan.filter, record, in: database)
+        } else {
+            passes = false
+        }
+        scan.learn(row, passes: passes)
+        guard passes else { return }
+        if let text = scan.bodyText, try firstHit(of: text, in: id, database) == nil { return }
+        found.matches.append(id)
+    }
+
+    private func pauses(after rows: Int, _ scan: ExchangeScan, _ shouldPause: () -> Bool) -> Bool {
+        // Asking costs as much as looking at a row does.
+        (rows & (scan.needsRowsOnly ? 0xFF : 0xF)) == 0 && shouldPause()
+    }
+
+    private func matches(_ filter: Filter, _ record: ExchangeRecord, in database: Database) throws -> Bool {
+        var fetched: RecordedExchange?
+        func details() throws -> RecordedExchange? {
+            if fetched == nil { fetched = try exchange(record.id, in: database) }
+            return fetched
+        }
+        return try filter.matches(record, details: details) { side in
+            let bytes = try body(of: record.id, side: side, limit: Self.searchLimit, in: database)
+            guard let messages = try details()?.messages else { return bytes }
+            let head = side == .requestReceived || side == .requestSent ? messages.requestHead : messages.responseHead
+            let encoding = head.map { StoredHead.fields($0) }?.value(of: .contentEncoding)
+            return ContentDecoder.decode(bytes, contentEncoding: encoding, limit: Self.searchLimit).bytes
+        }
+    }
+
+    /// How many decoded bytes of a body a search looks at.
+    static let searchLimit = 16 << 20
+}
