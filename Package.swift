@@ -72,6 +72,10 @@ let package = Package(
         module("Sharing", ["HTTPModel", "Content", nioCore]),
         module("Terminal", ["CNcurses"]),
         module(
+            "Console",
+            ["Terminal", "HTTPModel", "Content", "ExchangeCore", "Stages", "Recording", "Sharing", "Runner", nioCore]
+        ),
+        module(
             "Runner",
             [
                 "ProxyServer", "Stages", "Recording", "Sharing", "HTTPModel", "Content", "ExchangeCore", "Wire",
@@ -136,6 +140,13 @@ let package = Package(
                 "Runner", "ProxyServer", "Stages", "Recording", "Sharing", "ExchangeCore", "Content", "Wire",
                 "HTTPModel",
                 nioCore, nioPosix, logging,
+            ]
+        ),
+        tests(
+            "ConsoleTests",
+            [
+                "Console", "Recording", "HTTPModel", "Terminal", "Stages", "Sharing", "Content", "ExchangeCore",
+                "Runner", nioCore,
             ]
         ),
         tests(

@@ -18,19 +18,24 @@ func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 
-/// Two benchmarks.
+/// Benchmarks, and what they need.
 ///
 /// `sluice-bench` measures the binary that users run, from outside, and depends on none of the package's modules.
-/// `rules-bench` measures the rules alone; the modules are reached by the links in `Modules`.
+/// `rules-bench` measures the rules alone, `session-bench` what the console asks of a session, `session-maker` makes large
+/// sessions; their modules are reached by the links in `Modules`.
 let package = Package(
     name: "SluiceBenchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     ],
@@ -42,7 +47,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "sluice-bench",
-            dependencies: ["CClientTLS", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: ["CClientTLS", argumentParser],
             swiftSettings: strict
         ),
 
@@ -58,6 +63,25 @@ let package = Package(
         .executableTarget(
             name: "rules-bench",
             dependencies: ["CAllocationCount", "Stages", "ExchangeCore", "HTTPModel", nioCore],
+            swiftSettings: strict
+        ),
+
+        .systemLibrary(name: "CMalloc", path: "Modules/CMalloc"),
+        module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
+        .target(
+            name: "Session",
+            dependencies: ["Recording", "HTTPModel"],
+            path: "Modules/Session",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "session-bench",
+            dependencies: ["Session", "Recording", "HTTPModel", argumentParser],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "session-maker",
+            dependencies: ["Recording", "HTTPModel", nioCore, argumentParser],
             swiftSettings: strict
         ),
     ]

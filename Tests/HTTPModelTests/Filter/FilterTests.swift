@@ -223,14 +223,16 @@ struct FilterTests {
             "http://h/", "https://h:8443/a?b", "http://[::1]:80/", "https://[::1]:8080/x?", "ws://h/a",
         ] {
             let url = try #require(RequestURL(text))
-            #expect(url.withTextBytes { String(decoding: $0, as: UTF8.self) } == url.description)
+            let record = FilterFixture.record { $0.url = url }
+            #expect(record.urlText { String(decoding: $0, as: UTF8.self) == url.description })
         }
         for url in [
             RequestURL(scheme: "tunnel", host: "h", port: 443, path: ""),
             RequestURL(scheme: "http", host: "h", port: 80, path: "*"),
             RequestURL(scheme: "http", host: "h", port: .min, path: String(repeating: "/a", count: 100_000)),
         ] {
-            #expect(url.withTextBytes { String(decoding: $0, as: UTF8.self) } == url.description)
+            let record = FilterFixture.record { $0.url = url }
+            #expect(record.urlText { String(decoding: $0, as: UTF8.self) == url.description })
         }
     }
 
