@@ -40,7 +40,10 @@ public struct DetailBuilder {
         var writer = DetailWriter(options)
         switch options.page {
         case .overview: OverviewPage(exchange: exchange, now: now).write(into: &writer)
-        case .request, .response, .messages, .difference: break
+        case .request: MessagePage(exchange, source: source, isRequest: true).write(into: &writer)
+        case .response: MessagePage(exchange, source: source, isRequest: false).write(into: &writer)
+        case .messages: StreamPage(exchange: exchange, source: source).write(into: &writer)
+        case .difference: DifferencePage(exchange: exchange, source: source).write(into: &writer)
         }
         return writer.document()
     }

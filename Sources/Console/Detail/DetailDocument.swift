@@ -23,6 +23,11 @@ public struct DetailDocument: Sendable {
         }
     }
 
+    /// The lines whose blocks are folded until somebody unfolds them.
+    public var initialFolds: Set<Int> {
+        Set(lines.indices.filter { lines[$0].fold?.startsFolded == true })
+    }
+
     /// The indexes of the lines to show where the blocks opened by these lines are folded.
     public func folded(_ folds: Set<Int>) -> [Int] {
         var visible: [Int] = []

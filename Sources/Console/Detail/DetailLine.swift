@@ -4,11 +4,14 @@ public struct Fold: Sendable, Hashable {
     public var end: Int
     /// What stands for the block where it is folded, for example `{ 12 members }`.
     public var summary: String
+    /// Whether the block is folded until somebody unfolds it.
+    public var startsFolded: Bool
 
     /// Creates a fold.
-    public init(end: Int, summary: String) {
+    public init(end: Int, summary: String, startsFolded: Bool = false) {
         self.end = end
         self.summary = summary
+        self.startsFolded = startsFolded
     }
 }
 

@@ -66,15 +66,9 @@ struct DetailWriter {
     }
 
     /// Makes a line open the block from it to the last line.
-    mutating func fold(from line: Int, _ summary: String) {
+    mutating func fold(from line: Int, _ summary: String, startsFolded: Bool = false) {
         guard lines.indices.contains(line), lines.count > line + 1 else { return }
-        lines[line].fold = Fold(end: lines.count, summary: summary)
-    }
-
-    /// Makes a line open the block from it to another line, which is no part of it.
-    mutating func fold(from line: Int, to end: Int, _ summary: String) {
-        guard lines.indices.contains(line), end > line + 1, end <= lines.count else { return }
-        lines[line].fold = Fold(end: end, summary: summary)
+        lines[line].fold = Fold(end: lines.count, summary: summary, startsFolded: startsFolded)
     }
 
     /// Takes lines away again, from this one on.
@@ -91,6 +85,12 @@ struct DetailWriter {
     /// Says once that something was left out, which stands at the end of the document.
     mutating func leaveOut(_ sentence: String) {
         if !omissions.contains(sentence) { omissions.append(sentence) }
+    }
+
+    /// Whether another line is taken; where not, the document says at its end that there is more.
+    mutating func takesMore() -> Bool {
+        if isFull { noteFull() }
+        return !isFull
     }
 
     private mutating func noteFull() {

@@ -184,7 +184,7 @@ struct OverviewPage {
             writer.fact("  names", names.prefix(50).joined(separator: ", ") + more)
         }
         writer.fact("  SHA-256", certificate.fingerprint, .faint)
-        if !isLeaf { writer.fold(from: first, "(\((writer.place - first - 1).of("line")))") }
+        if !isLeaf { writer.fold(from: first, "(\((writer.place - first - 1).of("line")))", startsFolded: true) }
     }
 }
 

@@ -1,0 +1,199 @@
+import Content
+import HTTPModel
+import NIOCore
+import Sharing
+
+/// A body, shown by its type.
+struct BodyView {
+    /// Multipart bodies within multipart bodies are shown so deep.
+    private static let deepestPart = 3
+
+    let body: LoadedBody
+    var depth = 0
+
+    /// Adds the lines of the body in the form that was asked for.
+    func write(into writer: inout DetailWriter) {
+        if let failure = body.failure { writer.add("The body cannot be read: \(failure)", .failure) }
+        if let problem = body.problem { writer.add("Not decoded in whole: \(problem)", .warning) }
+        guard body.bytes.readableBytes > 0 else { return }
+        switch writer.options.bodyForm {
+        case .hex: HexLayout(bytes: body.bytes).write(into: &writer)
+        case .raw: raw(&writer)
+        case .pretty: pretty(&writer)
+        }
+        if body.isCut {
+            let looked = Measures.size(Int64(body.bytes.readableBytes))
+            let whole = Measures.size(body.recordedSize)
+            let coded = body.codings.isEmpty ? "" : " recorded with its content coding"
+            writer.leaveOut("Only the first \(looked) of the body are shown (\(whole)\(coded)); s saves it whole.")
+        }
+    }
+
+    private func raw(_ writer: inout DetailWriter) {
+        guard let text = body.text else { return HexLayout(bytes: body.bytes).write(into: &writer) }
+        notes(text.notes, &writer)
+        TextLayout.write(text.text, showsReturns: true, into: &writer)
+    }
+
+    private func notes(_ notes: [String], _ writer: inout DetailWriter) {
+        for note in notes { writer.add("(\(note))", .faint) }
+    }
+
+    // MARK: By type
+
+    private func pretty(_ writer: inout DetailWriter) {
+        if let header = ImageHeader(body.bytes) {
+            return ImageView(header: header, body: body).write(into: &writer)
+        }
+        if let type = body.mediaType, type.type == "multipart", let parts = Multipart(body.bytes, mediaType: type) {
+            return multipart(parts, &writer)
+        }
+        if let type = body.mediaType, BodyView.protobufTypes.contains(type.essence), body.problem == nil {
+            return protobuf(&writer)
+        }
+        guard let (text, notes) = body.text else {
+            writer.add("(\(body.binaryDescription))", .faint)
+            return HexLayout(bytes: body.bytes).write(into: &writer)
+        }
+        self.notes(notes, &writer)
+        switch BodyView.format(body.mediaType, text) {
+        case .json: json(text, &writer)
+        case .jsonLines: jsonLines(text, &writer)
+        case .form: FormTable(text).write(into: &writer)
+        case .html:
+            var layout = MarkupLayout(Array(text.utf8), isHTML: true)
+            layout.write(into: &writer)
+        case .xml:
+            var layout = MarkupLayout(Array(text.utf8), isHTML: false)
+            layout.write(into: &writer)
+        case .styleSheet: StyleSheetLayout(Array(text.utf8)).write(into: &writer)
+        case .script: ScriptLayout(Array(text.utf8)).write(into: &writer)
+        case .graphQL: ScriptLayout(Array(text.utf8), language: .graphQL).write(into: &writer)
+        case .plain: TextLayout.write(text, into: &writer)
+        }
+    }
+
+    private enum Format {
+        case json
+        case jsonLines
+        case form
+        case html
+        case xml
+        case styleSheet
+        case script
+        case graphQL
+        case plain
+    }
+
+    private static let protobufTypes: Set<String> = [
+        "application/protobuf", "application/x-protobuf", "application/vnd.google.protobuf",
+    ]
+    private static let scriptTypes: Set<String> = [
+        "application/javascript", "text/javascript", "application/ecmascript", "application/x-javascript",
+        "text/ecmascript", "application/typescript", "text/jsx",
+    ]
+
+    private static func format(_ type: MediaType?, _ text: String) -> Format {
+        guard let type else { return sniffed(text) }
+        if type.isJSON { return .json }
+        if StreamCounter.Format(mediaType: type.essence) == .jsonLines { return .jsonLines }
+        if type.essence == "text/html" || type.essence == "application/xhtml+xml" { return .html }
+        if type.isXML { return .xml }
+        if scriptTypes.contains(type.essence) { return .script }
+        switch type.essence {
+        case "application/x-www-form-urlencoded": return .form
+        case "text/css": return .styleSheet
+        case "application/graphql": return .graphQL
+        case "text/plain", "application/octet-stream": return sniffed(text)
+        default: return .plain
+        }
+    }
+
+    /// The format of a text whose type says nothing.
+    private static func sniffed(_ text: String) -> Format {
+        let start = text.utf8.prefix(256).drop { $0 <= 0x20 }
+        switch start.first {
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return .json
+        case UInt8(ascii: "<"):
+            let beginning = String(decoding: start.prefix(14), as: UTF8.self).lowercased()
+            if beginning.hasPrefix("<!doctype html") || beginning.hasPrefix("<html") { return .html }
+            return beginning.hasPrefix("<?xml") ? .xml : .plain
+        default: return .plain
+        }
+    }
+
+    private func json(_ text: String, _ writer: inout DetailWriter) {
+        let bytes = Array(text.utf8)
+        if body.mediaType?.isJSON == true, depth == 0, let query = GraphQLRequest(bytes) {
+            query.write(into: &writer)
+        }
+        let start = writer.place
+        var layout = JSONLayout(bytes, isCut: body.isCut)
+        do throws(JSONSyntaxError) {
+            try layout.write(into: &writer)
+        } catch {
+            writer.drop(from: start)
+            guard body.mediaType?.isJSON == true else { return TextLayout.write(text, into: &writer) }
+            writer.add("Not valid JSON, so shown as it came: \(error)", .failure)
+            invalid(bytes, error, &writer)
+        }
+    }
+
+    /// A text with its faulty line marked.
+    private func invalid(_ bytes: [UInt8], _ error: JSONSyntaxError, _ writer: inout DetailWriter) {
+        let place = min(error.offset, bytes.count)
+        let start = bytes[..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+        let end = bytes[place...].firstIndex(of: 0x0A) ?? bytes.count
+        TextLayout.write(String(decoding: bytes[..<start], as: UTF8.self), into: &writer)
+        let before = String(decoding: bytes[start..<place], as: UTF8.self)
+        let after = String(decoding: bytes[place..<end], as: UTF8.self)
+        writer.add([
+            Span(before.count > 200 ? "…" + String(before.suffix(200)) : VisibleText.expandingTabs(before)),
+            Span(writer.sign("⟦here⟧", "[here]"), .failure), Span(VisibleText.expandingTabs(after)),
+        ])
+        TextLayout.write(String(decoding: bytes[min(end + 1, bytes.count)...], as: UTF8.self), into: &writer)
+    }
+
+    private func jsonLines(_ text: String, _ writer: inout DetailWriter) {
+        for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x1E }) where writer.takesMore() {
+            guard line.contains(where: { $0 > 0x20 }) else { continue }
+            let place = writer.place
+            var layout = JSONLayout(Array(line), isCut: body.isCut)
+            do {
+                try layout.write(into: &writer)
+            } catch {
+                writer.drop(from: place)
+                TextLayout.write(String(decoding: line, as: UTF8.self), role: .warning, into: &writer)
+            }
+        }
+    }
+
+    private func protobuf(_ writer: inout DetailWriter) {
+        let content = ProtobufContent.schemaless(body.bytes, isPartial: body.isCut)
+        writer.add("(Protocol Buffers; no descriptor is known, so fields have numbers)", .faint)
+        for line in content.lines { writer.add(line) }
+        if let problem = content.problem { writer.add("Not all of it is Protocol Buffers: \(problem)", .warning) }
+        if content.isCut { writer.leaveOut("Not all fields of the message are shown.") }
+    }
+
+    private func multipart(_ multipart: Multipart, _ writer: inout DetailWriter) {
+        for (index, part) in multipart.parts.enumerated() where writer.takesMore() {
+            let isLast = index == multipart.parts.count - 1
+            let partBody = LoadedBody(part: part, isCut: body.isCut && isLast && !multipart.isComplete)
+            var title = "Part \(index + 1)"
+            if let name = part.name { title += ": \(name)" }
+            var notes = partBody.facts
+            if let fileName = part.fileName { notes.insert("file \(fileName)", at: 0) }
+            writer.section(title, notes: notes) { writer in
+                writer.table(part.fields.map { (Span($0.name, .key), [Span($0.value)]) })
+                if depth < BodyView.deepestPart {
+                    BodyView(body: partBody, depth: depth + 1).write(into: &writer)
+                } else {
+                    HexLayout(bytes: partBody.bytes).write(into: &writer)
+                }
+            }
+        }
+        if !multipart.isComplete, !body.isCut { writer.add("The closing delimiter is missing.", .warning) }
+        if multipart.parts.isEmpty { raw(&writer) }
+    }
+}

@@ -1,0 +1,38 @@
+import Content
+
+/// The fields of a query or a form, decoded; as sent beside that where it tells more.
+struct FormTable {
+    private static let mostFields = 2000
+
+    private let text: String
+
+    /// Prepares to show a query without its `?`, or the body of a form.
+    init(_ text: String) {
+        self.text = text
+    }
+
+    func write(into writer: inout DetailWriter) {
+        let bytes = Array(text.utf8)
+        let fields = FormFields.parse(bytes, limit: FormTable.mostFields)
+        let pairs = bytes.split(separator: UInt8(ascii: "&"), maxSplits: FormTable.mostFields)
+        writer.table(
+            zip(fields, pairs).map { field, pair in
+                var value = [Span(field.value, .string)]
+                if !pair.contains(UInt8(ascii: "=")) { value = [Span("(no value)", .faint)] }
+                // A space as + or %20 is no news.
+                let plain = field.name + "=" + field.value
+                let sent = String(decoding: pair, as: UTF8.self)
+                if FormTable.isOdd(field.name + field.value), sent != plain { value.append(Span("  \(sent)", .faint)) }
+                return (Span(field.name.isEmpty ? "(no name)" : field.name, .key), value)
+            }
+        )
+        if pairs.count > fields.count {
+            writer.leaveOut("Only the first \(FormTable.mostFields.grouped) fields are shown.")
+        }
+    }
+
+    /// Whether a text cannot be read without doubt: it has characters that cannot be seen, or that were no UTF-8.
+    private static func isOdd(_ text: String) -> Bool {
+        VisibleText.of(text) != text || text.contains("\u{FFFD}") || text.first == " " || text.last == " "
+    }
+}

@@ -1,0 +1,33 @@
+import Content
+import Sharing
+
+/// What is known of an image, and where the terminal can, a small picture of it.
+struct ImageView {
+    let header: ImageHeader
+    let body: LoadedBody
+
+    func write(into writer: inout DetailWriter) {
+        var facts = ["\(header.format.rawValue) image"]
+        if header.width > 0, header.height > 0 { facts.append("\(header.width) × \(header.height) pixels") }
+        if !header.remark.isEmpty { facts.append(header.remark) }
+        writer.add(facts.joined(separator: ", "))
+        guard writer.options.showsPreview, writer.options.isUnicode else { return }
+        guard header.format == .png else {
+            writer.add("(no preview of \(header.format.rawValue) images)", .faint)
+            return
+        }
+        guard !body.isCut else {
+            writer.add("(no preview: more than the bytes looked at)", .faint)
+            return
+        }
+        let width = max(8, min(120, writer.options.width - writer.margin - 2))
+        do {
+            let image = try PNGThumbnail(body.bytes, maximumWidth: width, maximumHeight: 96)
+            writer.gap()
+            PalettePreview(image: image).write(into: &writer)
+            if image.isCut { writer.add("(the image ends early)", .warning) }
+        } catch {
+            writer.add("(no preview: \(error))", .faint)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Content
+import HTTPModel
+import NIOCore
+import Sharing
+
+/// The beginning of a recorded body, without its content coding.
+struct LoadedBody {
+    /// The fields of the head that it belongs to.
+    let fields: FieldSection
+    let mediaType: MediaType?
+    let codings: [ContentCoding]
+    /// How many bytes were recorded, as far as that is known.
+    let recordedSize: Int64
+    /// The bytes without content coding, up to the limit.
+    let bytes: ByteBuffer
+    /// Whether there is more than was looked at.
+    let isCut: Bool
+    /// What stopped the decoding, other than the limit.
+    let problem: DecodingProblem?
+    /// Why the body cannot be read from the session.
+    let failure: String?
+
+    private static let pieceSize = 256 * 1024
+
+    /// Reads a body's beginning.
+    init(_ exchange: RecordedExchange, _ side: BodySide, source: any ExchangeSource, limit: Int) {
+        fields = exchange.messages.fields(of: side)
+        mediaType = fields.value(of: .contentType).flatMap { MediaType($0) }
+        // The bytes of a WebSocket or a tunnel follow the head; what that says of coding is not about them.
+        let isMessage = exchange.record.kind == .http
+        codings = isMessage ? fields.combinedValue(of: .contentEncoding).map { ContentCoding.list($0) } ?? [] : []
+        var recorded = ByteBuffer()
+        var failure: String?
+        let limit = max(1, limit)
+        do {
+            // One byte more than is looked at tells whether there is more.
+            while recorded.readableBytes <= limit {
+                let wanted = min(limit + 1 - recorded.readableBytes, LoadedBody.pieceSize)
+                let offset = Int64(recorded.readableBytes)
+                var piece = try source.body(of: exchange.record.id, side: side, offset: offset, limit: wanted)
+                guard piece.readableBytes > 0 else { break }
+                recorded.writeBuffer(&piece)
+            }
+        } catch {
+            failure = "\(error)"
+        }
+        self.failure = failure
+        let isLonger = recorded.readableBytes > limit
+        let sizes = exchange.record.sizes
+        let known = side == .requestReceived ? sizes.requestBody : side == .responseReceived ? sizes.responseBody : 0
+        recordedSize = max(known, Int64(recorded.readableBytes - (isLonger ? 1 : 0)))
+        let looked = recorded.getSlice(at: recorded.readerIndex, length: min(limit, recorded.readableBytes))
+        let decoded = ContentDecoder.decode(looked ?? ByteBuffer(), codings: codings, limit: limit)
+        bytes = decoded.bytes
+        isCut = isLonger || decoded.stoppedAtLimit
+        let isExpected = decoded.stoppedAtLimit || (isLonger && decoded.problem?.kind == .truncated)
+        problem = isExpected ? nil : decoded.problem
+    }
+
+    /// Puts together a part of a body that has been read: a part of a multipart body.
+    init(part: MultipartPart, isCut: Bool) {
+        fields = part.fields
+        mediaType = part.mediaType ?? MediaType(type: "text", subtype: "plain")
+        codings = []
+        recordedSize = Int64(part.content.readableBytes)
+        bytes = part.content
+        self.isCut = isCut
+        problem = nil
+        failure = nil
+    }
+
+    /// Puts together bytes of a known type.
+    init(bytes: ByteBuffer, mediaType: MediaType?) {
+        fields = FieldSection()
+        self.mediaType = mediaType
+        codings = []
+        recordedSize = Int64(bytes.readableBytes)
+        self.bytes = bytes
+        isCut = false
+        problem = nil
+        failure = nil
+    }
+
+    var isEmpty: Bool { recordedSize == 0 && bytes.readableBytes == 0 }
+
+    /// What the body is as text; `nil` where it is none.
+    var text: (text: String, notes: [String])? {
+        let type = fields.value(of: .contentType) ?? mediaType?.description
+        let preview = BodyPreview(
+            bytes,
+            contentType: type,
+            contentEncoding: nil,
+            limit: max(1, bytes.readableBytes),
+            pretty: false
+        )
+        guard problem?.kind != .unknownCoding, case .text(let text, let charset) = preview.content else { return nil }
+        return (text, (charset == .utf8 ? [] : [charset.description]) + preview.notes)
+    }
+
+    /// What kind of bytes these are, in a few words, for example `PNG image`.
+    var binaryDescription: String {
+        let preview = BodyPreview(bytes, contentType: mediaType?.description, contentEncoding: nil)
+        if case .binary(_, let description) = preview.content { return description }
+        return mediaType.map { "\($0.essence) data" } ?? "binary data"
+    }
+
+    /// Type, sizes and coding, and what is wrong.
+    var facts: [String] {
+        var facts: [String] = []
+        if let mediaType { facts.append(mediaType.essence) }
+        facts.append(Measures.size(recordedSize))
+        if !codings.isEmpty {
+            let names = codings.map(\.description).joined(separator: ", ")
+            if isCut || problem != nil || bytes.readableBytes == 0 {
+                facts.append(names)
+            } else {
+                let percent = recordedSize * 100 / Int64(bytes.readableBytes)
+                let decoded = Measures.size(Int64(bytes.readableBytes))
+                facts.append("\(decoded) decoded from \(names), \(percent) % on the wire")
+            }
+        }
+        return facts
+    }
+}

@@ -1,0 +1,98 @@
+/// What has to be replaced in one sequence to get another (Myers, "An O(ND) Difference Algorithm", 1986), in bounds.
+enum EditScript {
+    /// A place where the two differ; one of the ranges may be empty.
+    struct Hunk: Equatable {
+        var old: Range<Int>
+        var new: Range<Int>
+    }
+
+    /// More edits than this are not looked for.
+    private static let mostEdits = 1000
+    /// More comparisons than this are not made.
+    private static let mostSteps = 8_000_000
+
+    /// The places where two sequences differ, in order; `nil` where they differ in too many.
+    static func hunks<Element: Equatable>(_ old: [Element], _ new: [Element]) -> [Hunk]? {
+        var prefix = 0
+        while prefix < old.count, prefix < new.count, old[prefix] == new[prefix] { prefix += 1 }
+        var suffix = 0
+        while suffix < min(old.count, new.count) - prefix, old[old.count - 1 - suffix] == new[new.count - 1 - suffix] {
+            suffix += 1
+        }
+        let oldRange = prefix..<(old.count - suffix)
+        let newRange = prefix..<(new.count - suffix)
+        if oldRange.isEmpty, newRange.isEmpty { return [] }
+        if oldRange.isEmpty || newRange.isEmpty { return [Hunk(old: oldRange, new: newRange)] }
+        return search(old, new, oldRange, newRange)
+    }
+
+    private static func search<Element: Equatable>(
+        _ old: [Element],
+        _ new: [Element],
+        _ oldRange: Range<Int>,
+        _ newRange: Range<Int>
+    ) -> [Hunk]? {
+        let (height, width) = (oldRange.count, newRange.count)
+        let limit = min(mostEdits, height + width)
+        // The furthest place reached on each diagonal; after each number of edits what can have changed is kept.
+        var furthest = [Int32](repeating: 0, count: 2 * limit + 3)
+        let middle = limit + 1
+        var history: [[Int32]] = []
+        var steps = 0
+        for edits in 0...limit {
+            history.append(Array(furthest[(middle - edits - 1)...(middle + edits + 1)]))
+            for diagonal in stride(from: -edits, through: edits, by: 2) {
+                let goesDown =
+                    diagonal == -edits
+                    || (diagonal != edits && furthest[middle + diagonal - 1] < furthest[middle + diagonal + 1])
+                var x = Int(goesDown ? furthest[middle + diagonal + 1] : furthest[middle + diagonal - 1] + 1)
+                var y = x - diagonal
+                let start = x
+                while x < height, y < width, y >= 0,
+                    old[oldRange.lowerBound + x] == new[newRange.lowerBound + y]
+                {
+                    x += 1
+                    y += 1
+                }
+                steps += x - start + 1
+                furthest[middle + diagonal] = Int32(truncatingIfNeeded: x)
+                if x >= height, y >= width {
+                    return path(history, height, width).map { hunk in
+                        Hunk(
+                            old: (hunk.old.lowerBound + oldRange.lowerBound)..<(hunk.old.upperBound
+                                + oldRange.lowerBound),
+                            new: (hunk.new.lowerBound + newRange.lowerBound)..<(hunk.new.upperBound
+                                + newRange.lowerBound)
+                        )
+                    }
+                }
+            }
+            if steps > mostSteps { return nil }
+        }
+        return nil
+    }
+
+    /// Goes back from the end, and joins edits that touch.
+    private static func path(_ history: [[Int32]], _ height: Int, _ width: Int) -> [Hunk] {
+        var hunks: [Hunk] = []
+        var (x, y) = (height, width)
+        for edits in history.indices.reversed() where edits > 0 {
+            // Of diagonal d, the entry stands at d + edits + 1.
+            let reached = history[edits]
+            let diagonal = x - y
+            func at(_ diagonal: Int) -> Int { Int(reached[diagonal + edits + 1]) }
+            let goesDown = diagonal == -edits || (diagonal != edits && at(diagonal - 1) < at(diagonal + 1))
+            let previous = goesDown ? diagonal + 1 : diagonal - 1
+            let fromX = at(previous)
+            let fromY = fromX - previous
+            let (toX, toY) = goesDown ? (fromX, fromY + 1) : (fromX + 1, fromY)
+            if let last = hunks.last, last.old.lowerBound == toX, last.new.lowerBound == toY {
+                hunks[hunks.count - 1] = Hunk(old: fromX..<last.old.upperBound, new: fromY..<last.new.upperBound)
+            } else {
+                hunks.append(Hunk(old: fromX..<toX, new: fromY..<toY))
+            }
+            (x, y) = (fromX, fromY)
+        }
+        return hunks.reversed()
+    }
+}

@@ -1,0 +1,106 @@
+import HTTPModel
+
+/// How one list of named values became another, whatever their order.
+enum FieldDifference {
+    enum Change: Equatable {
+        case same(String)
+        case added(String)
+        case removed(String)
+        case changed(String, to: String)
+    }
+
+    struct Entry: Equatable {
+        var name: String
+        var change: Change
+    }
+
+    private struct Pair: Hashable {
+        var name: String
+        var value: String
+    }
+
+    /// The entries: those of the first list in its order, then what was added.
+    ///
+    /// - Parameter ignoringCase: whether names in another case are the same.
+    static func entries(
+        _ before: [(name: String, value: String)],
+        _ after: [(name: String, value: String)],
+        ignoringCase: Bool = true
+    ) -> [Entry] {
+        func key(_ name: String) -> String { ignoringCase ? name.lowercased() : name }
+        var unmatched: [Pair: [Int]] = [:]
+        for (index, pair) in after.enumerated().reversed() {
+            unmatched[Pair(name: key(pair.name), value: pair.value), default: []].append(index)
+        }
+        var isTaken = [Bool](repeating: false, count: after.count)
+        var isSame = [Bool](repeating: false, count: before.count)
+        for (index, pair) in before.enumerated() {
+            if let match = unmatched[Pair(name: key(pair.name), value: pair.value)]?.popLast() {
+                isTaken[match] = true
+                isSame[index] = true
+            }
+        }
+        // What is left over is paired by name, in order.
+        var left: [String: [Int]] = [:]
+        for index in after.indices.reversed() where !isTaken[index] {
+            left[key(after[index].name), default: []].append(index)
+        }
+        var entries: [Entry] = []
+        for (index, pair) in before.enumerated() {
+            if isSame[index] {
+                entries.append(Entry(name: pair.name, change: .same(pair.value)))
+            } else if let match = left[key(pair.name)]?.popLast() {
+                isTaken[match] = true
+                entries.append(Entry(name: pair.name, change: .changed(pair.value, to: after[match].value)))
+            } else {
+                entries.append(Entry(name: pair.name, change: .removed(pair.value)))
+            }
+        }
+        for (index, pair) in after.enumerated() where !isTaken[index] {
+            entries.append(Entry(name: pair.name, change: .added(pair.value)))
+        }
+        return entries
+    }
+
+    static func entries(_ before: FieldSection, _ after: FieldSection) -> [Entry] {
+        entries(before.map { ($0.name, $0.value) }, after.map { ($0.name, $0.value) })
+    }
+}
+
+extension DetailWriter {
+    /// Adds entries as a table, each with the sign of what happened to it, and who did that.
+    ///
+    /// - Parameters:
+    ///   - entries: the entries.
+    ///   - marked: whether there is a column for signs at all.
+    ///   - role: how the name of an entry looks that stayed the same.
+    ///   - label: what is said after an entry that did not; `nil` for nothing.
+    mutating func changes(
+        _ entries: [FieldDifference.Entry],
+        marked: Bool,
+        role: (String) -> Role = { _ in .key },
+        label: (String) -> String? = { _ in nil }
+    ) {
+        var marks: [Span] = []
+        let rows = entries.map { entry -> (name: Span, value: [Span]) in
+            let by = label(entry.name).map { [Span("  (\($0))", .faint)] } ?? []
+            switch entry.change {
+            case .same(let value):
+                marks.append(Span("  "))
+                let isFaint = role(entry.name) == .faint
+                return (Span(entry.name, role(entry.name)), [Span(value, isFaint ? .faint : .text)])
+            case .added(let value):
+                marks.append(Span("+ ", .added))
+                return (Span(entry.name, .added), [Span(value, .added)] + by)
+            case .removed(let value):
+                marks.append(Span(minus + " ", .removed))
+                return (Span(entry.name, .removed), [Span(value, .removed)] + by)
+            case .changed(let old, let new):
+                marks.append(Span("~ ", role(entry.name) == .faint ? .faint : .changed))
+                let change = [Span(old, .removed), Span(" \(arrow) ", .punctuation), Span(new, .added)]
+                return (Span(entry.name, role(entry.name) == .faint ? .faint : .changed), change + by)
+            }
+        }
+        table(rows, marks: marked ? marks : nil)
+    }
+}

@@ -1,0 +1,127 @@
+import Content
+
+/// Two JSON texts compared by what they mean: the order of members and white space do not count, that of elements does.
+struct JSONDifference {
+    private static let mostChanges = 2000
+    private static let longestValue = 200
+
+    private let old: JSONTree
+    private let new: JSONTree
+    private var changes: [Change] = []
+
+    private struct Change {
+        var path: String
+        var old: Int?
+        var new: Int?
+    }
+
+    init(_ old: JSONTree, _ new: JSONTree) {
+        self.old = old
+        self.new = new
+    }
+
+    mutating func write(into writer: inout DetailWriter) {
+        compare(0, 0, "$")
+        if changes.isEmpty { return writer.add("The JSON means the same.", .faint) }
+        for change in changes.prefix(JSONDifference.mostChanges) {
+            switch (change.old, change.new) {
+            case (let before?, let after?):
+                writer.add([
+                    Span("~ ", .changed), Span(change.path, .key), Span(": ", .punctuation),
+                    Span(text(old, before), .removed), Span(" \(writer.arrow) ", .punctuation),
+                    Span(text(new, after), .added),
+                ])
+            case (let before?, nil):
+                writer.add([
+                    Span(writer.minus + " ", .removed), Span(change.path, .key), Span(": ", .punctuation),
+                    Span(text(old, before), .removed),
+                ])
+            case (nil, let after?):
+                writer.add([
+                    Span("+ ", .added), Span(change.path, .key), Span(": ", .punctuation),
+                    Span(text(new, after), .added),
+                ])
+            case (nil, nil): break
+            }
+        }
+        if changes.count > JSONDifference.mostChanges {
+            writer.leaveOut("Only the first \(JSONDifference.mostChanges.grouped) differences are shown.")
+        }
+    }
+
+    /// Compares two values; the reader's limit on nesting bounds the recursion.
+    private mutating func compare(_ before: Int, _ after: Int, _ path: String) {
+        guard changes.count <= JSONDifference.mostChanges else { return }
+        let (left, right) = (old.nodes[before], new.nodes[after])
+        if left.kind == right.kind, left.hash == right.hash { return }
+        switch (left.kind, right.kind) {
+        case (.objectBegin, .objectBegin): compareMembers(before, after, path)
+        case (.arrayBegin, .arrayBegin): compareElements(before, after, path)
+        default: changes.append(Change(path: path, old: before, new: after))
+        }
+    }
+
+    /// Pairs members by name; the second one of a name with the second one, and so on.
+    private mutating func compareMembers(_ before: Int, _ after: Int, _ path: String) {
+        var waiting: [String: [Int]] = [:]
+        for child in new.nodes[after].children.reversed() {
+            waiting[new.name(of: child) ?? "", default: []].append(child)
+        }
+        for child in old.nodes[before].children {
+            let name = old.name(of: child) ?? ""
+            let place = path + JSONDifference.step(name)
+            if let match = waiting[name]?.popLast() {
+                compare(child, match, place)
+            } else {
+                changes.append(Change(path: place, old: child, new: nil))
+            }
+        }
+        for child in new.nodes[after].children {
+            let name = new.name(of: child) ?? ""
+            guard waiting[name]?.last == child else { continue }
+            waiting[name]?.removeLast()
+            changes.append(Change(path: path + JSONDifference.step(name), old: nil, new: child))
+        }
+    }
+
+    /// Lets equal elements stay; of what is between them, the first is compared with the first, and so on.
+    private mutating func compareElements(_ before: Int, _ after: Int, _ path: String) {
+        let left = old.nodes[before].children
+        let right = new.nodes[after].children
+        let hunks =
+            EditScript.hunks(left.map { old.nodes[$0].hash }, right.map { new.nodes[$0].hash })
+            ?? [EditScript.Hunk(old: left.indices, new: right.indices)]
+        for hunk in hunks {
+            let paired = min(hunk.old.count, hunk.new.count)
+            for offset in 0..<paired {
+                let index = hunk.new.lowerBound + offset
+                compare(left[hunk.old.lowerBound + offset], right[index], "\(path)[\(index)]")
+            }
+            for index in hunk.old.dropFirst(paired) {
+                changes.append(Change(path: "\(path)[\(index)]", old: left[index], new: nil))
+            }
+            for index in hunk.new.dropFirst(paired) {
+                changes.append(Change(path: "\(path)[\(index)]", old: nil, new: right[index]))
+            }
+            if changes.count > JSONDifference.mostChanges { return }
+        }
+    }
+
+    /// A member's name as a step of a path: `.name`, or `["a b"]`.
+    private static func step(_ name: String) -> String {
+        let isPlain =
+            !name.isEmpty
+            && name.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == UInt8(ascii: "_") }
+        return isPlain ? ".\(name)" : "[\"\(name.shortened(to: 100))\"]"
+    }
+
+    /// A value on one line, cut where it is long.
+    private func text(_ tree: JSONTree, _ node: Int) -> String {
+        let range = tree.nodes[node].range
+        let isLong = range.count > JSONDifference.longestValue
+        let bytes = tree.bytes[range].prefix(JSONDifference.longestValue)
+        let text = String(decoding: bytes, as: UTF8.self)
+        let words = text.contains("\n") ? text.split { $0.isWhitespace }.joined(separator: " ") : text
+        return words + (isLong ? "…" : "")
+    }
+}

@@ -1,0 +1,62 @@
+import HTTPModel
+
+/// Tells which rule made a change, by what the trace says that each did.
+struct RuleLabels {
+    private struct Deed {
+        var label: String
+        var stage: String
+        var text: String
+        /// Whether the text begins with the direction that it is about.
+        var isRequest: Bool?
+    }
+
+    private static let framing: Set<String> = ["content-length", "transfer-encoding", "connection"]
+
+    private let deeds: [Deed]
+
+    init(_ trace: [TraceEntry]) {
+        deeds = trace.sorted { $0.outcome == .fired && $1.outcome != .fired }.compactMap { entry in
+            guard entry.outcome != .notMatched else { return nil }
+            let text = entry.text.lowercased()
+            let isRequest = text.hasPrefix("request") ? true : text.hasPrefix("response") ? false : nil
+            let label = entry.stage + (entry.rule.map { " \($0)" } ?? "")
+            return Deed(label: label, stage: entry.stage, text: text, isRequest: isRequest)
+        }
+    }
+
+    /// Who changed a header; Sluice itself where that frames the message.
+    func header(_ name: String, isRequest: Bool) -> String? {
+        let name = name.lowercased()
+        if let deed = first(isRequest, where: { $0.text.contains(name) }) { return deed.label }
+        if name == "host" { return url() }
+        return RuleLabels.framing.contains(name) ? "sluice, which frames the message" : nil
+    }
+
+    /// Who changed the URL.
+    func url() -> String? {
+        (deeds.first { $0.stage == "map-remote" }
+            ?? first(true) { deed in ["url", "path", "query", "host", "target"].contains { deed.text.contains($0) } })?
+            .label ?? only("rewrite")
+    }
+
+    /// Who changed the method or the status.
+    func startLine(_ word: String, isRequest: Bool) -> String? {
+        first(isRequest) { $0.text.contains(word) }?.label
+    }
+
+    /// Who changed the body.
+    func body(isRequest: Bool) -> String? {
+        first(isRequest) { $0.text.contains("body") }?.label
+            ?? deeds.first { $0.stage == "map-local" && !isRequest }?.label
+    }
+
+    private func first(_ isRequest: Bool, where matches: (Deed) -> Bool) -> Deed? {
+        deeds.first { ($0.isRequest ?? isRequest) == isRequest && matches($0) }
+    }
+
+    /// The rule of a stage that has but one in the trace.
+    private func only(_ stage: String) -> String? {
+        let labels = Set(deeds.filter { $0.stage == stage }.map(\.label))
+        return labels.count == 1 ? labels.first : nil
+    }
+}

@@ -1,0 +1,172 @@
+/// HTML or XML laid out by its tags, in colours and with folds.
+///
+/// White space around text is not kept; elements that nobody closes, or closes in the wrong order, do no harm.
+struct MarkupLayout {
+    private struct Open {
+        var name: String
+        var line: Int
+    }
+
+    /// Text up to so many bytes stands on one line with the tags around it.
+    private static let shortText = 90
+    /// A closing tag closes one of so many elements.
+    private static let furthestOpen = 64
+    private static let voidElements: Set<String> = [
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+    ]
+    /// Elements that end where another of them begins.
+    private static let selfEnding: Set<String> = ["li", "p", "td", "th", "tr", "dt", "dd", "option"]
+
+    private let bytes: [UInt8]
+    private let isHTML: Bool
+    private var open: [Open] = []
+
+    init(_ bytes: [UInt8], isHTML: Bool) {
+        self.bytes = bytes
+        self.isHTML = isHTML
+    }
+
+    mutating func write(into writer: inout DetailWriter) {
+        var reader = MarkupReader(bytes, isHTML: isHTML)
+        var next = reader.next()
+        var ahead = reader.next()
+        while let token = next, writer.takesMore() {
+            next = ahead
+            ahead = next == nil ? nil : reader.next()
+            switch token.kind {
+            case .text: text(token.range, &writer)
+            case .emptyTag: writer.add(tag(token), indent: indent)
+            case .openTag where isHTML && MarkupLayout.voidElements.contains(token.name):
+                writer.add(tag(token), indent: indent)
+            case .openTag:
+                endImplied(by: token.name, writer)
+                if let closing = next, closing.kind == .closeTag, closing.name == token.name {
+                    writer.add(tag(token) + tag(closing), indent: indent)
+                    (next, ahead) = (ahead, ahead == nil ? nil : reader.next())
+                } else if let inner = next, inner.kind == .text, inner.range.count <= MarkupLayout.shortText,
+                    let closing = ahead, closing.kind == .closeTag, closing.name == token.name
+                {
+                    writer.add(tag(token) + [Span(words(inner.range))] + tag(closing), indent: indent)
+                    next = reader.next()
+                    ahead = next == nil ? nil : reader.next()
+                } else {
+                    writer.add(tag(token), indent: indent)
+                    open.append(Open(name: token.name, line: writer.place - 1))
+                }
+            case .closeTag: close(token, &writer)
+            case .comment: lines(token.range, .comment, &writer)
+            case .declaration: lines(token.range, .keyword, &writer)
+            case .characterData: lines(token.range, .string, &writer)
+            case .rawText: raw(token, &writer)
+            }
+        }
+        for unclosed in open { fold(unclosed, &writer) }
+    }
+
+    private var indent: Int { open.count * 2 }
+
+    private mutating func endImplied(by name: String, _ writer: DetailWriter) {
+        guard isHTML, MarkupLayout.selfEnding.contains(name), open.last?.name == name else { return }
+        open.removeLast()
+    }
+
+    private mutating func close(_ token: MarkupReader.Token, _ writer: inout DetailWriter) {
+        let searched = open.suffix(MarkupLayout.furthestOpen)
+        guard let place = searched.lastIndex(where: { $0.name == token.name }) else {
+            writer.add(tag(token), indent: indent)
+            return
+        }
+        let closed = open[place...]
+        open.removeSubrange(place...)
+        writer.add(tag(token), indent: indent)
+        for element in closed { fold(element, &writer) }
+    }
+
+    private func fold(_ element: Open, _ writer: inout DetailWriter) {
+        writer.fold(from: element.line, "\((writer.place - element.line - 1).of("line"))")
+    }
+
+    // MARK: Text
+
+    private func text(_ range: Range<Int>, _ writer: inout DetailWriter) {
+        let isKept = isHTML && (open.last?.name == "pre" || open.last?.name == "textarea")
+        if isKept { return lines(range, .text, &writer) }
+        let words = words(range)
+        if !words.isEmpty { writer.add(words, indent: indent) }
+    }
+
+    /// The words of a text with one space between them.
+    private func words(_ range: Range<Int>) -> String {
+        bytes[range].split { $0 <= 0x20 }.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+    }
+
+    private func lines(_ range: Range<Int>, _ role: Role, _ writer: inout DetailWriter) {
+        for line in bytes[range].split(separator: 0x0A, omittingEmptySubsequences: false) {
+            let text = VisibleText.expandingTabs(
+                String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+            )
+            if !text.allSatisfy({ $0 == " " }) { writer.add(text, role, indent: indent) }
+        }
+    }
+
+    private func raw(_ token: MarkupReader.Token, _ writer: inout DetailWriter) {
+        let content = Array(bytes[token.range])
+        guard content.contains(where: { $0 > 0x20 }) else { return }
+        let margin = indent
+        writer.margin += margin
+        if token.name == "style" {
+            StyleSheetLayout(content).write(into: &writer)
+        } else if content.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") {
+            let place = writer.place
+            var layout = JSONLayout(content)
+            do {
+                try layout.write(into: &writer)
+            } catch {
+                writer.drop(from: place)
+                ScriptLayout(content).write(into: &writer)
+            }
+        } else {
+            ScriptLayout(content).write(into: &writer)
+        }
+        writer.margin -= margin
+    }
+
+    // MARK: Tags
+
+    /// A tag in colours: name, attributes, values.
+    private func tag(_ token: MarkupReader.Token) -> [Span] {
+        let range = token.range
+        var start = range.lowerBound + (token.kind == .closeTag ? 2 : 1)
+        var end = range.upperBound
+        if end > start, bytes[end - 1] == UInt8(ascii: ">") { end -= 1 }
+        if token.kind == .emptyTag { end = max(start, end - 1) }
+        var spans = [Span(token.kind == .closeTag ? "</" : "<", .punctuation)]
+        let name = start
+        while start < end, !MarkupReader.endsName(bytes[start]) { start += 1 }
+        spans.append(Span(text(name..<start), .tag))
+        while start < end {
+            while start < end, bytes[start] <= 0x20 || bytes[start] == UInt8(ascii: "/") { start += 1 }
+            let attribute = start
+            while start < end, bytes[start] > 0x20, bytes[start] != UInt8(ascii: "=") { start += 1 }
+            if attribute < start { spans.append(Span(" " + text(attribute..<start), .attribute)) }
+            guard start < end, bytes[start] == UInt8(ascii: "=") else { continue }
+            start += 1
+            let value = start
+            if start < end, bytes[start] == UInt8(ascii: "\"") || bytes[start] == UInt8(ascii: "'") {
+                let quote = bytes[start]
+                start = min(end, (bytes[(start + 1)..<end].firstIndex(of: quote) ?? end) + 1)
+            } else {
+                while start < end, bytes[start] > 0x20 { start += 1 }
+            }
+            spans.append(Span("=", .punctuation))
+            spans.append(Span(text(value..<start), .string))
+        }
+        spans.append(Span(token.kind == .emptyTag ? "/>" : ">", .punctuation))
+        return spans
+    }
+
+    /// A piece of a tag on one line.
+    private func text(_ range: Range<Int>) -> String {
+        String(decoding: bytes[range].map { $0 == 0x0A || $0 == 0x0D || $0 == 0x09 ? 0x20 : $0 }, as: UTF8.self)
+    }
+}

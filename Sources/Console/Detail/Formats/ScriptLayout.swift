@@ -1,0 +1,161 @@
+/// A script in colours and with folds; one without line breaks of its own gets some.
+struct ScriptLayout {
+    /// A script with a line that is longer was made for machines.
+    private static let longestLine = 500
+    /// Broken lines get a break at the next comma from here on.
+    private static let comfortableLine = 100
+
+    private let bytes: [UInt8]
+    private let language: ScriptReader.Language
+
+    init(_ bytes: [UInt8], language: ScriptReader.Language = .script) {
+        self.bytes = bytes
+        self.language = language
+    }
+
+    func write(into writer: inout DetailWriter) {
+        let isDense = bytes.split(separator: 0x0A).contains { $0.count > ScriptLayout.longestLine }
+        var lines = ScriptLines(bytes)
+        var reader = ScriptReader(bytes, language)
+        while let token = reader.next(), writer.takesMore() {
+            lines.add(token, isDense: isDense, longest: ScriptLayout.comfortableLine, &writer)
+        }
+        lines.finish(&writer)
+    }
+}
+
+/// The lines of a script while they are put together.
+private struct ScriptLines {
+    private let bytes: [UInt8]
+    private var spans: [Span] = []
+    private var length = 0
+    /// The lines that open what is not closed yet.
+    private var braces: [Int] = []
+    /// How many parentheses and brackets are open within each brace.
+    private var groups = [0]
+    /// The indent of a line in a script that is broken here.
+    private var indent: Int { braces.count * 2 }
+    /// Whether the line ends here, unless what follows belongs to it.
+    private var wantsBreak = false
+    /// Braces that the line being put together closes: the line that opens them, and this line.
+    private var closing: [(open: Int, close: Int)] = []
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    mutating func add(_ token: ScriptReader.Token, isDense: Bool, longest: Int, _ writer: inout DetailWriter) {
+        switch token.kind {
+        case .lineBreak: if isDense { space() } else { end(&writer, isDense: false, keepsEmpty: true) }
+        case .space:
+            if isDense {
+                space()
+            } else {
+                append(VisibleText.expandingTabs(text(token.range).filter { $0 != "\r" }), .text)
+            }
+        case .sign: sign(token, isDense: isDense, longest: longest, &writer)
+        default:
+            if wantsBreak { end(&writer, isDense: isDense) }
+            pieces(token, isDense, &writer)
+            if isDense, token.kind == .comment { end(&writer, isDense: true) }
+        }
+    }
+
+    mutating func finish(_ writer: inout DetailWriter) {
+        end(&writer, isDense: true)
+        for brace in braces { writer.fold(from: brace, "{ … }") }
+    }
+
+    private mutating func sign(
+        _ token: ScriptReader.Token,
+        isDense: Bool,
+        longest: Int,
+        _ writer: inout DetailWriter
+    ) {
+        let byte = bytes[token.range.lowerBound]
+        let belongs = [UInt8(ascii: ";"), UInt8(ascii: ","), UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: ".")]
+        if wantsBreak, !belongs.contains(byte) { end(&writer, isDense: isDense) }
+        wantsBreak = false
+        switch byte {
+        case UInt8(ascii: "{"):
+            append("{", .punctuation)
+            if isDense { end(&writer, isDense: true) }
+            // What the brace opens begins on the line that has it.
+            braces.append(isDense ? writer.place - 1 : writer.place)
+            groups.append(0)
+        case UInt8(ascii: "}"):
+            if isDense { end(&writer, isDense: true) }
+            let isFirst = spans.allSatisfy { span in span.text.allSatisfy { $0 == " " } }
+            let brace = braces.popLast()
+            if groups.count > 1 { groups.removeLast() }
+            append("}", .punctuation)
+            if let brace, isFirst || isDense { closing.append((brace, writer.place)) }
+            wantsBreak = isDense
+        case UInt8(ascii: "("), UInt8(ascii: "["):
+            groups[groups.count - 1] += 1
+            append(text(token.range), .punctuation)
+        case UInt8(ascii: ")"), UInt8(ascii: "]"):
+            groups[groups.count - 1] -= 1
+            append(text(token.range), .punctuation)
+        case UInt8(ascii: ";"):
+            append(";", .punctuation)
+            if isDense, groups[groups.count - 1] <= 0 { end(&writer, isDense: true) }
+        case UInt8(ascii: ","):
+            append(",", .punctuation)
+            if isDense, length > longest { end(&writer, isDense: true) }
+        default: append(text(token.range), .punctuation)
+        }
+    }
+
+    private mutating func end(_ writer: inout DetailWriter, isDense: Bool, keepsEmpty: Bool = false) {
+        wantsBreak = false
+        if isDense, let last = spans.last, last.text == " " { spans.removeLast() }
+        let line = writer.place
+        if !spans.isEmpty || keepsEmpty { writer.add(spans, indent: isDense ? indent : 0) }
+        for brace in closing where brace.close == line && brace.open < line {
+            writer.fold(from: brace.open, "{ \((line - brace.open - 1).of("line")) }")
+        }
+        closing.removeAll()
+        spans = []
+        length = 0
+    }
+
+    private mutating func space() {
+        guard let last = spans.last, last.text != " " else { return }
+        append(" ", .text)
+    }
+
+    /// A token that may go over several lines.
+    private mutating func pieces(_ token: ScriptReader.Token, _ isDense: Bool, _ writer: inout DetailWriter) {
+        let role: Role =
+            switch token.kind {
+            case .keyword: .keyword
+            case .literal: .literal
+            case .number: .number
+            case .string, .expression: .string
+            case .comment: .comment
+            case .word, .sign, .space, .lineBreak: .text
+            }
+        var isFirst = true
+        for piece in bytes[token.range].split(separator: 0x0A, omittingEmptySubsequences: false) {
+            if !isFirst { end(&writer, isDense: isDense, keepsEmpty: !isDense) }
+            isFirst = false
+            let line = piece.last == 0x0D ? piece.dropLast() : piece
+            append(VisibleText.expandingTabs(String(decoding: line, as: UTF8.self)), role)
+        }
+    }
+
+    private mutating func append(_ text: String, _ role: Role) {
+        guard !text.isEmpty else { return }
+        length += text.utf8.count
+        if let last = spans.last, last.role == role {
+            spans[spans.count - 1].text += text
+        } else {
+            spans.append(Span(text, role))
+        }
+    }
+
+    private func text(_ range: Range<Int>) -> String {
+        String(decoding: bytes[range], as: UTF8.self)
+    }
+}

@@ -1,0 +1,144 @@
+import Content
+public import HTTPModel
+import NIOCore
+import Sharing
+
+/// Two exchanges beside each other: what is different between them.
+public enum Comparison {
+    /// Headers that are another in every exchange and seldom matter.
+    private static let noisy: Set<String> = [
+        "date", "age", "expires", "last-modified", "x-request-id", "request-id", "x-correlation-id", "traceparent",
+        "tracestate", "x-amzn-trace-id", "x-cloud-trace-context", "cf-ray", "x-runtime", "x-response-time",
+        "server-timing", "x-served-by", "x-timer",
+    ]
+
+    /// Compares two exchanges, as they were received.
+    ///
+    /// - Parameters:
+    ///   - first: the exchange that is taken for the older one.
+    ///   - second: the one that is taken for the newer one.
+    ///   - source: where the bodies are.
+    ///   - secondSource: where the bodies of the second are, if elsewhere.
+    ///   - width: how many columns there are.
+    ///   - isUnicode: whether signs that are not ASCII may be used.
+    ///   - bodyLimit: how many bytes of each body are compared.
+    /// - Returns: the document; what cannot be read is a line in it.
+    public static func document(
+        _ first: RecordedExchange,
+        _ second: RecordedExchange,
+        source: any ExchangeSource,
+        secondSource: (any ExchangeSource)? = nil,
+        width: Int = 80,
+        isUnicode: Bool = true,
+        bodyLimit: Int = 1 << 20
+    ) -> DetailDocument {
+        var options = DetailOptions(page: .difference)
+        options.width = width
+        options.isUnicode = isUnicode
+        options.bodyLimit = bodyLimit
+        var writer = DetailWriter(options)
+        let pair = Pair(first: first, second: second, source: source, secondSource: secondSource ?? source)
+        pair.write(into: &writer)
+        return writer.document()
+    }
+
+    private struct Pair {
+        let first: RecordedExchange
+        let second: RecordedExchange
+        let source: any ExchangeSource
+        let secondSource: any ExchangeSource
+
+        func write(into writer: inout DetailWriter) {
+            writer.section("Exchanges \(first.record.id) and \(second.record.id)") { outcome(&$0) }
+            writer.section("URL") { url(&$0) }
+            writer.section("Query") { query(&$0) }
+            writer.section("Request headers") { headers(.requestReceived, &$0) }
+            body("Request body", .requestReceived, &writer)
+            writer.section("Response headers") { headers(.responseReceived, &$0) }
+            body("Response body", .responseReceived, &writer)
+            writer.section("Times") { times(&$0) }
+        }
+
+        private func outcome(_ writer: inout DetailWriter) {
+            let (left, right) = (first.record, second.record)
+            pairs(
+                [
+                    ("method", left.method, right.method),
+                    ("status", String(left.status), String(right.status)),
+                    ("state", left.state.exportName, right.state.exportName),
+                    ("failure", left.failure?.code.rawValue ?? "", right.failure?.code.rawValue ?? ""),
+                    ("version", left.clientVersion.description, right.clientVersion.description),
+                    ("media type", left.mediaType, right.mediaType),
+                ],
+                &writer
+            )
+        }
+
+        private func url(_ writer: inout DetailWriter) {
+            let (left, right) = (first.record.url, second.record.url)
+            pairs(
+                [
+                    ("scheme", left.scheme, right.scheme), ("host", left.host, right.host),
+                    ("port", String(left.port), String(right.port)), ("path", left.path, right.path),
+                ],
+                &writer
+            )
+        }
+
+        private func query(_ writer: inout DetailWriter) {
+            let fields = [first, second].map { exchange in
+                FormFields.parse(query: exchange.record.url.query ?? "").map { (name: $0.name, value: $0.value) }
+            }
+            let entries = FieldDifference.entries(fields[0], fields[1], ignoringCase: false)
+            writer.changes(entries, marked: true)
+        }
+
+        private func headers(_ side: BodySide, _ writer: inout DetailWriter) {
+            let entries = FieldDifference.entries(first.messages.fields(of: side), second.messages.fields(of: side))
+            writer.changes(entries, marked: true, role: { noisy.contains($0.lowercased()) ? .faint : .key })
+        }
+
+        private func body(_ title: String, _ side: BodySide, _ writer: inout DetailWriter) {
+            let limit = writer.options.bodyLimit
+            let old = LoadedBody(first, side, source: source, limit: limit)
+            let new = LoadedBody(second, side, source: secondSource, limit: limit)
+            if old.isEmpty, new.isEmpty, old.failure == nil, new.failure == nil { return }
+            let sizes = "\(Measures.size(old.recordedSize)) \(writer.arrow) \(Measures.size(new.recordedSize))"
+            writer.section(title, notes: [sizes]) { BodyDifference(old: old, new: new).write(into: &$0) }
+        }
+
+        private func times(_ writer: inout DetailWriter) {
+            let (left, right) = (first.record.timings, second.record.timings)
+            let phases: [(String, Int64?, Int64?)] = [
+                ("blocked", left.blocked, right.blocked), ("dns", left.dns, right.dns),
+                ("connect", left.connect, right.connect), ("tls", left.tls, right.tls),
+                ("send", left.send, right.send), ("wait", left.wait, right.wait),
+                ("receive", left.receive, right.receive), ("total", left.total, right.total),
+            ]
+            for (name, before, after) in phases where before != nil || after != nil {
+                var spans = [
+                    Span(name.filled(to: 10), .label), Span(Measures.duration(before).aligned(to: 10), .number),
+                    Span(Measures.duration(after).aligned(to: 12), .number),
+                ]
+                if let before, let after, before != after {
+                    let change = after - before
+                    let sign = change > 0 ? "+" : writer.minus
+                    spans.append(Span("  \(sign)\(Measures.duration(abs(change)))", change > 0 ? .removed : .added))
+                }
+                writer.add(spans, wraps: false)
+            }
+        }
+
+        /// Adds facts that both exchanges have, those that are the same without signs.
+        private func pairs(_ facts: [(name: String, old: String, new: String)], _ writer: inout DetailWriter) {
+            let entries = facts.filter { !$0.old.isEmpty || !$0.new.isEmpty }.map { name, old, new in
+                FieldDifference.Entry(
+                    name: name,
+                    change: old == new
+                        ? .same(old) : .changed(old.isEmpty ? "none" : old, to: new.isEmpty ? "none" : new)
+                )
+            }
+            writer.changes(entries, marked: true, role: { _ in .label })
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Content
+import HTTPModel
+import NIOCore
+import Sharing
+
+/// A request or a response: start line, header, cookies, query, body, trailers.
+struct MessagePage {
+    let exchange: RecordedExchange
+    let source: any ExchangeSource
+    let isRequest: Bool
+
+    init(_ exchange: RecordedExchange, source: any ExchangeSource, isRequest: Bool) {
+        self.exchange = exchange
+        self.source = source
+        self.isRequest = isRequest
+    }
+
+    private var messages: ExchangeMessages { exchange.messages }
+    private var received: ByteBuffer? { isRequest ? messages.requestHead : messages.responseHead }
+    private var sent: ByteBuffer? { isRequest ? messages.requestHeadSent : messages.responseHeadSent }
+    private var isBodyChanged: Bool {
+        exchange.record.flags.contains(isRequest ? .requestBodyChanged : .responseBodyChanged)
+    }
+
+    func write(into writer: inout DetailWriter) {
+        guard let received else {
+            writer.add(isRequest ? "No request was read." : "There is no response.", .faint)
+            return
+        }
+        let isSent = writer.options.stand == .sent
+        let head = isSent ? sent ?? received : received
+        let side: BodySide =
+            isRequest ? isSent ? .requestSent : .requestReceived : isSent ? .responseSent : .responseReceived
+        writer.section(isRequest ? "Request" : "Response", notes: [standNote(isSent)]) { startLine(head, &$0) }
+        interim(&writer)
+        let fields = messages.fields(of: side)
+        writer.section("Headers", notes: [fields.count.of("line")]) { headers(fields, &$0) }
+        if isRequest {
+            query(head, &writer)
+            cookies(fields, &writer)
+        } else {
+            setCookies(fields, &writer)
+        }
+        body(side, &writer)
+        if let trailers = isRequest ? messages.requestTrailers : messages.responseTrailers {
+            let fields = StoredHead.fields(trailers)
+            writer.section("Trailers", notes: [fields.count.of("line")]) { writer in
+                writer.table(fields.map { (Span($0.name, .key), [Span($0.value)]) })
+            }
+        }
+    }
+
+    private func standNote(_ isSent: Bool) -> String {
+        let isOurs = !isRequest && exchange.record.flags.contains(.answeredLocally)
+        if sent == nil, !isBodyChanged { return isOurs ? "made by Sluice or a rule" : "sent on as it was received" }
+        return isSent
+            ? "as sent" : isOurs ? "as made by Sluice or a rule" : "as received; it was changed before it was sent"
+    }
+
+    private func startLine(_ head: ByteBuffer, _ writer: inout DetailWriter) {
+        if isRequest, let request = StoredHead.request(head) {
+            writer.add([
+                Span(request.method, .keyword), Span(" "), Span(request.target, .link),
+                Span(" " + request.version.description, .faint),
+            ])
+        } else if !isRequest, let response = StoredHead.response(head) {
+            let reason = response.reason.isEmpty ? "" : " " + response.reason
+            writer.add([
+                Span(response.version.description + " ", .faint),
+                Span(String(response.status), .status(response.status)),
+                Span(reason),
+            ])
+        } else {
+            writer.add("The first line cannot be read:", .failure)
+            let line = head.readableBytesView.prefix(1000).prefix { $0 != 0x0A }
+            writer.add(String(fieldBytes: line))
+        }
+    }
+
+    private func interim(_ writer: inout DetailWriter) {
+        guard !isRequest, let heads = messages.interimHeads, heads.readableBytes > 0 else { return }
+        writer.section("Interim responses") { writer in
+            for line in heads.readableBytesView.split(separator: 0x0A) {
+                writer.add(String(fieldBytes: line.last == 0x0D ? line.dropLast() : line))
+            }
+        }
+    }
+
+    // MARK: Tables
+
+    private func headers(_ fields: FieldSection, _ writer: inout DetailWriter) {
+        guard sent != nil else {
+            writer.table(fields.map { (Span($0.name, .key), [Span($0.value)]) })
+            return
+        }
+        let before = messages.fields(of: isRequest ? .requestReceived : .responseReceived)
+        let after = messages.fields(of: isRequest ? .requestSent : .responseSent)
+        let labels = RuleLabels(messages.trace)
+        let entries = FieldDifference.entries(before, after)
+        writer.changes(entries, marked: true, label: { labels.header($0, isRequest: isRequest) })
+    }
+
+    private func query(_ head: ByteBuffer, _ writer: inout DetailWriter) {
+        guard let target = StoredHead.request(head)?.target, let mark = target.firstIndex(of: "?") else { return }
+        let query = target[target.index(after: mark)...].prefix { $0 != "#" }
+        writer.section("Query") { FormTable(String(query)).write(into: &$0) }
+    }
+
+    private func cookies(_ fields: FieldSection, _ writer: inout DetailWriter) {
+        let cookies = Cookies.request(fields)
+        guard !cookies.isEmpty else { return }
+        writer.section("Cookies", notes: ["\(cookies.count)"]) { writer in
+            writer.table(cookies.map { (Span($0.name, .key), [Span($0.value, .string)]) })
+        }
+    }
+
+    private func setCookies(_ fields: FieldSection, _ writer: inout DetailWriter) {
+        let cookies = Cookies.response(fields)
+        guard !cookies.isEmpty else { return }
+        writer.section("Cookies set", notes: ["\(cookies.count)"]) { writer in
+            writer.table(
+                cookies.map { cookie in
+                    let attributes = cookie.attributes.map { $0.value.isEmpty ? $0.name : "\($0.name)=\($0.value)" }
+                    let rest = attributes.isEmpty ? "" : "; " + attributes.joined(separator: "; ")
+                    return (Span(cookie.name, .key), [Span(cookie.value, .string), Span(rest, .faint)])
+                }
+            )
+        }
+    }
+
+    // MARK: Body
+
+    private func body(_ side: BodySide, _ writer: inout DetailWriter) {
+        let body = LoadedBody(exchange, side, source: source, limit: writer.options.bodyLimit)
+        guard !body.isEmpty || body.failure != nil else {
+            writer.section("Body", notes: ["none"]) { _ in }
+            return
+        }
+        var notes = body.facts
+        if isBodyChanged {
+            let label = RuleLabels(messages.trace).body(isRequest: isRequest).map { " by \($0)" } ?? ""
+            notes.append(
+                side == .requestSent || side == .responseSent ? "as changed\(label)" : "before it was changed\(label)"
+            )
+        }
+        let flags = exchange.record.flags
+        if flags.contains(isRequest ? .requestBodyIncomplete : .responseBodyIncomplete) {
+            notes.append("the recorder dropped bytes of it")
+        }
+        if exchange.record.state == .inFlight { notes.append("so far") }
+        writer.section("Body", notes: notes) { writer in
+            if writer.options.bodyForm == .pretty, hasMessages(body) {
+                writer.add("It carries messages, which have a page of their own; here are its bytes.", .faint)
+                HexLayout(bytes: body.bytes).write(into: &writer)
+            } else {
+                BodyView(body: body).write(into: &writer)
+            }
+        }
+    }
+
+    /// Whether the body is frames that hold messages.
+    private func hasMessages(_ body: LoadedBody) -> Bool {
+        if exchange.record.kind == .webSocket { return true }
+        guard body.problem == nil, let type = body.mediaType else { return false }
+        return GRPCFraming(type) != nil
+    }
+}

@@ -1,0 +1,207 @@
+/// The rows of a PNG image as they come out of the decoder: unfiltered, read as pixels, and added to the means.
+struct PNGRows {
+    private let shape: PNGShape
+    private let width: Int
+    private let height: Int
+    /// The colours of the palette, red, green, blue and alpha in turn.
+    var palette: [UInt8] = []
+    private var transparent: [Int] = []
+    private var row: [UInt8]
+    private var previous: [UInt8]
+    private var filter: UInt8?
+    private var filled = 0
+    private(set) var rowCount = 0
+    /// Sums of red, green, blue (each times alpha) and alpha, and how many pixels are in them.
+    private var sums: [UInt64]
+    /// Which pixel of the thumbnail each column belongs to.
+    private let columns: [Int]
+
+    init(shape: PNGShape, width: Int, height: Int) {
+        self.shape = shape
+        self.width = width
+        self.height = height
+        row = [UInt8](repeating: 0, count: shape.rowLength)
+        previous = row
+        sums = [UInt64](repeating: 0, count: width * 5)
+        columns = (0..<shape.width).map { $0 * width / shape.width }
+    }
+
+    var isComplete: Bool { rowCount == shape.height }
+
+    private var done: [PNGThumbnail.Pixel] = []
+
+    static func palette(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var palette: [UInt8] = []
+        for index in stride(from: bytes.startIndex, to: bytes.endIndex - 2, by: 3).prefix(256) {
+            palette += [bytes[index], bytes[index + 1], bytes[index + 2], 255]
+        }
+        return palette
+    }
+
+    /// Takes what the image says of transparency: an alpha for each colour of the palette, or one colour.
+    mutating func setTransparency(_ bytes: ArraySlice<UInt8>) {
+        if shape.colourType == 3 {
+            for (index, alpha) in bytes.enumerated() where index * 4 + 3 < palette.count {
+                palette[index * 4 + 3] = alpha
+            }
+        } else {
+            let bytes = Array(bytes)
+            let values = stride(from: 0, to: bytes.count - 1, by: 2).map { Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]) }
+            transparent = values.count >= shape.channels ? Array(values.prefix(shape.channels)) : []
+        }
+    }
+
+    /// Takes the next decoded bytes.
+    mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+        var place = 0
+        while place < bytes.count, !isComplete {
+            guard let filter else {
+                filter = bytes[place]
+                place += 1
+                continue
+            }
+            let count = min(bytes.count - place, row.count - filled)
+            row.withUnsafeMutableBytes { target in
+                UnsafeMutableRawBufferPointer(rebasing: target[filled..<filled + count])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[place..<place + count]))
+            }
+            filled += count
+            place += count
+            if filled == row.count { endRow(filter) }
+        }
+    }
+
+    /// The thumbnail's pixels; rows that never came are transparent.
+    func means() -> [PNGThumbnail.Pixel] {
+        var copy = self
+        if !isComplete { copy.flush() }
+        let clear = PNGThumbnail.Pixel(red: 0, green: 0, blue: 0, alpha: 0)
+        return copy.done + [PNGThumbnail.Pixel](repeating: clear, count: max(0, width * height - copy.done.count))
+    }
+
+    private mutating func endRow(_ filter: UInt8) {
+        unfilter(filter)
+        addPixels()
+        let line = rowCount * height / shape.height
+        rowCount += 1
+        if isComplete || rowCount * height / shape.height != line { flush() }
+        swap(&row, &previous)
+        self.filter = nil
+        filled = 0
+    }
+
+    // MARK: Filters
+
+    private mutating func unfilter(_ filter: UInt8) {
+        let step = shape.pixelLength
+        let count = row.count
+        let previous = previous
+        row.withUnsafeMutableBufferPointer { row in
+            previous.withUnsafeBufferPointer { above in
+                switch filter {
+                case 1: for index in step..<max(step, count) { row[index] &+= row[index - step] }
+                case 2: for index in 0..<count { row[index] &+= above[index] }
+                case 3:
+                    for index in 0..<count {
+                        let left = index >= step ? Int(row[index - step]) : 0
+                        row[index] &+= UInt8((left + Int(above[index])) / 2)
+                    }
+                case 4:
+                    for index in 0..<count {
+                        let left = index >= step ? Int(row[index - step]) : 0
+                        let corner = index >= step ? Int(above[index - step]) : 0
+                        row[index] &+= PNGRows.paeth(left, Int(above[index]), corner)
+                    }
+                default: break
+                }
+            }
+        }
+    }
+
+    private static func paeth(_ left: Int, _ above: Int, _ corner: Int) -> UInt8 {
+        let (toLeft, toAbove, toCorner) = (abs(above - corner), abs(left - corner), abs(left + above - 2 * corner))
+        if toLeft <= toAbove, toLeft <= toCorner { return UInt8(left) }
+        return UInt8(toAbove <= toCorner ? above : corner)
+    }
+
+    // MARK: Pixels
+
+    private mutating func addPixels() {
+        for column in 0..<shape.width {
+            let pixel = pixel(column)
+            let place = columns[column] * 5
+            let alpha = UInt64(pixel.alpha)
+            sums[place] += UInt64(pixel.red) * alpha / 255
+            sums[place + 1] += UInt64(pixel.green) * alpha / 255
+            sums[place + 2] += UInt64(pixel.blue) * alpha / 255
+            sums[place + 3] += alpha
+            sums[place + 4] += 1
+        }
+    }
+
+    private func pixel(_ column: Int) -> PNGThumbnail.Pixel {
+        let first = column * shape.channels
+        switch shape.colourType {
+        case 3:
+            let index = raw(first) * 4
+            guard index + 3 < palette.count else { return PNGThumbnail.Pixel(red: 0, green: 0, blue: 0) }
+            return PNGThumbnail.Pixel(
+                red: palette[index],
+                green: palette[index + 1],
+                blue: palette[index + 2],
+                alpha: palette[index + 3]
+            )
+        case 0, 4:
+            let grey = sample(first)
+            let isClear = !transparent.isEmpty && raw(first) == transparent[0]
+            let alpha = shape.colourType == 4 ? sample(first + 1) : isClear ? 0 : 255
+            return PNGThumbnail.Pixel(red: grey, green: grey, blue: grey, alpha: alpha)
+        default:
+            let isClear = !transparent.isEmpty && (0..<3).allSatisfy { raw(first + $0) == transparent[$0] }
+            let alpha = shape.colourType == 6 ? sample(first + 3) : isClear ? 0 : 255
+            return PNGThumbnail.Pixel(
+                red: sample(first),
+                green: sample(first + 1),
+                blue: sample(first + 2),
+                alpha: alpha
+            )
+        }
+    }
+
+    /// A sample as it stands in the row.
+    private func raw(_ index: Int) -> Int {
+        switch shape.depth {
+        case 8: return Int(row[index])
+        case 16: return Int(row[index * 2]) << 8 | Int(row[index * 2 + 1])
+        default:
+            let bit = index * shape.depth
+            return Int(row[bit / 8]) >> (8 - shape.depth - bit % 8) & (1 << shape.depth - 1)
+        }
+    }
+
+    /// A sample in eight bits.
+    private func sample(_ index: Int) -> UInt8 {
+        switch shape.depth {
+        case 8: row[index]
+        case 16: row[index * 2]
+        default: UInt8(raw(index) * 255 / (1 << shape.depth - 1))
+        }
+    }
+
+    private mutating func flush() {
+        guard done.count < width * height else { return }
+        for column in 0..<width {
+            let place = column * 5
+            let count = max(1, sums[place + 4])
+            done.append(
+                PNGThumbnail.Pixel(
+                    red: UInt8(min(255, sums[place] / count)),
+                    green: UInt8(min(255, sums[place + 1] / count)),
+                    blue: UInt8(min(255, sums[place + 2] / count)),
+                    alpha: UInt8(min(255, sums[place + 3] / count))
+                )
+            )
+        }
+        for index in sums.indices { sums[index] = 0 }
+    }
+}

@@ -1,0 +1,146 @@
+/// A JSON text as a tree of places in its bytes; no value is read, so none can lose anything.
+public struct JSONTree: Sendable {
+    /// A value of the text.
+    public struct Node: Sendable {
+        /// What the value is: `objectBegin`, `arrayBegin`, or a scalar's kind.
+        public var kind: JSONToken.Kind
+        /// Where its name stands, quotes included; `nil` for what is no member of an object.
+        public var name: Range<Int>?
+        /// Where it stands, brackets included.
+        public var range: Range<Int>
+        /// The nodes of its members or elements, in order.
+        public var children: [Int] = []
+        /// The same for values that mean the same: the order of members does not count, the spelling of scalars does.
+        public var hash = 0
+    }
+
+    /// The text.
+    public let bytes: [UInt8]
+    /// The values, each after the one that holds it; the first is the whole text.
+    public private(set) var nodes: [Node] = []
+
+    /// Reads a text.
+    ///
+    /// - Throws: `JSONSyntaxError` where the bytes are no JSON, or nested too deep.
+    public init(_ bytes: [UInt8], nestingLimit: Int = 256) throws(JSONSyntaxError) {
+        self.bytes = bytes
+        var reader = JSONTokenReader(bytes, nestingLimit: nestingLimit)
+        var open: [Int] = []
+        var name: Range<Int>?
+        while let token = try reader.next() {
+            switch token.kind {
+            case .name: name = token.range
+            case .objectEnd, .arrayEnd:
+                guard let node = open.popLast() else { continue }
+                nodes[node].range = nodes[node].range.lowerBound..<token.range.upperBound
+                nodes[node].hash = combinedHash(node)
+            case .objectBegin, .arrayBegin, .string, .number, .literal:
+                let index = nodes.count
+                var node = Node(kind: token.kind, name: name, range: token.range)
+                name = nil
+                if token.kind == .objectBegin || token.kind == .arrayBegin {
+                    if let parent = open.last { nodes[parent].children.append(index) }
+                    open.append(index)
+                } else {
+                    node.hash = hash(of: token.range)
+                    if let parent = open.last { nodes[parent].children.append(index) }
+                }
+                nodes.append(node)
+            }
+        }
+    }
+
+    /// The text of a value as it stands.
+    public func text(of node: Int) -> String {
+        String(decoding: bytes[nodes[node].range], as: UTF8.self)
+    }
+
+    /// A member's name without its quotes, escapes undone; `nil` for what is no member.
+    public func name(of node: Int) -> String? {
+        nodes[node].name.map { JSONTree.unescaped(bytes[$0]) }
+    }
+
+    /// The text that a string stands for; `nil` for a value of another kind.
+    public func string(of node: Int) -> String? {
+        nodes[node].kind == .string ? JSONTree.unescaped(bytes[nodes[node].range]) : nil
+    }
+
+    /// The last member of a name, as most readers take it; `nil` where there is none.
+    public func member(_ name: String, of node: Int) -> Int? {
+        guard nodes.indices.contains(node), nodes[node].kind == .objectBegin else { return nil }
+        return nodes[node].children.last { self.name(of: $0) == name }
+    }
+
+    /// Undoes the escapes of a string; half a pair of surrogates becomes U+FFFD.
+    static func unescaped(_ quoted: ArraySlice<UInt8>) -> String {
+        let inner = quoted.dropFirst().dropLast()
+        guard inner.contains(UInt8(ascii: "\\")) else { return String(decoding: inner, as: UTF8.self) }
+        var units: [UInt8] = []
+        units.reserveCapacity(inner.count)
+        var pendingHigh: UInt32?
+        func append(_ scalar: UInt32) {
+            if let high = pendingHigh {
+                pendingHigh = nil
+                if (0xDC00..<0xE000).contains(scalar) {
+                    let pair = 0x10000 + (high - 0xD800) << 10 + (scalar - 0xDC00)
+                    units += Array(String(Unicode.Scalar(pair) ?? "\u{FFFD}").utf8)
+                    return
+                }
+                units += [0xEF, 0xBF, 0xBD]
+            }
+            if (0xD800..<0xDC00).contains(scalar) {
+                pendingHigh = scalar
+            } else {
+                units += Array(String(Unicode.Scalar(scalar) ?? "\u{FFFD}").utf8)
+            }
+        }
+        func endPair() {
+            if pendingHigh != nil { units += [0xEF, 0xBF, 0xBD] }
+            pendingHigh = nil
+        }
+        var rest = inner
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\\"), let escape = rest.popFirst() else {
+                endPair()
+                units.append(byte)
+                continue
+            }
+            if escape == UInt8(ascii: "u") {
+                append(UInt32(String(decoding: rest.prefix(4), as: UTF8.self), radix: 16) ?? 0xFFFD)
+                rest = rest.dropFirst(4)
+                continue
+            }
+            endPair()
+            let plain: [UInt8: UInt8] = [0x62: 0x08, 0x66: 0x0C, 0x6E: 0x0A, 0x72: 0x0D, 0x74: 0x09]
+            units.append(plain[escape] ?? escape)
+        }
+        endPair()
+        return String(decoding: units, as: UTF8.self)
+    }
+
+    private func hash(of range: Range<Int>) -> Int {
+        var hasher = Hasher()
+        bytes.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[range])) }
+        return hasher.finalize()
+    }
+
+    private func combinedHash(_ node: Int) -> Int {
+        let isObject = nodes[node].kind == .objectBegin
+        var hasher = Hasher()
+        hasher.combine(isObject)
+        hasher.combine(nodes[node].children.count)
+        var sum = 0
+        for child in nodes[node].children {
+            if isObject, let name = nodes[child].name {
+                var member = Hasher()
+                bytes.withUnsafeBytes { member.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[name])) }
+                member.combine(nodes[child].hash)
+                sum &+= member.finalize()
+            } else {
+                hasher.combine(nodes[child].hash)
+            }
+        }
+        hasher.combine(sum)
+        return hasher.finalize()
+    }
+}

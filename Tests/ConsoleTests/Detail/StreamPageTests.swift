@@ -1,0 +1,74 @@
+import HTTPModel
+import NIOCore
+import Testing
+
+@testable import Console
+
+struct StreamPageTests {
+    private static let events = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+
+    @Test func `events have their time, direction, type and first line, and open into JSON`() {
+        let source = BodySource()
+        let exchange = Example.exchange(response: StreamPageTests.events) { $0.record.tally.fromServer = 2 }
+        source.stream(
+            .responseReceived,
+            [
+                (120_000, Array("event: price\ndata: {\"v\":1}\n\n".utf8)),
+                (1_500_000, Array("data: plain\n\n".utf8)),
+            ]
+        )
+        let document = Example.document(.messages, exchange, source)
+        #expect(
+            document.lines.map(\.plain) == [
+                "Messages: 0 from the client, 2 from the server",
+                #"     0.120 s  ← server  price      7 B  {"v":1}"#,
+                "      {",
+                #"        "v": 1"#,
+                "      }",
+                "     1.500 s  ← server  message     5 B  plain",
+            ]
+        )
+        #expect(document.initialFolds == [1])
+        #expect(document.folded(document.initialFolds) == [0, 1, 5])
+        #expect(DetailBuilder(exchange, source: source).pages.contains(.messages))
+    }
+
+    @Test func `a long stream is shown in pages`() {
+        let source = BodySource()
+        let exchange = Example.exchange(response: StreamPageTests.events) { $0.record.tally.fromServer = 1000 }
+        source.set(.responseReceived, (0..<1000).map { "data: n\($0)\n\n" }.joined().utf8)
+        let first = Example.document(.messages, exchange, source)
+        #expect(!first.isWhole)
+        #expect(first.lines.last?.plain == "Messages 1 to 200 are shown; about 800 more messages.")
+        let last = Example.lines(.messages, exchange, source) { $0.firstMessage = 900 }
+        #expect(last.contains { $0.hasSuffix("  n900") } && last.last?.hasSuffix("  n999") == true)
+        #expect(Example.lines(.messages, exchange, source) { $0.firstMessage = 5000 }.last == "  There are no more.")
+    }
+
+    @Test func `WebSocket frames of both sides are told apart by words`() {
+        let source = BodySource()
+        let exchange = Example.exchange(
+            "wss://api.example.com/live",
+            response: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"
+        ) { $0.record.kind = .webSocket }
+        source.set(.requestReceived, [0x81, 0x82, 0, 0, 0, 0] + Array("hi".utf8))
+        source.set(.responseReceived, [0x82, 0x03, 1, 2, 3, 0x88, 0x02, 0x03, 0xE8])
+        let lines = Example.lines(.messages, exchange, source) { $0.isUnicode = false }
+        #expect(lines.contains { $0.contains("-> client  text") && $0.hasSuffix("hi") })
+        #expect(lines.contains { $0.contains("<- server  binary") && $0.hasSuffix("01 02 03") })
+        #expect(lines.contains { $0.contains("close") && $0.contains("1000") })
+    }
+
+    @Test func `gRPC messages come from the report`() {
+        let source = BodySource()
+        let exchange = Example.exchange(
+            "https://api.example.com/pkg.Service/Get",
+            request: "POST /pkg.Service/Get HTTP/2\r\ncontent-type: application/grpc\r\n\r\n",
+            response: "HTTP/2 200\r\ncontent-type: application/grpc\r\n\r\n"
+        ) { $0.record.flags = [.grpc] }
+        source.set(.requestReceived, [0, 0, 0, 0, 2, 8, 1])
+        let lines = Example.lines(.messages, exchange, source)
+        #expect(lines.first == "gRPC messages (1 from the client, 0 from the server)")
+        #expect(lines.contains("      1: 1"))
+    }
+}
