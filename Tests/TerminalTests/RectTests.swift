@@ -31,6 +31,7 @@ struct RectTests {
         #expect(!rect.contains(x: 12, y: 7))
         #expect(!rect.contains(x: 11, y: 8))
         #expect(rect.intersection(Rect(x: 0, y: 0, width: 3, height: 4)) == Rect(x: 2, y: 3, width: 1, height: 1))
+        #expect(rect.intersection(Rect(x: 1, y: 0, width: .max, height: .max)) == rect)
         #expect(rect.intersection(Rect(x: 50, y: 0, width: 3, height: 4)).isEmpty)
     }
 }

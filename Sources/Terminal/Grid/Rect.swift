@@ -57,10 +57,16 @@ public struct Rect: Hashable, Sendable {
     public var isEmpty: Bool { width <= 0 || height <= 0 }
 
     /// The first column right of it.
-    public var maxX: Int { x + width }
+    public var maxX: Int { Rect.end(x, width) }
 
     /// The first row below it.
-    public var maxY: Int { y + height }
+    public var maxY: Int { Rect.end(y, height) }
+
+    /// The sum, or the greatest number where there is none.
+    private static func end(_ start: Int, _ length: Int) -> Int {
+        let (sum, isOver) = start.addingReportingOverflow(length)
+        return isOver ? .max : sum
+    }
 
     /// Its columns and rows.
     public var size: Size { Size(width: width, height: height) }
