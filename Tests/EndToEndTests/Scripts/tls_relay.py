@@ -119,7 +119,7 @@ def relay(connection):
             secure.sendall(data)
         secure.end()
         # What comes after its close_notify is read, else the kernel would reset the connection and lose the answer.
-        reader.join(10)
+        reader.join(60)
     except OSError:
         pass
     connection.close()

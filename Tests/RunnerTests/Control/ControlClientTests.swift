@@ -11,7 +11,7 @@ struct ControlClientTests {
 
     private func find(_ choice: String? = nil) async throws -> String {
         let directories = directories
-        return try await blocking { try ControlClient(choice, in: directories).path }
+        return try await blocking { try ControlClient(choice, in: directories, timeout: .seconds(120)).path }
     }
 
     private func failure(_ body: () async throws -> String) async -> StartFailure? {
@@ -102,7 +102,8 @@ struct ControlClientTests {
         let path = server.path
         let error = await failure {
             try await blocking {
-                _ = try ControlClient(path).ask(ControlRequest(.toolSet, tools: ["x"], isOn: true))
+                let client = try ControlClient(path, timeout: .seconds(120))
+                _ = try client.ask(ControlRequest(.toolSet, tools: ["x"], isOn: true))
                 return ""
             }
         }

@@ -220,11 +220,13 @@ struct ControlServerTests {
         try await run(target) { server async throws in
             let path = server.path
             let shown = try await blocking {
-                try ControlClient(path).ask(ControlRequest(.holdShow, id: "1"))
+                try ControlClient(path, timeout: .seconds(120)).ask(ControlRequest(.holdShow, id: "1"))
             }
             #expect(shown.hold?.body?.text == text)
             let edit = HoldEdit { $0.body = .init(Data((text + text).utf8)) }
-            _ = try await blocking { try ControlClient(path).ask(ControlRequest(.holdEdit, id: "1", edit: edit)) }
+            _ = try await blocking {
+                try ControlClient(path, timeout: .seconds(120)).ask(ControlRequest(.holdEdit, id: "1", edit: edit))
+            }
             guard case .execute(let message?) = target.decisions.first?.resolution else { return }
             #expect(message.body?.readableBytes == 2 * text.utf8.count)
         }

@@ -151,7 +151,7 @@ private final class Running: Sendable {
 
     func ask(_ request: ControlRequest) async throws -> ControlReply {
         let path = control.path
-        return try await blocking { try ControlClient(path).ask(request) }
+        return try await blocking { try ControlClient(path, timeout: .seconds(120)).ask(request) }
     }
 
     /// The session, as soon as so many exchanges are recorded: a client has its answer before the recorder has it.

@@ -13,7 +13,7 @@ struct FileTreeTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("Whatever is swapped on the disk meanwhile, nothing outside is read", .timeLimit(.minutes(1)))
+    @Test("Whatever is swapped on the disk meanwhile, nothing outside is read", .timeLimit(.minutes(5)))
     func swaps() async throws {
         let folder = TestFolder(["root/sub/a": "inside", "root/kept/a": "inside", "out/a": "SECRET"])
         let root = "\(folder.path)/root"

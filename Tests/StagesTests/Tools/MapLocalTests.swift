@@ -270,7 +270,7 @@ struct MapLocalTests {
         )
     }
 
-    @Test("Pipes, sockets and devices are no files, and are not waited for", .timeLimit(.minutes(1)))
+    @Test("Pipes, sockets and devices are no files, and are not waited for", .timeLimit(.minutes(5)))
     func specials() throws {
         let folder = TestFolder(["f/a": "a"])
         #expect(mkfifo("\(folder.path)/f/pipe", 0o600) == 0)

@@ -17,7 +17,7 @@ struct RegularExpressionTests {
 
     @Test(
         "A pattern that runs away on a megabyte is stopped soon",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [
             // Exponential, cubic, quadratic by a look-ahead at each place, and one that looks ahead in a loop.
             "(a+)+[cd]", "^(a+)+$", "(a|a)*b", "a.*a.*a.*[xy]", "(?=.*c)a", "(?=[^b]*+c)a", "(?:a(?=[^b]*+c)|a)*b",
@@ -26,7 +26,7 @@ struct RegularExpressionTests {
     )
     func runaway(pattern: String) throws {
         let text = String(repeating: "a", count: 1 << 20) + "!"
-        let time = ContinuousClock().measure {
+        let (_, time) = processorTime {
             #expect(throws: RegularExpression.Runaway.self) { try count(pattern, in: text) }
         }
         // About 100 ms of work on an idle machine and with optimization; a thousand times that is what is prevented.
