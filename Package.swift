@@ -83,12 +83,6 @@ let package = Package(
                 nioPosix, logging,
             ]
         ),
-        module(
-            "Console",
-            [
-                "Terminal", "HTTPModel", "Content", "ExchangeCore", "Stages", "Recording", "Sharing", "Runner", nioCore,
-            ]
-        ),
         .executableTarget(
             name: "sluice",
             dependencies: [
@@ -140,13 +134,6 @@ let package = Package(
                 "Runner", "ProxyServer", "Stages", "Recording", "Sharing", "ExchangeCore", "Content", "Wire",
                 "HTTPModel",
                 nioCore, nioPosix, logging,
-            ]
-        ),
-        tests(
-            "ConsoleTests",
-            [
-                "Console", "Recording", "HTTPModel", "Terminal", "Stages", "Sharing", "Content", "ExchangeCore",
-                "Runner", nioCore,
             ]
         ),
         tests(

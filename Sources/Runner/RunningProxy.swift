@@ -119,6 +119,9 @@ public final class RunningProxy: Sendable {
     /// The messages that wait for a decision.
     public var holds: HoldBoard { server.holds }
 
+    /// Counts up whenever the session has changed.
+    public var revision: Int { recorder.revision }
+
     /// Waits until everything that was seen so far is in the session file.
     public func flush() {
         recorder.flush()

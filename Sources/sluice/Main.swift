@@ -43,33 +43,10 @@ struct Sluice: AsyncParsableCommand {
             """,
         version: "sluice \(SluiceVersion.current)",
         subcommands: [
-            Run.self, DemoCommand.self, List.self, Show.self, Why.self, Export.self, ProfileCommand.self,
+            ConsoleCommand.self, Run.self, DemoCommand.self, Open.self, Attach.self, List.self, Show.self, Why.self, Export.self, ProfileCommand.self,
             ToolCommand.self,
             ThrottleCommand.self, HoldCommand.self, Import.self, CA.self,
-        ]
+        ],
+        defaultSubcommand: ConsoleCommand.self
     )
-
-    func run() async throws {
-        StandardStreams.out(
-            """
-            Sluice \(SluiceVersion.current), an HTTP debugging proxy for the terminal.
-
-            Three ways to start:
-              sluice demo                        see it at work on traffic of its own, without any network
-              sluice run                         a proxy on 127.0.0.1:8080 that records what passes
-              sluice run --profile FILE          the same with rules; -- COMMAND runs a command behind it
-
-            Then, in another shell:
-              curl --proxy 127.0.0.1:8080 --cacert "$(sluice ca path)" https://example.com/
-
-            And afterwards:
-              sluice list last                   the exchanges of the newest session
-              sluice show last 1                 everything about one of them
-              sluice export last --format har    for a bug report
-
-            sluice help COMMAND explains each. The interactive console is not there yet.
-
-            """
-        )
-    }
 }

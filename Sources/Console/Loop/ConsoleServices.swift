@@ -5,7 +5,7 @@ public struct ConsoleServices: Sendable {
     /// The session's file; `nil` where nothing is recorded.
     public var session: String?
     /// The proxy; `nil` for a recording.
-    public var target: (any ControlTarget)?
+    public var steering: Steering?
     /// Sends requests through the proxy; `nil` where none can be sent.
     public var sender: RequestSender?
     /// Counts up whenever the session has changed; `nil` where that has to be looked for.
@@ -20,14 +20,14 @@ public struct ConsoleServices: Sendable {
     /// Puts the services together.
     public init(
         session: String?,
-        target: (any ControlTarget)? = nil,
+        steering: Steering? = nil,
         sender: RequestSender? = nil,
         revision: (@Sendable () -> Int)? = nil,
         authorityPath: String = "",
         trustText: String = ""
     ) {
         self.session = session
-        self.target = target
+        self.steering = steering
         self.sender = sender
         self.revision = revision
         self.authorityPath = authorityPath

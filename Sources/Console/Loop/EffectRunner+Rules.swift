@@ -21,15 +21,9 @@ extension EffectRunner {
     }
 
     private func setTool(_ tool: Tool, _ isOn: Bool) {
-        guard let target = services?.target else { return }
-        start { [inbox] in
-            do {
-                _ = try await target.setTools([tool.rawValue], isOn: isOn)
-                inbox.send(.said("\(tool.title) is \(isOn ? "on" : "off").", .info))
-                inbox.send(.proxy(await target.status(), await target.waitingHolds().map { HoldSummary($0) }))
-            } catch {
-                inbox.send(.said("\(error)", .error))
-            }
+        steer { [inbox] steering in
+            _ = try await steering.ask(ControlRequest(.toolSet, tools: [tool.rawValue], isOn: isOn))
+            inbox.send(.said("\(tool.title) is \(isOn ? "on" : "off").", .info))
         }
     }
 
@@ -37,37 +31,47 @@ extension EffectRunner {
 
     /// Reads the rules that are in force.
     func loadRules() {
-        guard let target = services?.target else { return }
-        start { [inbox] in inbox.send(.rules(await Self.texts(target))) }
+        steer { [inbox] in inbox.send(.rules(try await Self.texts($0))) }
     }
 
-    private static func texts(_ target: any ControlTarget) async -> [RulesState.Text] {
-        await target.profiles().map { RulesState.Text(file: $0.file, text: $0.text, isUnsaved: $0.isUnsaved) }
+    private static func texts(_ steering: Steering) async throws -> [RulesState.Text] {
+        let profiles = try await steering.ask(ControlRequest(.profileShow)).profiles ?? []
+        return profiles.map { RulesState.Text(file: $0.file, text: $0.text, isUnsaved: $0.isUnsaved) }
     }
 
     private func applyRules(_ texts: [RulesState.Text]) {
-        guard let target = services?.target else { return }
-        start { [inbox] in
+        steer { [inbox] steering in
             do {
-                let sources = texts.map { ProfileSource(file: $0.file, text: $0.text) }
-                let words = try await target.applyProfiles(sources)
-                inbox.send(.rulesApplied(await Self.texts(target), words))
-                inbox.send(.proxy(await target.status(), await target.waitingHolds().map { HoldSummary($0) }))
+                let profiles = texts.map { ProfileState(file: $0.file, text: $0.text) }
+                let reply = try await steering.ask(ControlRequest(.profileApply, profiles: profiles))
+                inbox.send(.rulesApplied(try await Self.texts(steering), reply.message ?? ""))
             } catch {
-                inbox.send(.rulesRefused(await Self.texts(target), "\(error)"))
+                inbox.send(.rulesRefused(try await Self.texts(steering), "\(error)"))
             }
         }
     }
 
     private func saveRules(isForced: Bool) {
-        guard let target = services?.target else { return }
-        start { [inbox] in
+        steer { [inbox] steering in
             do {
-                let files = try await target.saveProfiles(nil, isForced: isForced)
-                inbox.send(.rulesSaved(files, await Self.texts(target)))
+                let reply = try await steering.ask(ControlRequest(.profileSave, isForced: isForced))
+                inbox.send(.rulesSaved(reply.saved ?? [], try await Self.texts(steering)))
             } catch {
                 inbox.send(isForced ? .said("\(error)", .error) : .rulesConflict("\(error)"))
             }
+        }
+    }
+
+    /// Steers the proxy, tells what goes wrong, and looks how the proxy is then.
+    func steer(_ body: @escaping @Sendable (Steering) async throws -> Void) {
+        guard let steering = services?.steering else { return }
+        start { [self] in
+            do {
+                try await body(steering)
+            } catch {
+                inbox.send(.said("\(error)", .error))
+            }
+            await look(steering)
         }
     }
 

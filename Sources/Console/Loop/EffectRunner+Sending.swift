@@ -1,4 +1,3 @@
-import ExchangeCore
 import HTTPModel
 import NIOCore
 import Recording
@@ -115,18 +114,14 @@ extension EffectRunner {
     // MARK: - Messages that wait
 
     func openHold(_ id: String) {
-        guard let target = services?.target else { return }
-        start { [inbox] in
-            guard let hold = await target.waitingHolds().first(where: { $0.id.description == id }) else {
-                return inbox.send(.said("Message \(id) does not wait any more.", .error))
-            }
-            let details = HoldDetails(hold)
+        steer { [inbox] steering in
+            guard let hold = try await steering.ask(ControlRequest(.holdShow, id: id)).hold else { return }
             inbox.send(
                 .editor(
                     EditorState(
                         purpose: .hold(id),
-                        title: "Held \(details.summary.side) of \(hold.method) \(hold.url)",
-                        area: TextArea(details.draft),
+                        title: "Held \(hold.summary.side) of \(hold.summary.method) \(hold.summary.url)",
+                        area: TextArea(hold.draft),
                         remark: "ctrl-s lets it go on as it stands here; esc keeps it waiting."
                     )
                 )
@@ -135,43 +130,28 @@ extension EffectRunner {
     }
 
     func decide(_ ids: [String], _ decision: HoldDecision) {
-        guard let target = services?.target else { return }
-        start { [inbox] in
-            var decided = 0
-            for hold in await target.waitingHolds() where ids.contains(hold.id.description) {
-                do {
-                    let resolution: HoldResolution =
-                        switch decision {
-                        case .execute: .execute(nil)
-                        case .cancel: .cancel
-                        case .abort: .abort
-                        case .edited(let text): try Self.edit(text).resolution(for: hold.message)
-                        }
-                    if await target.decide(hold.id, resolution) { decided += 1 }
-                } catch {
-                    return inbox.send(.said("\(error) The message still waits.", .error))
-                }
+        steer { [inbox] steering in
+            let reply: ControlReply
+            let words: String
+            switch decision {
+            case .execute: (reply, words) = (try await steering.ask(ControlRequest(.holdExecute, ids: ids)), "on its way")
+            case .cancel:
+                (reply, words) = (try await steering.ask(ControlRequest(.holdCancel, ids: ids)), "on its way as it came")
+            case .abort: (reply, words) = (try await steering.ask(ControlRequest(.holdAbort, ids: ids)), "aborted")
+            case .edited(let text):
+                var edit = HoldEdit()
+                edit.raw = text
+                (reply, words) = (
+                    try await steering.ask(ControlRequest(.holdEdit, id: ids.first, edit: edit)), "on its way as edited"
+                )
             }
-            let words =
-                switch decision {
-                case .execute: "on its way"
-                case .cancel: "on its way as it came"
-                case .abort: "aborted"
-                case .edited: "on its way as edited"
-                }
+            let count = reply.decided?.count ?? 0
             inbox.send(
-                decided == 0
+                count == 0
                     ? .said("It does not wait any more.", .error)
-                    : .said(decided == 1 ? "The message is \(words)." : "\(decided) messages are \(words).", .info)
+                    : .said(count == 1 ? "The message is \(words)." : "\(count) messages: \(words).", .info)
             )
-            inbox.send(.proxy(await target.status(), await target.waitingHolds().map { HoldSummary($0) }))
         }
-    }
-
-    private static func edit(_ text: String) -> HoldEdit {
-        var edit = HoldEdit()
-        edit.raw = text
-        return edit
     }
 }
 

@@ -106,16 +106,25 @@ final class EffectRunner: Sendable {
         if let revision = connected.services.revision {
             let now = revision()
             if lastRevision.exchange(now, ordering: .relaxed) != now { connected.desk?.refresh() }
-        } else if connected.services.target != nil, count % 2 == 0 {
+        } else if connected.services.steering != nil, count % 2 == 0 {
             connected.desk?.refresh()
         }
-        guard let target = connected.services.target, count % 2 == 1 else { return }
+        guard let steering = connected.services.steering, count % 2 == 1 else { return }
         guard !isAsking.exchange(true, ordering: .acquiring) else { return }
         start { [self] in
-            let status = await target.status()
-            let holds = await target.waitingHolds().map { HoldSummary($0) }
+            await look(steering)
             isAsking.store(false, ordering: .releasing)
-            inbox.send(.proxy(status, holds))
+        }
+    }
+
+    /// Tells the screen how the proxy is.
+    func look(_ steering: Steering) async {
+        do {
+            let status = try await steering.ask(ControlRequest(.status)).status
+            let holds = status?.holds == 0 ? [] : try await steering.ask(ControlRequest(.holdList)).holds
+            if let status { inbox.send(.proxy(status, holds ?? [])) }
+        } catch {
+            inbox.send(.proxyLost("\(error)"))
         }
     }
 

@@ -27,7 +27,8 @@ final class ControlDispatcher: Sendable {
         return Data(#"{"error":"The reply is too long for a line.","ok":false}"#.utf8) + [0x0A]
     }
 
-    private func answer(_ request: ControlRequest) async throws -> ControlReply {
+    /// Answers one request.
+    func answer(_ request: ControlRequest) async throws -> ControlReply {
         var reply = ControlReply()
         switch request.command {
         case .status: reply.status = await target.status()

@@ -3,6 +3,7 @@ import Console
 import Foundation
 import Recording
 import Runner
+import Synchronization
 import Terminal
 
 /// The console on a proxy of its own: what `sluice` does where nothing else is said.
@@ -30,7 +31,8 @@ struct ConsoleCommand: AsyncParsableCommand {
         settings.session = session
         settings.profiles = profile
         settings.output = .quiet
-        try await Screen.run(.live) { try await LiveServices.start(settings, $0) }
+        let chosen = settings
+        try await Screen.run(.live) { try await LiveServices.start(chosen, $0) }
     }
 }
 
@@ -62,13 +64,13 @@ struct Attach: AsyncParsableCommand {
     func run() async throws {
         try Screen.require()
         let client = try control.client()
-        let target = RemoteTarget(client)
+        let steering = Steering(client)
         let status = try client.ask(ControlRequest(.status)).status
         let canSteer = !view
         try await Screen.run(.attached(canSteer: canSteer)) { _ in
             ConsoleServices(
                 session: status?.session,
-                target: target,
+                steering: steering,
                 sender: canSteer ? try status.map { try RequestSender(proxy: $0.address) } : nil,
                 authorityPath: StandardPaths.authorityCertificate,
                 trustText: TrustHelp.text(path: StandardPaths.authorityCertificate)
@@ -158,7 +160,7 @@ enum LiveServices {
         let authority = StandardPaths.authorityCertificate
         var services = ConsoleServices(
             session: running.session,
-            target: running.controlTarget,
+            steering: Steering(running.controlTarget),
             sender: RequestSender(proxy: running.address, authority: running.authority),
             revision: { running.revision },
             authorityPath: authority,
@@ -171,13 +173,13 @@ enum LiveServices {
 
 /// What was said while there was no screen to say it on.
 final class Remarks: Sendable {
-    private let lines = Lines()
+    private let lines = Mutex<[String]>([])
 
     /// Keeps some words.
     func add(_ text: String) {
-        lines.add(text)
+        lines.withLock { $0.append(text.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 
     /// All of them.
-    var all: [String] { lines.all }
+    var all: [String] { lines.withLock { $0 } }
 }
