@@ -1,7 +1,9 @@
 import Content
+import ExchangeCore
 import Foundation
 import HTTPModel
 import NIOCore
+import ProxyServer
 import Recording
 import Synchronization
 import Testing
