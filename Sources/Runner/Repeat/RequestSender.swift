@@ -1,6 +1,5 @@
 import HTTPModel
 public import NIOCore
-import NIOPosix
 public import Wire
 
 /// Sends requests through a running proxy, so that its tools apply to them and they are recorded like any others.
@@ -178,9 +177,6 @@ public final class RequestSender: Sendable {
 
     private func describe(_ error: any Error) -> String {
         switch error {
-        case let error as NIOConnectionError:
-            let cause = error.connectionErrors.first.map { "\($0.error)" } ?? "there is no way to it"
-            return "The proxy cannot be reached: \(cause)"
         case is ChannelError, is IOError:
             return "The connection to the proxy failed: \(error)"
         case let error as TLSFailure:
