@@ -32,13 +32,13 @@ public final class DemoOrigin: Sendable {
     /// - Throws: `IOError` where no port can be listened on, `StartFailure` where the files cannot be written.
     public static func start() async throws -> DemoOrigin {
         let authority = try CertificateAuthority.generate(label: "of the demo's origin")
+        let directory = FileManager.default.temporaryDirectory.path + "/sluice-demo-\(UUID().uuidString)"
+        try DemoProfile.writeFixtures(in: directory, authority: authority)
         let key = try LeafKey()
         let plain = try await listen(as: nil)
         let secure = try await listen(as: Identity("localhost", "http/1.1", authority, key))
         let second = try await listen(as: Identity("localhost", "h2", authority, key))
         let unread = try await listen(as: Identity("127.0.0.1", "http/1.1", authority, key))
-        let directory = FileManager.default.temporaryDirectory.path + "/sluice-demo-\(UUID().uuidString)"
-        try DemoProfile.writeFixtures(in: directory, authority: authority)
         return DemoOrigin(authority, directory, plain, secure, second, unread)
     }
 

@@ -52,7 +52,7 @@ final class ProxyConnection {
     ///   - proxy: the proxy's address.
     ///   - limit: how long connecting may take.
     ///   - body: what to do with the connection.
-    /// - Throws: `NIOConnectionError` where the proxy cannot be reached, and what `body` throws.
+    /// - Throws: `IOError` or `ChannelError` where the proxy cannot be reached, and what `body` throws.
     static func open(
         through proxy: SocketAddress,
         within limit: Duration = .seconds(10),

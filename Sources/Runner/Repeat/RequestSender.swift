@@ -1,6 +1,5 @@
 import HTTPModel
 public import NIOCore
-import NIOPosix
 public import Wire
 
 /// Sends requests through a running proxy, so that its tools apply to them and they are recorded like any others.
@@ -121,14 +120,21 @@ public final class RequestSender: Sendable {
                     }
                 }
             } catch {
-                // A connection may be closed in the moment in which it is used again (RFC 9112 §9.3.1).
-                let mayRepeat = attempt.isOnUsedConnection && attempt.status == nil && request.isIdempotent
                 if Task.isCancelled { return }
-                if attempt.end != nil || mayRepeat { continue }
+                if attempt.end != nil || mayRepeat(attempt, of: request, after: error) { continue }
                 report(attempt.outcome(failure: describe(error)))
                 hasMore = hasNext()
                 if hasMore, delay > .zero { try? await Task.sleep(for: delay) }
             }
+        }
+    }
+
+    /// Whether a connection was closed in the moment in which it was used again (RFC 9112 §9.3.1).
+    private func mayRepeat(_ attempt: Attempt, of request: ComposedRequest, after error: any Error) -> Bool {
+        guard attempt.isOnUsedConnection, attempt.status == nil, request.isIdempotent else { return false }
+        return switch error {
+        case ProxyConnection.Failure.closed, is ChannelError, is IOError: true
+        default: false
         }
     }
 
@@ -139,6 +145,8 @@ public final class RequestSender: Sendable {
     ) async throws {
         try await connection.within(limit) {
             if request.isSecure, !attempt.isOnUsedConnection {
+                // Reads the system's authorities here, and not on an event loop.
+                try trust.load()
                 try await connection.startTLS(to: request.origin, trust: trust)
             }
             let head = try await connection.exchange(request.headToSend, body: request.body) { event in
@@ -169,9 +177,6 @@ public final class RequestSender: Sendable {
 
     private func describe(_ error: any Error) -> String {
         switch error {
-        case let error as NIOConnectionError:
-            let cause = error.connectionErrors.first.map { "\($0.error)" } ?? "there is no way to it"
-            return "The proxy cannot be reached: \(cause)"
         case is ChannelError, is IOError:
             return "The connection to the proxy failed: \(error)"
         case let error as TLSFailure:

@@ -1,7 +1,9 @@
 import Content
+import ExchangeCore
 import Foundation
 import HTTPModel
 import NIOCore
+import ProxyServer
 import Recording
 import Synchronization
 import Testing
@@ -66,7 +68,7 @@ struct DemoTests {
                 "GET http localhost /new-page 200",
                 "GET http localhost /api/hours 200",
                 "POST http localhost /api/login 200",
-                "GET ws localhost /api/chat 101",
+                "GET http localhost /api/chat 101",
                 "GET http tracker.example /pixel.gif 403",
                 "GET http localhost /api/stock 502",
                 "GET https localhost /api/articles 200",

@@ -41,14 +41,17 @@ struct RepeatPlanTests {
     func tally() {
         var tally = RepeatTally(total: 102)
         for number in (1...100).reversed() {
-            #expect(tally.begin())
+            let isNext = tally.begin()
+            #expect(isNext)
             tally.add(SendOutcome(status: number > 90 ? 500 : 200, duration: Int64(number), bytes: 1))
         }
         for text in ["first", "second"] {
-            #expect(tally.begin() && !tally.progress.isFinished)
+            let isNext = tally.begin()
+            #expect(isNext && !tally.progress.isFinished)
             tally.add(SendOutcome(status: nil, duration: 1_000_000, bytes: 0, failure: text))
         }
-        #expect(!tally.begin())
+        let isNext = tally.begin()
+        #expect(!isNext)
         let end = tally.progress
         #expect(end.isFinished && end.done == 102 && end.failures == 2 && end.firstFailure == "first")
         #expect(end.statuses == [200: 90, 500: 10])
