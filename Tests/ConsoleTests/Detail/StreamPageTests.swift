@@ -69,6 +69,6 @@ struct StreamPageTests {
         source.set(.requestReceived, [0, 0, 0, 0, 2, 8, 1])
         let lines = Example.lines(.messages, exchange, source)
         #expect(lines.first == "gRPC messages (1 from the client, 0 from the server)")
-        #expect(lines.contains("      1: 1"))
+        #expect(lines.contains("      1: 1  # or true"))
     }
 }

@@ -11,7 +11,7 @@ struct LineDifference {
     func write(into writer: inout DetailWriter) {
         let before = LineDifference.lines(old)
         let after = LineDifference.lines(new)
-        guard let hunks = EditScript.hunks(before, after) else { return whole(before, after, &writer) }
+        guard let hunks = LineDifference.hunks(before, after) else { return whole(before, after, &writer) }
         if hunks.isEmpty { return writer.add("The text is the same.", .faint) }
         var shown = 0
         var done = 0
@@ -53,8 +53,25 @@ struct LineDifference {
     }
 
     private static func lines(_ text: String) -> [Substring] {
-        var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        var lines = text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
+            Substring(line.last == 0x0D ? line.dropLast() : line)
+        }
         if lines.last?.isEmpty == true { lines.removeLast() }
         return lines
+    }
+
+    /// The places where two lists of lines differ; each line is compared by a number that stands for it.
+    private static func hunks(_ before: [Substring], _ after: [Substring]) -> [EditScript.Hunk]? {
+        var numbers: [Substring: Int32] = [:]
+        func numbered(_ lines: [Substring]) -> [Int32] {
+            lines.map { line in
+                let next = Int32(truncatingIfNeeded: numbers.count)
+                if let number = numbers[line] { return number }
+                numbers[line] = next
+                return next
+            }
+        }
+        let old = numbered(before)
+        return EditScript.hunks(old, numbered(after))
     }
 }

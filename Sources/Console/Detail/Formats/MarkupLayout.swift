@@ -97,7 +97,19 @@ struct MarkupLayout {
 
     /// The words of a text with one space between them.
     private func words(_ range: Range<Int>) -> String {
-        bytes[range].split { $0 <= 0x20 }.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, bytes[start] <= 0x20 { start += 1 }
+        while start < end, bytes[end - 1] <= 0x20 { end -= 1 }
+        var isRegular = true
+        for index in start..<end where bytes[index] <= 0x20 {
+            if bytes[index] != 0x20 || bytes[index - 1] == 0x20 { isRegular = false }
+        }
+        if isRegular { return decoded(start..<end) }
+        return bytes[range].split { $0 <= 0x20 }.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+    }
+
+    private func decoded(_ range: Range<Int>) -> String {
+        bytes.withUnsafeBufferPointer { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
     }
 
     private func lines(_ range: Range<Int>, _ role: Role, _ writer: inout DetailWriter) {
@@ -167,6 +179,7 @@ struct MarkupLayout {
 
     /// A piece of a tag on one line.
     private func text(_ range: Range<Int>) -> String {
-        String(decoding: bytes[range].map { $0 == 0x0A || $0 == 0x0D || $0 == 0x09 ? 0x20 : $0 }, as: UTF8.self)
+        if !bytes[range].contains(where: { $0 < 0x20 }) { return decoded(range) }
+        return String(decoding: bytes[range].map { $0 == 0x0A || $0 == 0x0D || $0 == 0x09 ? 0x20 : $0 }, as: UTF8.self)
     }
 }

@@ -73,8 +73,7 @@ private struct ScriptLines {
         _ writer: inout DetailWriter
     ) {
         let byte = bytes[token.range.lowerBound]
-        let belongs = [UInt8(ascii: ";"), UInt8(ascii: ","), UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: ".")]
-        if wantsBreak, !belongs.contains(byte) { end(&writer, isDense: isDense) }
+        if wantsBreak, !";,)].".utf8.contains(byte) { end(&writer, isDense: isDense) }
         wantsBreak = false
         switch byte {
         case UInt8(ascii: "{"):
@@ -136,6 +135,7 @@ private struct ScriptLines {
             case .comment: .comment
             case .word, .sign, .space, .lineBreak: .text
             }
+        guard bytes[token.range].contains(where: { $0 < 0x20 }) else { return append(text(token.range), role) }
         var isFirst = true
         for piece in bytes[token.range].split(separator: 0x0A, omittingEmptySubsequences: false) {
             if !isFirst { end(&writer, isDense: isDense, keepsEmpty: !isDense) }
@@ -156,6 +156,6 @@ private struct ScriptLines {
     }
 
     private func text(_ range: Range<Int>) -> String {
-        String(decoding: bytes[range], as: UTF8.self)
+        bytes.withUnsafeBufferPointer { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
     }
 }

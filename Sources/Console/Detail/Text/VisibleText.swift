@@ -26,14 +26,18 @@ enum VisibleText {
     static func expandingTabs(_ text: some StringProtocol) -> String {
         guard text.utf8.contains(0x09) else { return of(String(text)) }
         var expanded = ""
-        for character in text {
-            if character == "\t" {
-                expanded += String(repeating: " ", count: 4 - expanded.utf8.count % 4)
-            } else {
-                expanded.append(character)
+        var column = 0
+        for (index, piece) in text.split(separator: "\t", omittingEmptySubsequences: false).enumerated() {
+            if index > 0 {
+                let count = 4 - column % 4
+                expanded += String(repeating: " ", count: count)
+                column += count
             }
+            let visible = of(String(piece))
+            expanded += visible
+            column += visible.columns
         }
-        return of(expanded)
+        return expanded
     }
 
     /// Whether a character moves the cursor, changes the direction of text, or takes no place without belonging to
