@@ -84,7 +84,8 @@ extension ProfileEditor {
 extension ProfileOutline {
     /// The values of the keys that are no sections.
     var others: [String: Node] {
-        Dictionary(pairs.filter { ProfileSection(key: $0.name) == nil }.map { ($0.name, $0.node) }) { first, _ in first }
+        Dictionary(pairs.filter { ProfileSection(key: $0.name) == nil }.map { ($0.name, $0.node) }) { first, _ in first
+        }
     }
 
     /// How far the keys are indented.

@@ -94,34 +94,40 @@ extension Assertion {
 
     /// Reads one entry; `nil` where it cannot be used.
     init?(_ node: Node, _ reader: inout ProfileReader) {
-        guard let fields = reader.fields(node, "an assertion", keys: Assertion.keys),
-            let filterNode = reader.required(fields, "filter", "an assertion"),
-            let text = reader.text(filterNode, "filter")
-        else { return nil }
+        guard let fields = reader.fields(node, "an assertion", keys: Assertion.keys) else { return nil }
+        let filter = reader.required(fields, "filter", "an assertion").flatMap { Assertion.filter($0, &reader) }
+        let written = fields["name"].flatMap { reader.text($0, "name") } ?? ""
+        let status = fields["status"].flatMap { Expectation.status($0, "status", &reader) }
+        let limit = fields["within"].flatMap { reader.duration($0, "within") }
+        let count = if let node = fields["count"] { Assertion.count(node, &reader) } else { CountTest?.some(.some) }
+        // By now all that is wrong with it was found.
+        guard let filter, let count else { return nil }
+        name = written.isEmpty ? filter.text : written
+        place = reader.place(node)
+        (self.filter, filterText) = (filter.filter, filter.text)
+        self.status = status
+        self.limit = limit
+        self.count = count
+    }
+
+    private static func filter(_ node: Node, _ reader: inout ProfileReader) -> (filter: Filter, text: String)? {
+        guard let text = reader.text(node, "filter") else { return nil }
         do {
-            filter = try Filter(text)
+            return (try Filter(text), text)
         } catch {
             let message = error.message + (error.suggestion.map { ", \($0)" } ?? "")
-            reader.error(message, at: filterNode, offset: error.column - 1 + filterNode.quoteWidth)
+            reader.error(message, at: node, offset: error.column - 1 + node.quoteWidth)
             return nil
         }
-        let written = fields["name"].flatMap { reader.text($0, "name") } ?? ""
-        name = written.isEmpty ? text : written
-        place = reader.place(node)
-        filterText = text
-        status = fields["status"].flatMap { Expectation.status($0, "status", &reader) }
-        limit = fields["within"].flatMap { reader.duration($0, "within") }
-        guard let node = fields["count"], let count = reader.text(node, "count") else {
-            self.count = .some
-            return
-        }
-        guard let test = CountTest(count) else {
-            reader.error(
-                "count must be a number, or one with >=, <=, > or < before it, not '\(count.prefix(40))'",
-                at: node
-            )
-            return nil
-        }
-        self.count = test
+    }
+
+    private static func count(_ node: Node, _ reader: inout ProfileReader) -> CountTest? {
+        guard let text = reader.text(node, "count") else { return nil }
+        if let test = CountTest(text) { return test }
+        reader.error(
+            "count must be a number, or one with >=, <=, > or < before it, not '\(text.prefix(40))'",
+            at: node
+        )
+        return nil
     }
 }

@@ -116,15 +116,10 @@ extension Expectation {
 
     /// Reads one entry; `nil` where it cannot be used.
     init?(_ node: Node, _ reader: inout ProfileReader) {
-        guard let fields = reader.fields(node, "an expectation", keys: Expectation.keys),
-            let requestNode = reader.required(fields, "request", "an expectation"),
-            let request = RehearsedRequest(requestNode, &reader)
-        else { return nil }
+        guard let fields = reader.fields(node, "an expectation", keys: Expectation.keys) else { return nil }
+        let request = reader.required(fields, "request", "an expectation").flatMap { RehearsedRequest($0, &reader) }
         let written = fields["name"].flatMap { reader.text($0, "name") } ?? ""
-        name = written.isEmpty ? "\(request.method) \(request.url)" : written
-        place = reader.place(node)
-        self.request = request
-        response = fields["response"].flatMap { RehearsedResponse($0, &reader) } ?? RehearsedResponse()
+        let response = fields["response"].flatMap { RehearsedResponse($0, &reader) } ?? RehearsedResponse()
         var checks: [Check] = []
         if let node = fields["fires"] { checks.append(.fires(Expectation.fired(node, &reader))) }
         if let node = fields["sends"], let check = Expectation.sends(node, &reader) { checks.append(check) }
@@ -132,11 +127,17 @@ extension Expectation {
         if let node = fields["blocked"], let flag = reader.flag(node, "blocked") { checks.append(.isBlocked(flag)) }
         if let node = fields["held"], let held = Expectation.held(node, &reader) { checks.append(.isHeld(held)) }
         if let node = fields["fails"], let flag = reader.flag(node, "fails") { checks.append(.fails(flag)) }
-        self.checks = checks
         let names = ["fires", "sends", "answers", "blocked", "held", "fails"]
         if names.allSatisfy({ fields[$0] == nil }) {
             reader.error("an expectation needs one of \(names.joined(separator: ", "))", at: node)
         }
+        // By now all that is wrong with it was found.
+        guard let request else { return nil }
+        name = written.isEmpty ? "\(request.method) \(request.url)" : written
+        place = reader.place(node)
+        self.request = request
+        self.response = response
+        self.checks = checks
     }
 
     /// `[ tool, tool/rule ]`.

@@ -105,11 +105,15 @@ struct Tool: Sendable {
         }
         var rules: [any ToolRule] = []
         for entry in reader.list(node) {
-            guard let fields = reader.fields(entry, grammar.noun, keys: grammar.allKeys),
-                let heading = reader.heading(fields, grammar, number: count + rules.count + 1),
-                let rule = readRule(heading, fields, &reader)
-            else { continue }
-            rules.append(rule)
+            guard let fields = reader.fields(entry, grammar.noun, keys: grammar.allKeys) else { continue }
+            guard let heading = reader.heading(fields, grammar, number: count + rules.count + 1) else {
+                // What else is wrong with it is found too.
+                if grammar.scope == .at {
+                    _ = readRule(RuleHeading(name: "", place: reader.place(entry)), fields, &reader)
+                }
+                continue
+            }
+            if let rule = readRule(heading, fields, &reader) { rules.append(rule) }
         }
         return rules
     }

@@ -145,13 +145,13 @@ extension Breakpoints: RuleTool {
     )
 
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
+        let limit = limit(fields, &reader)
         guard let node = reader.required(fields, "on", grammar.noun) else { return nil }
         let choices: [(String, FlowDirection)] = [("request", .request), ("response", .response)]
         let directions = reader.list(node).compactMap { reader.choice($0, "on", choices) }
         if node.sequence?.isEmpty == true {
             reader.error("'on' is empty, so nothing would be held: request, response or both", at: node)
         }
-        let limit = limit(fields, &reader)
         var heading = heading
         let what = [FlowDirection.request, .response].filter(directions.contains).map { "\($0)" }
         heading.action = "hold the \(what.joined(separator: " and the "))" + (limit?.words ?? "")
@@ -174,8 +174,9 @@ extension Breakpoints: RuleTool {
             reader.error("'then' needs 'after', a time such as 30s", at: then)
             return nil
         case (let after?, let then?):
-            guard let time = reader.duration(after, "after"), let resolution = reader.choice(then, "then", resolutions)
-            else { return nil }
+            let time = reader.duration(after, "after")
+            let resolution = reader.choice(then, "then", resolutions)
+            guard let time, let resolution else { return nil }
             if time <= .zero { reader.error("'after' must be longer than nothing", at: after) }
             let words = [after, then].compactMap(\.scalar?.string)
             return (HoldLimit(after: time, resolution: resolution), "; after " + words.joined(separator: " "))
