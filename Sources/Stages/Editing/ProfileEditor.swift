@@ -74,9 +74,7 @@ struct ProfileEditor {
             )
         }
         let isOnKeyLine = entry.hyphen == nil && !source.isFirstInLine(entry.range.lowerBound)
-        if isOnKeyLine,
-            rule.lines.count > 1 || !rule.above.isEmpty || source.line(of: range.lowerBound) != keyLine(pair)
-        {
+        if isOnKeyLine, !rule.fitsKeyLine || source.line(of: range.lowerBound) != keyLine(pair) {
             // A block begins on a line of its own.
             let indent = blanks(source.column(of: pair.key.lowerBound) + ProfileEditor.step)
             let lines = (rule.above + rule.lines).map { newline + ($0.isEmpty ? "" : indent + $0) }
