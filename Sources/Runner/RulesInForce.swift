@@ -158,7 +158,7 @@ actor RulesInForce {
     enum FileChange: Sendable {
         /// The files say what is in force, or what they said before.
         case none
-        /// Others rules are in force.
+        /// Other rules are in force.
         case changed(RulesDifference, lints: [ProfileIssue])
         /// Files have changed whose texts are edited here; the edits stay.
         case conflict([String])
@@ -241,7 +241,7 @@ actor RulesInForce {
                 throw ControlFailure(
                     disk[identity] == nil
                         ? "\(text.file) is there already." : "\(text.file) was changed since it was read.",
-                    hint: "Overwrite it with \"force\":true, or take what is in the file: profile.reload with \"force\":true."
+                    hint: "Overwrite it with \"force\":true, or take what is in it: profile.reload with \"force\":true."
                 )
             }
             if now != text.text { try ProfileFile.write(text.text, to: text.file) }

@@ -148,7 +148,7 @@ public final class RunningProxy: Sendable {
             session: session,
             rules: rules,
             holds: holds,
-            onProfileFiles: { [self] in await watchProfile() }
+            onProfileFiles: { [weak self] in await self?.watchProfile() }
         )
     }
 

@@ -87,8 +87,9 @@ public struct ControlRequest: Codable, Sendable, Hashable {
     public var profiles: [ProfileState]?
     /// With `profile.save`: the files; all that are not saved where it is left out.
     public var files: [String]?
-    /// With `profile.save`: whether to overwrite what others have changed. With `profile.reload`: whether edits that are
-    /// not saved are thrown away.
+    /// With `profile.save` and `profile.reload`: whether to do it though something is lost.
+    ///
+    /// That is what others have written to the file meanwhile, or edits that are not saved.
     public var isForced: Bool?
 
     /// Creates a request.

@@ -45,6 +45,7 @@ extension ProfileOutline {
     ///   - section: the section.
     ///   - presets: the user's throttle presets.
     ///   - file: what the text is called, beside which relative paths begin.
+    /// - Returns: the rules, those that are wrong too.
     func rules(
         of section: ProfileSection,
         presets: [String: ThrottleConditions],

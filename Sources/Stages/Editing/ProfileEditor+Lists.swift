@@ -146,7 +146,7 @@ extension ProfileEditor {
         let indent = source.column(of: pair.key.lowerBound) + ProfileEditor.step
         let end = source.lineEnd(pair.value.upperBound)
         let tail = source.text(pair.value.upperBound..<end)
-        if isSingle, rule.lines.count == 1, rule.above.isEmpty, comments.isEmpty {
+        if isSingle, rule.fitsKeyLine, comments.isEmpty {
             return text(replacing: pair.colon..<pair.value.upperBound, with: " " + (rule.lines.first ?? ""))
         }
         let above = comments.dropFirst().map { blanks(indent) + $0.text }

@@ -10,7 +10,7 @@ extension ProfileEditor {
         if outline.others["version"] == nil { lines.append("version: 1") }
         if place > 0 || !lines.isEmpty { lines.append("") }
         let indent = outline.column + ProfileEditor.step
-        if isSingle, rule.lines.count == 1, rule.above.isEmpty {
+        if isSingle, rule.fitsKeyLine {
             lines.append("\(section.key): \(rule.lines.first ?? "")")
         } else if isSingle {
             lines += ["\(section.key):"] + (rule.above + rule.lines).map { $0.isEmpty ? "" : blanks(indent) + $0 }
@@ -84,7 +84,8 @@ extension ProfileEditor {
 extension ProfileOutline {
     /// The values of the keys that are no sections.
     var others: [String: Node] {
-        Dictionary(pairs.filter { ProfileSection(key: $0.name) == nil }.map { ($0.name, $0.node) }) { first, _ in first }
+        Dictionary(pairs.filter { ProfileSection(key: $0.name) == nil }.map { ($0.name, $0.node) }) { first, _ in first
+        }
     }
 
     /// How far the keys are indented.

@@ -74,7 +74,7 @@ struct ProfileEditor {
             )
         }
         let isOnKeyLine = entry.hyphen == nil && !source.isFirstInLine(entry.range.lowerBound)
-        if isOnKeyLine, rule.lines.count > 1 || !rule.above.isEmpty || source.line(of: range.lowerBound) != keyLine(pair) {
+        if isOnKeyLine, !rule.fitsKeyLine || source.line(of: range.lowerBound) != keyLine(pair) {
             // A block begins on a line of its own.
             let indent = blanks(source.column(of: pair.key.lowerBound) + ProfileEditor.step)
             let lines = (rule.above + rule.lines).map { newline + ($0.isEmpty ? "" : indent + $0) }
@@ -116,6 +116,8 @@ struct ProfileEditor {
     ///   - id: the rule.
     ///   - written: the value as it stands in YAML, on one line.
     ///   - value: what that says.
+    /// - Returns: the edit.
+    /// - Throws: ``ProfileError`` where the rule has no keys, or the text is not understood.
     func set(
         _ key: String,
         of id: EditableRule.ID,
@@ -131,7 +133,9 @@ struct ProfileEditor {
         var model = ProfileModel(outline)
         model.rules[pair.name]?[id.index] = Node.mapping(mapping).text()
         let change = old.map { replacing($0, by: written) } ?? adding("\(key): \(written)", to: entry)
-        guard let change else { throw ProfileOutline.failure("'\(key)' cannot be edited here", file, old ?? entry.node) }
+        guard let change else {
+            throw ProfileOutline.failure("'\(key)' cannot be edited here", file, old ?? entry.node)
+        }
         return ProfileEdit(text: text([change]), model: model, node: entry.node)
     }
 

@@ -21,7 +21,8 @@ public enum RuleFromExchange {
         switch section {
         case .intercept: return all.filter { $0 >= .host }
         case .tool(.dnsSpoofing): return record.url.host.isAddress ? [] : all.filter { $0 >= .host }
-        case .tool(.mapLocal): return all.filter { $0 <= .host && $0 != .below }
+        case .tool(.mapLocal):
+            return record.url.scheme == "tunnel" ? [] : all.filter { $0 <= .host && $0 != .below }
         case .tool(let slot):
             // Of bytes that pass unread no tool knows more than where they go.
             let takesTunnels = [.allowList, .blockList, .throttle].contains(slot)

@@ -87,6 +87,7 @@ public struct RuleMatcher: Sendable {
     /// - Parameters:
     ///   - method: the method; `CONNECT` for a tunnel.
     ///   - url: the URL as the client sent it.
+    /// - Returns: whether the rule acts on it, or would where the message has what it looks for.
     public func matches(method: String, url: RequestURL) -> Bool {
         guard takesTunnels || url.scheme != "tunnel", !isGetOnly || method == "GET" else { return false }
         switch question {
@@ -100,7 +101,8 @@ public struct RuleMatcher: Sendable {
             return scope.matches(method: method, url: bare)
         case .stage(let stage):
             let head = RequestHead(method: method, target: url.pathAndQuery)
-            return stage.handler(for: ExchangeOpening(id: ExchangeID(0), url: url, head: head, clientAddress: "")) != nil
+            return stage.handler(for: ExchangeOpening(id: ExchangeID(0), url: url, head: head, clientAddress: ""))
+                != nil
         }
     }
 }

@@ -59,6 +59,9 @@ struct RuleLines {
         return line
     }
 
+    /// Whether the rule can stand behind a key, on its line.
+    var fitsKeyLine: Bool { lines.count == 1 && above.isEmpty && (node.mapping == nil || lines[0].hasPrefix("{")) }
+
     /// Whether there may be comments in it; a text that looks like one counts.
     var mayHaveComments: Bool {
         !above.isEmpty

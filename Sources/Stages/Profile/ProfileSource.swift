@@ -28,6 +28,7 @@ public struct ProfileSource: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - paths: the files.
     ///   - edited: texts that count in the place of what is in the files of their names.
+    /// - Returns: the files in the order in which their rules stand.
     /// - Throws: ``ProfileError`` for a file that cannot be read, at the place where it is named.
     static func read(_ paths: [String], edited: [ProfileSource] = []) throws(ProfileError) -> [ProfileSource] {
         var gathering = Gathering(edited)

@@ -38,6 +38,7 @@ public struct RuleProfile: Sendable {
     /// - Parameters:
     ///   - paths: the files.
     ///   - edited: texts that count in the place of what is in the files of their names, which need not be there.
+    /// - Returns: the profile, compiled.
     /// - Throws: ``ProfileError`` with everything that is wrong.
     public static func load(paths: [String], edited: [ProfileSource] = []) throws(ProfileError) -> RuleProfile {
         try RuleProfile(sources: try ProfileSource.read(paths, edited: edited))

@@ -165,6 +165,21 @@ struct ControlServerTests {
         }
     }
 
+    @Test("passes texts of profiles on, shows and saves them")
+    func profiles() async throws {
+        try await run { server async throws in
+            let profile = #"{"file":"p.yaml","text":"version: 1\n"}"#
+            let applied = try await ask(server, #"{"command":"profile.apply","profiles":[\#(profile)]}"#)
+            #expect(applied.contains(#""message":"1 rule added""#) && applied.contains(#""unsaved":true"#))
+            #expect(try await ask(server, #"{"command":"profile.show"}"#).contains(#""text":"version: 1\n""#))
+            #expect(try await ask(server, #"{"command":"profile.apply"}"#).contains("needs 'profiles'"))
+            #expect(try await ask(server, #"{"command":"profile.save"}"#).contains("was changed"))
+            let saved = try await ask(server, #"{"command":"profile.save","files":["a"],"force":true}"#)
+            #expect(saved == #"{"ok":true,"saved":["a"]}"#)
+            #expect(try await ask(server, #"{"command":"profile.reload","force":true}"#).contains("1 rule removed"))
+        }
+    }
+
     @Test(
         "answers what is no request with what is wrong, and goes on",
         arguments: [

@@ -16,15 +16,15 @@ import Wire
 
 @Suite("A running proxy under control", .timeLimit(.minutes(5)))
 struct RunningTargetTests {
-    private let directory = SocketDirectory()
-    private let origin: EchoOrigin
+    fileprivate let directory = SocketDirectory()
+    fileprivate let origin: EchoOrigin
 
     init() async throws {
         origin = try await EchoOrigin()
     }
 
     /// A proxy with its rules, its session and its control socket, stopped when `body` is over.
-    private func run(_ profile: String, _ body: (Running) async throws -> Void) async throws {
+    fileprivate func run(_ profile: String, _ body: (Running) async throws -> Void) async throws {
         let running = try await Running(profile, directory.path)
         do {
             try await body(running)
@@ -104,11 +104,118 @@ struct RunningTargetTests {
     }
 }
 
+extension RunningTargetTests {
+    private static func block(_ paths: String...) -> String {
+        "version: 1\nblock: [ \(paths.map { "{ at: \"*/\($0)\" }" }.joined(separator: ", ")) ]\n"
+    }
+
+    @Test("puts edited texts in force without writing them, keeps what was switched, and saves them when told to")
+    func edits() async throws {
+        try await run(Self.block("old")) { running in
+            _ = try await running.ask(ControlRequest(.toolSet, tools: ["mirror"], isOn: false))
+            let edited = ProfileState(file: running.profile, text: Self.block("old", "new"))
+            let reply = try await running.ask(ControlRequest(.profileApply, profiles: [edited]))
+            #expect(reply.message == "1 rule added" && reply.profiles?.map(\.isUnsaved) == [true])
+            #expect(try await running.get(origin, "/new").hasPrefix("HTTP/1.1 403"))
+            #expect(try String(contentsOfFile: running.profile, encoding: .utf8) == Self.block("old"))
+            let tools = try await running.ask(ControlRequest(.toolList)).tools
+            #expect(tools?.first { $0.name == "mirror" }?.isOn == false)
+            running.recorder.flush()
+            let reader = try SessionReader(path: running.session)
+            #expect(try reader.rules().last?.sources.map(\.text) == [edited.text])
+
+            // Wrong texts change nothing, and edits that are not saved are not thrown away.
+            await #expect(throws: StartFailure.self) {
+                let wrong = ProfileState(file: running.profile, text: "version: 1\nblok: true\n")
+                _ = try await running.ask(ControlRequest(.profileApply, profiles: [wrong]))
+            }
+            await #expect(throws: StartFailure.self) { _ = try await running.ask(ControlRequest(.profileReload)) }
+            #expect(try await running.ask(ControlRequest(.profileShow)).profiles?.map(\.text) == [edited.text])
+
+            #expect(chmod(running.profile, 0o640) == 0)
+            #expect(try await running.ask(ControlRequest(.profileSave)).saved == [running.profile])
+            #expect(try String(contentsOfFile: running.profile, encoding: .utf8) == edited.text)
+            let mode = try FileManager.default.attributesOfItem(atPath: running.profile)[.posixPermissions] as? Int
+            #expect(mode == 0o640)
+            #expect(try await running.ask(ControlRequest(.profileShow)).profiles?.map(\.isUnsaved) == [false])
+            #expect(try await running.ask(ControlRequest(.profileSave)).saved == [])
+            guard case .none = try await running.rules.followFiles() else {
+                Issue.record("our own save is no change")
+                return
+            }
+        }
+    }
+
+    @Test("keeps edits when their file changes, and overwrites that only when forced")
+    func conflict() async throws {
+        try await run(Self.block("old")) { running in
+            func write(_ text: String) throws { try Data(text.utf8).write(to: URL(filePath: running.profile)) }
+            // Without edits the files count.
+            try write(Self.block("old", "b"))
+            guard case .changed(let difference, _) = try await running.rules.followFiles() else {
+                Issue.record("the file counts")
+                return
+            }
+            #expect(difference.added == 1)
+            let edited = ProfileState(file: running.profile, text: Self.block("old", "mine"))
+            _ = try await running.ask(ControlRequest(.profileApply, profiles: [edited]))
+            try write(Self.block("theirs"))
+            guard case .conflict(let files) = try await running.rules.followFiles() else {
+                Issue.record("both have changed it")
+                return
+            }
+            #expect(files == [running.profile])
+            #expect(try await running.get(origin, "/mine").hasPrefix("HTTP/1.1 403"))
+            await #expect(throws: StartFailure.self) { _ = try await running.ask(ControlRequest(.profileSave)) }
+            #expect(try String(contentsOfFile: running.profile, encoding: .utf8) == Self.block("theirs"))
+            _ = try await running.ask(ControlRequest(.profileSave, isForced: true))
+            #expect(try String(contentsOfFile: running.profile, encoding: .utf8) == edited.text)
+
+            // The other way out: the file counts, the edits are lost.
+            _ = try await running.ask(
+                ControlRequest(.profileApply, profiles: [.init(file: running.profile, text: Self.block())])
+            )
+            try write(Self.block("theirs"))
+            let message = try await running.ask(ControlRequest(.profileReload, isForced: true)).message
+            #expect(message?.contains("1 rule added") == true)
+            #expect(try await running.get(origin, "/theirs").hasPrefix("HTTP/1.1 403"))
+            // Somebody else saves what is edited here.
+            _ = try await running.ask(ControlRequest(.profileApply, profiles: [edited]))
+            try write(edited.text)
+            _ = try await running.rules.followFiles()
+            #expect(await running.rules.states.map(\.isUnsaved) == [false])
+        }
+    }
+
+    @Test("begins a profile that has no file yet, beside the others, and does not write over a file that is there")
+    func newFile() async throws {
+        try await run(Self.block("old")) { running in
+            let new = ProfileState(file: directory.path + "/new.yaml", text: Self.block("new"))
+            #expect(try await running.ask(ControlRequest(.profileApply, profiles: [new])).message == "1 rule added")
+            #expect(try await running.ask(ControlRequest(.status)).status?.profiles == [running.profile, new.file])
+            #expect(!FileManager.default.fileExists(atPath: new.file))
+            guard case .none = try await running.rules.followFiles() else {
+                Issue.record("a file that never was has not changed")
+                return
+            }
+            try Data("other".utf8).write(to: URL(filePath: new.file))
+            await #expect(throws: StartFailure.self) { _ = try await running.ask(ControlRequest(.profileSave)) }
+            #expect(unlink(new.file) == 0)
+            #expect(try await running.ask(ControlRequest(.profileSave, files: [new.file])).saved == [new.file])
+            #expect(try String(contentsOfFile: new.file, encoding: .utf8) == new.text)
+            await #expect(throws: StartFailure.self) {
+                _ = try await running.ask(ControlRequest(.profileSave, files: ["/no/such.yaml"]))
+            }
+        }
+    }
+}
+
 /// What a running Sluice is made of, without its log and its watching.
 private final class Running: Sendable {
     let profile: String
     let session: String
     let recorder: Recorder
+    let rules: RulesInForce
     private let server: ProxyServer
     private let control: ControlServer
 
@@ -134,10 +241,11 @@ private final class Running: Sendable {
             makeOutlet: { onRoom in Outlet(producer: recorder.makeProducer(onCredit: onRoom)) },
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
+        rules = RulesInForce(profile: loaded, paths: [profile], server: server, recorder: recorder)
         let target = RunningTarget(
             address: "127.0.0.1:\(server.address.port ?? 0)",
             session: session,
-            rules: RulesInForce(profile: loaded, paths: [profile], server: server, recorder: recorder),
+            rules: rules,
             holds: server.holds
         )
         control = try await ControlServer.start(target, in: [directory + "/run"])

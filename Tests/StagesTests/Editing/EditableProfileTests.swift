@@ -77,7 +77,10 @@ struct EditableProfileTests {
         "puts a rule into every form of a list",
         arguments: [
             ("block:\n- at: a\n", "block:\n- at: a\n- at: x\n  action: drop\n"),
-            ("block:\n    -   at: a # c\n    # own\n", "block:\n    -   at: a # c\n    - at: x\n      action: drop\n    # own\n"),
+            (
+                "block:\n    -   at: a # c\n    # own\n",
+                "block:\n    -   at: a # c\n    - at: x\n      action: drop\n    # own\n"
+            ),
             ("block: [ { at: a } ] # c\n", "block: [ { at: a }, { at: x, action: drop } ] # c\n"),
             (
                 "block: [ # ads\n  { at: a }, # first\n  # second\n  { at: b }\n] # end\n",
@@ -90,7 +93,10 @@ struct EditableProfileTests {
             ),
             ("block: [] # none\n", "block: # none\n  - at: x\n    action: drop\n"),
             ("block: # none\n", "block: # none\n  - at: x\n    action: drop\n"),
-            ("block:\n  - at: a\n\n  - at: b\n\nname: n\n", "block:\n  - at: a\n\n  - at: b\n\n  - at: x\n    action: drop\n\nname: n\n"),
+            (
+                "block:\n  - at: a\n\n  - at: b\n\nname: n\n",
+                "block:\n  - at: a\n\n  - at: b\n\n  - at: x\n    action: drop\n\nname: n\n"
+            ),
             ("block:\n  - at: a", "block:\n  - at: a\n  - at: x\n    action: drop\n"),
         ]
     )
@@ -140,7 +146,9 @@ struct EditableProfileTests {
             try edit(text) { try $0.setEnabled(id(0, .noCaching), false) } == "version: 1\nno-caching: false # all\n"
         )
         #expect(
-            try edit("version: 1\nno-caching: false # all\n") { try $0.insert(RuleText("only: x"), into: .tool(.noCaching)) }
+            try edit("version: 1\nno-caching: false # all\n") {
+                try $0.insert(RuleText("only: x"), into: .tool(.noCaching))
+            }
                 == "version: 1\nno-caching: # all\n  - only: x\n"
         )
     }
@@ -177,7 +185,10 @@ struct EditableProfileTests {
             ("block: { at: a }\n", "block: { at: a, enabled: false }\n"),
             ("block: [ at: a ]\n", "block: [ { at: a, enabled: false } ]\n"),
             ("block:\n  at: a", "block:\n  at: a\n  enabled: false\n"),
-            ("block:\n  - at:\n      - a\n      - b # c\n    action: drop\n", "block:\n  - at:\n      - a\n      - b # c\n    enabled: false\n    action: drop\n"),
+            (
+                "block:\n  - at:\n      - a\n      - b # c\n    action: drop\n",
+                "block:\n  - at:\n      - a\n      - b # c\n    enabled: false\n    action: drop\n"
+            ),
             ("block:\n  - at: a\n    enabled:  true  # yes\n", "block:\n  - at: a\n    enabled:  false  # yes\n"),
         ]
     )
@@ -192,7 +203,8 @@ struct EditableProfileTests {
 
     @Test("takes rules out with the comments directly above them; with the last goes the section")
     func remove() throws {
-        let text = "# top\nversion: 1\n\n# tool\nblock:\n  # one\n  - at: a\n\n  # two\n  - at: b # c\n\n# next\nname: n\n"
+        let text =
+            "# top\nversion: 1\n\n# tool\nblock:\n  # one\n  - at: a\n\n  # two\n  - at: b # c\n\n# next\nname: n\n"
         #expect(
             try edit(text) { try $0.remove(id(0)) }
                 == "# top\nversion: 1\n\n# tool\nblock:\n  # two\n  - at: b # c\n\n# next\nname: n\n"
@@ -274,7 +286,8 @@ struct EditableProfileTests {
         var profile = EditableProfile(text: "version: 1\nblock: [ { at: a } ]\n", file: nil)
         let before = profile
         for (rule, message) in [
-            ("at: x\n acton: drop", "rule:2:"), ("at: x\nacton: drop", "rule:2:1: "), ("", "rule:1:1: the rule is empty"),
+            ("at: x\n acton: drop", "rule:2:"), ("at: x\nacton: drop", "rule:2:1: "),
+            ("", "rule:1:1: the rule is empty"),
             ("at: x\n---\nat: y", "rule:"), ("- at: x\n- at: y", "rule:1:1: this is a list of 2 rules"),
             ("just text", "rule:1:1: "), ("at: x }", "rule:"), ("&a at: x", "rule:"),
         ] {
@@ -293,7 +306,8 @@ struct EditableProfileTests {
     @Test("refuses what would make the profile wrong, but lets a wrong one be mended rule by rule")
     func mistakes() throws {
         var tested = EditableProfile(
-            text: "version: 1\nblock: { name: n, at: a.example }\nexpect: { request: GET http://a.example/, fires: [block/n] }\n",
+            text:
+                "version: 1\nblock: { name: n, at: a.example }\nexpect: { request: GET http://a.example/, fires: [block/n] }\n",
             file: nil
         )
         #expect(throws: ProfileError.self) { try tested.remove(id(0)) }
