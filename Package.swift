@@ -86,7 +86,8 @@ let package = Package(
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "Runner", "Console", "Terminal", "ProxyServer", "Stages", "Wire", "HTTPModel", "Content", "Recording", "Sharing",
+                "Runner", "Console", "Terminal", "ProxyServer", "Stages", "Wire", "HTTPModel", "Content", "Recording",
+                "Sharing",
                 nioCore, argumentParser,
             ],
             swiftSettings: strict
@@ -124,7 +125,8 @@ let package = Package(
         tests(
             "ConsoleTests",
             [
-                "Console", "Recording", "HTTPModel", "Terminal", "Stages", "Sharing", "Content", "ExchangeCore", "Runner",
+                "Console", "Recording", "HTTPModel", "Terminal", "Stages", "Sharing", "Content", "ExchangeCore",
+                "Runner",
                 nioCore,
             ]
         ),

@@ -43,7 +43,8 @@ struct Sluice: AsyncParsableCommand {
             """,
         version: "sluice \(SluiceVersion.current)",
         subcommands: [
-            ConsoleCommand.self, Run.self, DemoCommand.self, Open.self, Attach.self, List.self, Show.self, Why.self, Export.self, ProfileCommand.self,
+            ConsoleCommand.self, Run.self, DemoCommand.self, Open.self, Attach.self, List.self, Show.self, Why.self,
+            Export.self, ProfileCommand.self,
             ToolCommand.self,
             ThrottleCommand.self, HoldCommand.self, Import.self, CA.self,
         ],

@@ -150,7 +150,9 @@ final class ConsoleLoop {
     }
 
     private func drawIfDue() {
-        guard isDirty, ContinuousClock.now - lastFrame >= .milliseconds(1000 / ConsoleLoop.framesPerSecond) else { return }
+        guard isDirty, ContinuousClock.now - lastFrame >= .milliseconds(1000 / ConsoleLoop.framesPerSecond) else {
+            return
+        }
         draw()
     }
 

@@ -16,6 +16,8 @@ public struct ConsoleServices: Sendable {
     public var trustText: String
     /// What was said while the proxy started.
     public var remarks: [String] = []
+    /// What goes on beside the console until it ends; `nil` for nothing.
+    public var background: (@Sendable () async -> Void)?
 
     /// Puts the services together.
     public init(

@@ -79,7 +79,9 @@ extension EffectRunner {
             start { [self] in
                 let outcome = await untilCancelled(since: begun) {
                     await sender.run(request, plan) { progress in
-                        inbox.send(.job(Job(id: .repeating, title: RepeatText.brief(progress), progress: nil, startedAt: 0)))
+                        inbox.send(
+                            .job(Job(id: .repeating, title: RepeatText.brief(progress), progress: nil, startedAt: 0))
+                        )
                     }
                 }
                 inbox.send(.jobEnded(.repeating))
@@ -134,9 +136,12 @@ extension EffectRunner {
             let reply: ControlReply
             let words: String
             switch decision {
-            case .execute: (reply, words) = (try await steering.ask(ControlRequest(.holdExecute, ids: ids)), "on its way")
+            case .execute:
+                (reply, words) = (try await steering.ask(ControlRequest(.holdExecute, ids: ids)), "on its way")
             case .cancel:
-                (reply, words) = (try await steering.ask(ControlRequest(.holdCancel, ids: ids)), "on its way as it came")
+                (reply, words) = (
+                    try await steering.ask(ControlRequest(.holdCancel, ids: ids)), "on its way as it came"
+                )
             case .abort: (reply, words) = (try await steering.ask(ControlRequest(.holdAbort, ids: ids)), "aborted")
             case .edited(let text):
                 var edit = HoldEdit()

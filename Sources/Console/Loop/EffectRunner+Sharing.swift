@@ -127,10 +127,12 @@ extension SessionReader {
         try forEachRecord(pageSize: 2_000) { record in
             guard query.focusedHosts.isEmpty || query.focusedHosts.contains(record.url.host) else { return true }
             let id = record.id
-            let fits = try filter.decides(record) ?? {
-                guard let exchange = try self.exchange(id) else { return false }
-                return try filter.matches(exchange) { try self.body(of: id, side: $0, limit: 64 << 20) }
-            }()
+            let fits =
+                try filter.decides(record)
+                ?? {
+                    guard let exchange = try self.exchange(id) else { return false }
+                    return try filter.matches(exchange) { try self.body(of: id, side: $0, limit: 64 << 20) }
+                }()
             if fits { ids.append(id) }
             return true
         }

@@ -51,12 +51,14 @@ final class EffectRunner: Sendable {
             try SessionDesk(path: path) { [inbox] in inbox.send(.desk($0)) }
         }
         connected.withLock { $0 = Connected(services: services, desk: desk) }
+        inbox.send(.ready(authority: services.authorityPath))
         for remark in services.remarks { inbox.send(.said(remark, .info)) }
         let waiting = waiting.withLock { waiting in
             defer { waiting = [] }
             return waiting
         }
         for effect in waiting { perform(effect) }
+        if let background = services.background { start(background) }
         poll()
         loadRules()
     }

@@ -49,7 +49,11 @@ enum SystemClipboard {
 
     private static func run(_ command: [String], _ text: String, _ environment: [String: String]) -> Bool {
         let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-        guard let path = folders.map({ "\($0)/\(command[0])" }).first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
+        guard
+            let path = folders.map({ "\($0)/\(command[0])" }).first(where: {
+                FileManager.default.isExecutableFile(atPath: $0)
+            })
+        else {
             return false
         }
         let process = Process()

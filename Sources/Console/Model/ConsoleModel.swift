@@ -192,7 +192,8 @@ public enum JumpChoice: String, CaseIterable, Sendable, Hashable {
 extension ConsoleModel {
     /// Whether the screen shows something that changes with time alone.
     var needsClock: Bool {
-        !proxy.holds.isEmpty || !jobs.isEmpty || isLive || notices.last.map { now - $0.at < Notice.shown + 200_000 } == true
+        !proxy.holds.isEmpty || !jobs.isEmpty || isLive
+            || notices.last.map { now - $0.at < Notice.shown + 200_000 } == true
             || list.rows.values.contains { $0.state == .inFlight }
     }
 }

@@ -59,7 +59,8 @@ public enum Theme: String, CaseIterable, Sendable, Hashable {
 
     /// Something that waits for the user.
     var alert: Style {
-        self == .plain ? Style(.standard, on: .standard, [.bold, .reverse]) : Style(color(16, 231), on: color(215, 130), .bold)
+        self == .plain
+            ? Style(.standard, on: .standard, [.bold, .reverse]) : Style(color(16, 231), on: color(215, 130), .bold)
     }
 
     /// The colours of highlights, by their number.
@@ -67,7 +68,8 @@ public enum Theme: String, CaseIterable, Sendable, Hashable {
         let dark: [UInt8] = [22, 53, 17, 58, 23, 52]
         let light: [UInt8] = [194, 225, 189, 230, 195, 224]
         let index = (number - 1) % dark.count
-        return self == .plain ? Style(.standard, on: .standard, .underline)
+        return self == .plain
+            ? Style(.standard, on: .standard, .underline)
             : Style(.standard, on: color(dark[index], light[index]))
     }
 

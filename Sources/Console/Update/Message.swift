@@ -14,6 +14,8 @@ public enum Message: Sendable {
     case tick(Int64)
     /// The session's desk has answered.
     case desk(DeskEvent)
+    /// The proxy runs or the session is open; where the authority's certificate is.
+    case ready(authority: String)
     /// The proxy runs, or has changed.
     case proxy(ControlStatus, [HoldSummary])
     /// The proxy has ended or cannot be reached; why.

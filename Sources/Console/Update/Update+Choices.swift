@@ -22,7 +22,9 @@ extension ConsoleModel {
         case .copy: return ("Copy", CopyForm.allCases.map { .init($0.rawValue, $0.title) })
         case .export:
             let what = marks.isEmpty ? "\(list.total) in the list" : "\(marks.count) marked"
-            return ("Export \(what) as", ExportRequest.Form.allCases.map { .init($0.rawValue, $0.rawValue.uppercased()) })
+            return (
+                "Export \(what) as", ExportRequest.Form.allCases.map { .init($0.rawValue, $0.rawValue.uppercased()) }
+            )
         case .preset:
             let off = PickerState.Item("off", "No throttling")
             return ("Network", [off] + ThrottlePreset.all.map { .init($0.name, $0.name, detail: $0.conditions.brief) })

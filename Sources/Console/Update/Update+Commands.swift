@@ -38,13 +38,15 @@ extension ConsoleModel {
         case .stand: return setStand(argument)
         case .fold: return toggleFold()
         case .sort: return argument.map { sort($0) } ?? pick(.sort)
-        case .columns: return withArgument(command, argument, "Columns, for example: id method path status") {
-            $0.setColumns($1)
-        }
+        case .columns:
+            return withArgument(command, argument, "Columns, for example: id method path status") {
+                $0.setColumns($1)
+            }
         case .focusHost: return focusHost(argument)
-        case .highlight: return withArgument(command, argument, "Filter of what is to be coloured; empty for none") {
-            $0.setHighlight($1)
-        }
+        case .highlight:
+            return withArgument(command, argument, "Filter of what is to be coloured; empty for none") {
+                $0.setHighlight($1)
+            }
         case .mark: return mark()
         case .compare: return compare(argument)
         case .jumpKind: return argument.map { chooseJump($0) } ?? pick(.jump)
@@ -66,9 +68,10 @@ extension ConsoleModel {
         case .abort: return decide(.abort, argument)
         case .copy: return argument.map { copy($0) } ?? pick(.copy)
         case .copyCurl: return copy(CopyForm.curl.rawValue)
-        case .saveBody: return withArgument(command, argument, "File for the body") { model, path in
-            model.selectedID.map { [.saveBody($0, path: path)] } ?? []
-        }
+        case .saveBody:
+            return withArgument(command, argument, "File for the body") { model, path in
+                model.selectedID.map { [.saveBody($0, path: path)] } ?? []
+            }
         case .export: return argument.map { export($0) } ?? pick(.export)
         case .repeatRequest: return selected(argument).map { [.send(draft: "", $0)] } ?? []
         case .compose: return selected(argument).map { [.openRequest($0)] } ?? []

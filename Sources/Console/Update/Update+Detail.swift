@@ -57,7 +57,10 @@ extension ConsoleModel {
         let word = word.lowercased()
         let byNumber = Int(word).flatMap { detail.pages.indices.contains($0 - 1) ? detail.pages[$0 - 1] : nil }
         guard let page = byNumber ?? DetailPage.allCases.first(where: { $0.rawValue.hasPrefix(word) }) else {
-            tell("There is no page '\(word.prefix(40))': \(detail.pages.map(\.rawValue).joined(separator: ", ")).", .error)
+            tell(
+                "There is no page '\(word.prefix(40))': \(detail.pages.map(\.rawValue).joined(separator: ", ")).",
+                .error
+            )
             return []
         }
         detail.isOpen = true

@@ -16,7 +16,9 @@ extension ConsoleModel {
             overlays[overlays.count - 1] = .panel(panel)
             return []
         case .holds(let selected):
-            overlays[overlays.count - 1] = .holds(selected: min(max(0, selected + lines), max(0, proxy.holds.count - 1)))
+            overlays[overlays.count - 1] = .holds(
+                selected: min(max(0, selected + lines), max(0, proxy.holds.count - 1))
+            )
             return []
         case .picker, .prompt, .confirm, .editor: return []
         case nil: break

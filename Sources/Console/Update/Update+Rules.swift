@@ -10,7 +10,10 @@ extension ConsoleModel {
         let words = word.split(separator: " ").map(String.init)
         guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return unknownTool(word) }
         guard let state = proxy.tool(tool), state.rules > 0 else {
-            tell("\(tool.title) has no rules yet; \(panelKeys(tool)) opens its panel, a \(tool.letter) makes one.", .error)
+            tell(
+                "\(tool.title) has no rules yet; \(panelKeys(tool)) opens its panel, a \(tool.letter) makes one.",
+                .error
+            )
             return tool == .throttle ? pick(.preset) : []
         }
         let isOn = words.count > 1 ? words[1] == "on" : !state.isOn

@@ -11,6 +11,7 @@ extension ConsoleModel {
         case .resized(let size): return resize(to: size)
         case .tick(let now): return tick(now)
         case .desk(let event): return take(event)
+        case .ready(let authority): proxy.authorityPath = authority
         case .proxy(let status, let holds): return take(status, holds)
         case .proxyLost(let reason): proxy.problem = reason
         case .rules(let texts):

@@ -135,7 +135,8 @@ enum FooterView {
         case .panel(let panel):
             let preset = panel.tool == .throttle ? [("p", "preset")] : []
             return [
-                ("enter", "edit"), ("a", "add"), ("space", "on/off"), ("d", "delete"), ("J K", "move"), ("o", "tool on/off"),
+                ("enter", "edit"), ("a", "add"), ("space", "on/off"), ("d", "delete"), ("J K", "move"),
+                ("o", "tool on/off"),
             ] + preset + [("u", "undo"), ("ctrl-s", "save"), ("esc", "close")]
         case .holds:
             return [

@@ -52,7 +52,9 @@ enum TitleView {
             let isOpen = model.view == view
             let name = view.rawValue.prefix(1).uppercased() + view.rawValue.dropFirst()
             let style = isOpen ? theme.bar.with([.bold, .underline]) : theme.bar
-            x += 1 + screen.write(isOpen ? "[\(name)]" : " \(name) ", x: x, y: rect.y, style: style, limit: rect.maxX - x)
+            x +=
+                1
+                + screen.write(isOpen ? "[\(name)]" : " \(name) ", x: x, y: rect.y, style: style, limit: rect.maxX - x)
         }
         let right = TextWidth.cutMiddle(source(model), to: max(0, rect.maxX - x - 2))
         screen.write(right, x: rect.maxX - TextWidth.columns(right) - 1, y: rect.y, style: theme.bar)

@@ -73,7 +73,8 @@ enum DocumentView {
             let line = document.lines[number]
             let isCursor = hasCursor && index == reading.cursor
             let sign: Character =
-                line.fold == nil ? (found.contains(number) ? "»" : isCursor ? ">" : " ")
+                line.fold == nil
+                ? (found.contains(number) ? "»" : isCursor ? ">" : " ")
                 : reading.folds.contains(number) ? "▸" : "▾"
             screen[rect.x, y] = Cell(sign, style: isCursor ? theme.key : theme.faint)
             let area = Rect(x: rect.x + 1, y: y, width: rect.width - 1, height: rect.maxY - y)

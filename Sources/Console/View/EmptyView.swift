@@ -47,7 +47,10 @@ enum EmptyView {
             [Span("one program, with everything set for it", .label)],
             [Span("  sluice run -- npm test", .string)],
             [Span("a browser or a phone", .label)],
-            [Span("  HTTP proxy: this machine, port \(port); then trust the certificate: "), Span("!", .key), Span(" says how")],
+            [
+                Span("  HTTP proxy: this machine, port \(port); then trust the certificate: "), Span("!", .key),
+                Span(" says how"),
+            ],
             [], [Span("?", .key), Span(" help   "), Span(":", .key), Span(" all commands")],
         ]
     }

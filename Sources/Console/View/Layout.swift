@@ -29,7 +29,8 @@ public struct Layout: Sendable, Hashable {
         var rest = Rect(Size(width: model.size.width, height: model.size.height))
         if model.size.height >= 8 { (rest, footer) = rest.splitBottom(1) }
         if model.size.height >= 4 { (rest, status) = rest.splitBottom(1) }
-        let showsFilter = model.filter.isEditing || !model.filter.applied.isEmpty || model.list.query.bodyText != nil
+        let showsFilter =
+            model.filter.isEditing || !model.filter.applied.isEmpty || model.list.query.bodyText != nil
             || !model.list.query.focusedHosts.isEmpty
         if showsFilter {
             let rows = model.filter.error == nil || model.size.height < 10 ? 1 : 2

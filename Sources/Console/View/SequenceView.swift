@@ -67,7 +67,8 @@ enum SequenceView {
     /// The columns that fit, with their widths; host and path share what is left.
     static func columns(_ model: ConsoleModel, width: Int) -> [Drawn] {
         let fixed: [Column: Int] = [
-            .id: max(4, String(model.list.sessionTotal).count + 2), .start: 8, .method: 7, .status: 6, .type: 10, .size: 8,
+            .id: max(4, String(model.list.sessionTotal).count + 2), .start: 8, .method: 7, .status: 6, .type: 10,
+            .size: 8,
             .time: 8, .waterfall: 20,
         ]
         let automatic: [Column] =

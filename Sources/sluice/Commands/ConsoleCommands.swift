@@ -155,6 +155,25 @@ enum LiveServices {
         return services(running, remarks.all)
     }
 
+    /// Starts the demo: an origin, a proxy, and a client that goes on until the console ends.
+    static func startDemo(session: String?, _ stopping: Stopping) async throws -> ConsoleServices {
+        let origin = try await DemoOrigin.start()
+        await stopping.add { await origin.stop() }
+        var (settings, _) = try Demo.settings(for: origin, session: session)
+        settings.output = .quiet
+        let remarks = Remarks()
+        let running = try await RunningProxy.start(settings, print: { _ in }, complain: { remarks.add($0) })
+        await stopping.add {
+            let summary = await running.stop()
+            StandardStreams.error(RunSummary.text(summary))
+        }
+        var services = services(running, remarks.all)
+        services.background = {
+            await Demo.drive(origin, through: running.address, authority: running.authority, forever: true)
+        }
+        return services
+    }
+
     /// What the console needs of a proxy that runs.
     static func services(_ running: RunningProxy, _ remarks: [String]) -> ConsoleServices {
         let authority = StandardPaths.authorityCertificate

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 import Runner
 
 struct DemoCommand: AsyncParsableCommand {
@@ -6,15 +7,20 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "See Sluice at work on traffic of its own, without any network.",
         discussion: """
-            An origin for HTTP and HTTPS and a client are started inside this process; a handful of telling exchanges \
-            go through a real proxy and are recorded.
+            An origin and a client are started inside this process; exchanges of every kind go through a real proxy and \
+            are recorded. On a terminal the console shows them as they come; elsewhere they are printed.
             """
     )
 
     @Option(help: "The session file to record to. (default: a new one)")
     var session: String?
 
+    @Flag(help: "Print what passes and end, on a terminal too.")
+    var plain = false
+
     func run() async throws {
-        try await Demo.run(session: session)
+        guard Screen.isThere, !plain else { return try await Demo.run(session: session) }
+        let session = session
+        try await Screen.run(.demo) { try await LiveServices.startDemo(session: session, $0) }
     }
 }
