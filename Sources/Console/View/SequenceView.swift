@@ -101,7 +101,7 @@ enum SequenceView {
     ) -> Content {
         switch drawn.column {
         case .id: return (signs(record, model) + record.id.description, .faint, true)
-        case .start: return (Timestamp.clock(record.startedAt), .faint, false)
+        case .start: return (String(Timestamp.clock(record.startedAt).prefix(8)), .faint, false)
         case .method: return (record.method, .keyword, false)
         case .host: return (host(record, drawn.width), nil, false)
         case .path: return (path(record), nil, false)
