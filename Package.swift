@@ -125,7 +125,8 @@ let package = Package(
         tests(
             "ConsoleTests",
             [
-                "Console", "Recording", "HTTPModel", "Terminal", "Stages", "Sharing", "Content", "ExchangeCore", "Runner",
+                "Console", "Recording", "HTTPModel", "Terminal", "Stages", "Sharing", "Content", "ExchangeCore",
+                "Runner",
                 nioCore,
             ]
         ),

@@ -110,6 +110,9 @@ struct MessagePageTests {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n"
         let lines = Example.lines(.response, Example.exchange(response: head), source)
         #expect(lines.contains { $0.hasPrefix("Body  application/json; 27 B; ") })
+        #expect(lines.contains(#"    "a": 1"#))
+        let overview = Example.lines(.overview, Example.exchange(response: head), source)
+        #expect(overview.contains { $0.hasSuffix("7 B decoded from gzip, 385 % on the wire") })
     }
 
     @Test func `a truncated coding is told of, not hidden`() {
