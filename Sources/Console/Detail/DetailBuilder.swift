@@ -39,7 +39,7 @@ public struct DetailBuilder {
     public func document(_ options: DetailOptions) -> DetailDocument {
         var writer = DetailWriter(options)
         switch options.page {
-        case .overview: OverviewPage(exchange: exchange, now: now).write(into: &writer)
+        case .overview: OverviewPage(exchange: exchange, source: source, now: now).write(into: &writer)
         case .request: MessagePage(exchange, source: source, isRequest: true).write(into: &writer)
         case .response: MessagePage(exchange, source: source, isRequest: false).write(into: &writer)
         case .messages: StreamPage(exchange: exchange, source: source).write(into: &writer)

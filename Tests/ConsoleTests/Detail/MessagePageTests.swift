@@ -102,14 +102,16 @@ struct MessagePageTests {
         let source = BodySource()
         // printf '{"a":1}' | gzip
         let gzip: [UInt8] = [
-            0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 0, 0x03, 0xAB, 0x56, 0x4A, 0x54, 0xB2, 0x32, 0xAC, 0x05, 0, 0x33, 0xFC,
-            0x61,
-            0x75, 0x07, 0, 0, 0,
+            0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xAB, 0x56, 0x4A, 0x54, 0xB2, 0x32, 0xAC, 0x05,
+            0x00, 0xAF, 0xAC, 0x1B, 0x56, 0x07, 0x00, 0x00, 0x00,
         ]
         source.set(.responseReceived, gzip)
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n"
         let lines = Example.lines(.response, Example.exchange(response: head), source)
         #expect(lines.contains { $0.hasPrefix("Body  application/json; 27 B; ") })
+        #expect(lines.contains(#"    "a": 1"#))
+        let overview = Example.lines(.overview, Example.exchange(response: head), source)
+        #expect(overview.contains { $0.hasSuffix("7 B decoded from gzip, 385 % on the wire") })
     }
 
     @Test func `a truncated coding is told of, not hidden`() {

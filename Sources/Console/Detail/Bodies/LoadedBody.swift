@@ -109,16 +109,17 @@ struct LoadedBody {
         var facts: [String] = []
         if let mediaType { facts.append(mediaType.essence) }
         facts.append(Measures.size(recordedSize))
-        if !codings.isEmpty {
-            let names = codings.map(\.description).joined(separator: ", ")
-            if isCut || problem != nil || bytes.readableBytes == 0 {
-                facts.append(names)
-            } else {
-                let percent = recordedSize * 100 / Int64(bytes.readableBytes)
-                let decoded = Measures.size(Int64(bytes.readableBytes))
-                facts.append("\(decoded) decoded from \(names), \(percent) % on the wire")
-            }
-        }
+        if let decodedFact { facts.append(decodedFact) }
         return facts
+    }
+
+    /// What its content coding saved, for example `45.0 KB decoded from gzip, 27 % on the wire`; only the names of the
+    /// codings where not all of it was decoded, `nil` where there is none.
+    var decodedFact: String? {
+        guard !codings.isEmpty else { return nil }
+        let names = codings.map(\.description).joined(separator: ", ")
+        guard !isCut, problem == nil, bytes.readableBytes > 0 else { return names }
+        let percent = recordedSize * 100 / Int64(bytes.readableBytes)
+        return "\(Measures.size(Int64(bytes.readableBytes))) decoded from \(names), \(percent) % on the wire"
     }
 }

@@ -19,9 +19,7 @@ enum FieldDifference {
         var value: String
     }
 
-    /// The entries: those of the first list in its order, then what was added.
-    ///
-    /// - Parameter ignoringCase: whether names in another case are the same.
+    /// The entries: those of the first list in its order, then what was added; names may be the same in any case.
     static func entries(
         _ before: [(name: String, value: String)],
         _ after: [(name: String, value: String)],

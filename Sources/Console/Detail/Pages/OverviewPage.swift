@@ -5,6 +5,7 @@ import Sharing
 /// What happened in an exchange, at a glance.
 struct OverviewPage {
     let exchange: RecordedExchange
+    let source: any ExchangeSource
     let now: Int64?
 
     private var record: ExchangeRecord { exchange.record }
@@ -122,7 +123,16 @@ struct OverviewPage {
     private func sizes(_ writer: inout DetailWriter) {
         let sizes = record.sizes
         writer.fact("request", size(head: sizes.requestHead, body: sizes.requestBody, wire: sizes.requestWire))
+        coding(.requestReceived, &writer)
         writer.fact("response", size(head: sizes.responseHead, body: sizes.responseBody, wire: sizes.responseWire))
+        coding(.responseReceived, &writer)
+    }
+
+    /// What the content coding of a body saved, as far as its beginning tells.
+    private func coding(_ side: BodySide, _ writer: inout DetailWriter) {
+        guard exchange.messages.fields(of: side).contains(.contentEncoding) else { return }
+        let body = LoadedBody(exchange, side, source: source, limit: writer.options.bodyLimit)
+        writer.fact("", body.decodedFact)
     }
 
     private func size(head: Int64, body: Int64, wire: Int64) -> String {
