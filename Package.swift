@@ -118,7 +118,7 @@ let package = Package(
             "ProxyServerTests",
             ["ProxyServer", "ExchangeCore", "Support", "Wire", "HTTPModel", nioCore, nioPosix, nioEmbedded, logging]
         ),
-        tests("RecordingTests", ["Recording", "HTTPModel", "RecorderCrashChild", nioCore]),
+        tests("RecordingTests", ["Recording", "HTTPModel", "Content", "RecorderCrashChild", nioCore]),
         tests("SharingTests", ["Sharing", "Content", "HTTPModel", nioCore, nioPosix]),
         tests(
             "RunnerTests",
