@@ -65,7 +65,7 @@ struct ScanTests {
             ]
         for text in filters {
             let filter = try Filter(text)
-            let expected = try records.filter { try #require(filter.decides($0)) }.map(\.id.number)
+            let expected = records.filter { filter.decides($0) == true }.map(\.id.number)
             var scan = ExchangeScan(filter)
             #expect(try reader.step(&scan, in: 1...400, order: .oldestFirst).matches == expected, "\(text)")
             #expect(try reader.step(&scan, in: 1...400).matches == expected.reversed(), "\(text)")
