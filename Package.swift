@@ -119,6 +119,7 @@ let package = Package(
             "ProxyServerTests",
             ["ProxyServer", "ExchangeCore", "Support", "Wire", "HTTPModel", nioCore, nioPosix, nioEmbedded, logging]
         ),
+<<<<<<< HEAD
         tests("RecordingTests", ["Recording", "HTTPModel", "Content", "Support", "RecorderCrashChild", nioCore]),
         tests("SharingTests", ["Sharing", "Content", "HTTPModel", "Support", nioCore, nioPosix]),
         tests("TerminalTests", ["Terminal", "CNcurses"]),
@@ -130,6 +131,10 @@ let package = Package(
                 nioCore,
             ]
         ),
+=======
+        tests("RecordingTests", ["Recording", "HTTPModel", "Content", "RecorderCrashChild", nioCore]),
+        tests("SharingTests", ["Sharing", "Content", "HTTPModel", nioCore, nioPosix]),
+>>>>>>> 31ef355fa6a344cc60be062eba29a669cc8580e1
         tests(
             "RunnerTests",
             [

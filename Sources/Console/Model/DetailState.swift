@@ -12,6 +12,10 @@ public struct DetailState: Sendable {
     public var options = DetailOptions()
     /// What is shown, once it is there.
     public var document: DetailDocument?
+    /// Which exchange the document is of.
+    public var shown: ExchangeID?
+    /// Which page of it the document is.
+    public var shownPage: DetailPage?
     /// The lines of the document that are drawn: folded blocks and wrapped lines come to it.
     public var reading = ReadingState()
     /// Which question the document answers.

@@ -42,6 +42,7 @@ final class DeskMailbox<Command: Sendable>: Sendable {
     /// Takes all there is; `nil` once the mailbox is closed.
     ///
     /// - Parameter waits: whether to wait until there is something.
+    /// - Returns: what was asked, in order.
     func take(waits: Bool) -> [Command]? {
         while true {
             let (commands, isClosed) = state.withLock { state -> ([Command], Bool) in

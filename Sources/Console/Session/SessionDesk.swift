@@ -56,17 +56,23 @@ public final class SessionDesk: Sendable {
         }
     }
 
-    /// Reads rows by their distance from the list's end: 0 is the last row. Answered by `.rows`.
+    /// Reads rows by their distance from the list's end: 0 is the last row.
+    ///
+    /// Answered by `.rows`.
     public func load(last rows: Range<Int>, generation: Int) {
         pages.put(.rows(rows, generation: generation))
     }
 
-    /// Asks where an exchange is in the list. Answered by `.position`.
+    /// Asks where an exchange is in the list.
+    ///
+    /// Answered by `.position`.
     public func locate(_ id: ExchangeID, generation: Int) {
         pages.put(.locate(id, generation: generation))
     }
 
-    /// Looks for the next row of a kind. Answered by `.found`; ends with the next search, query or ``cancel()``.
+    /// Looks for the next row of a kind.
+    ///
+    /// Answered by `.found`; ends with the next search, query or ``cancel()``.
     ///
     /// - Parameters:
     ///   - kind: what to look for.
@@ -77,12 +83,16 @@ public final class SessionDesk: Sendable {
         passes.put(.find(kind, from: row, forward: forward, generation: generation))
     }
 
-    /// Reads one exchange with heads and trace. Answered by `.exchange`.
+    /// Reads one exchange with heads and trace.
+    ///
+    /// Answered by `.exchange`.
     public func loadExchange(_ id: ExchangeID) {
         pages.put(.exchange(id))
     }
 
-    /// Counts the children of a node, over the exchanges of the list. Answered by `.structure`, several times while the
+    /// Counts the children of a node, over the exchanges of the list.
+    ///
+    /// Answered by `.structure`, several times while the
     /// counting goes on; asking again later is cheap, since what is new is counted as it comes.
     public func loadStructure(_ node: StructureNode, generation: Int) {
         passes.put(.structure(node, generation: generation))

@@ -42,8 +42,13 @@ extension ConsoleModel {
 
     mutating func show(_ document: DetailDocument, _ pages: [DetailPage], of id: ExchangeID, _ generation: Int) {
         guard detail.id == id, generation == detail.generation else { return }
+        let isOther = detail.shown != id || detail.shownPage != detail.options.page
         detail.pages = pages
         detail.document = document
+        detail.shown = id
+        detail.shownPage = detail.options.page
+        // What begins folded stays as the reader left it when the same page is read anew.
+        if isOther { detail.reading.folds = document.initialFolds }
         detail.reading.reveal(rows: Layout(self).detailRows, count: detail.visibleCount)
     }
 

@@ -94,7 +94,7 @@ enum DocumentView {
         on screen: inout CellBuffer
     ) -> Int {
         guard rect.width > 0 else { return 1 }
-        let indent = min(line.indent * 2, rect.width / 2)
+        let indent = min(line.indent, rect.width / 2)
         var x = rect.x + indent
         var row = 0
         for span in spans {

@@ -131,39 +131,34 @@ private struct URLText {
     var query: UnsafeBufferPointer<UInt8>?
 
     func passes(_ test: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool {
-        let isTunnel = scheme.elementsEqual("tunnel".utf8)
+        let isTunnel = scheme.count == 6 && scheme.elementsEqual("tunnel".utf8)
         let hasPath = !isTunnel && !(path.count == 1 && path[0] == UInt8(ascii: "*"))
         // "://", brackets, ":65535" (or whatever a number is written as) and "?".
         let capacity = scheme.count + host.count + 32 + (hasPath ? path.count + (query?.count ?? 0) : 0)
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
-            var count = 0
-            func put(_ byte: UInt8) {
-                buffer.initializeElement(at: count, to: byte)
-                count += 1
-            }
-            func put(_ bytes: UnsafeBufferPointer<UInt8>) {
-                for byte in bytes { put(byte) }
-            }
+            var text = URLBuffer(buffer)
             if !isTunnel {
-                put(scheme)
-                for byte in [UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "/")] { put(byte) }
+                text.put(scheme)
+                text.put(UInt8(ascii: ":"))
+                text.put(UInt8(ascii: "/"))
+                text.put(UInt8(ascii: "/"))
             }
             let isAddress = host.contains(UInt8(ascii: ":"))
-            if isAddress { put(UInt8(ascii: "[")) }
-            put(host)
-            if isAddress { put(UInt8(ascii: "]")) }
+            if isAddress { text.put(UInt8(ascii: "[")) }
+            text.put(host)
+            if isAddress { text.put(UInt8(ascii: "]")) }
             if port != defaultPort {
-                put(UInt8(ascii: ":"))
-                for byte in String(port).utf8 { put(byte) }
+                text.put(UInt8(ascii: ":"))
+                for byte in String(port).utf8 { text.put(byte) }
             }
             if hasPath {
-                put(path)
+                text.put(path)
                 if let query {
-                    put(UInt8(ascii: "?"))
-                    put(query)
+                    text.put(UInt8(ascii: "?"))
+                    text.put(query)
                 }
             }
-            return test(UnsafeBufferPointer(rebasing: buffer[..<count]))
+            return test(text.written)
         }
     }
 
@@ -171,5 +166,28 @@ private struct URLText {
     private var defaultPort: Int64? {
         if scheme.elementsEqual("https".utf8) || scheme.elementsEqual("wss".utf8) { return 443 }
         return scheme.elementsEqual("http".utf8) || scheme.elementsEqual("ws".utf8) ? 80 : nil
+    }
+}
+
+/// Memory that a URL is written into.
+private struct URLBuffer {
+    private let buffer: UnsafeMutableBufferPointer<UInt8>
+    private var count = 0
+
+    init(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
+        self.buffer = buffer
+    }
+
+    var written: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: buffer[..<count]) }
+
+    mutating func put(_ byte: UInt8) {
+        buffer.initializeElement(at: count, to: byte)
+        count += 1
+    }
+
+    mutating func put(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let start = bytes.baseAddress, let place = buffer.baseAddress else { return }
+        (place + count).initialize(from: start, count: bytes.count)
+        count += bytes.count
     }
 }

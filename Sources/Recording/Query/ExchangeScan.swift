@@ -11,10 +11,10 @@ public struct ExchangeScan: Sendable {
     public let bodyText: BodyText?
     /// Whether the filter has let anything pass, whatever was in its bodies.
     public private(set) var filterHasMatched = false
-    /// The filter's terms of which no exchange has held yet, each by itself.
-    ///
-    /// Terms that need messages or bodies are not among them where there are several.
-    public private(set) var unmatchedTerms: [Filter]
+    /// The filter's terms that must all hold.
+    private let terms: [Filter]
+    /// Which of them no exchange has passed yet, each by itself, as far as rows alone can tell.
+    private var isUnmatched: [Bool]
 
     let columns: Set<FilterColumn>
 
@@ -23,21 +23,40 @@ public struct ExchangeScan: Sendable {
         self.filter = filter
         self.bodyText = bodyText
         columns = filter.columns
-        let terms = filter.matchesEverything ? [] : filter.conjuncts
-        unmatchedTerms = terms.filter { terms.count == 1 || !$0.needsMessages && !$0.needsBodies }
+        terms = filter.conjuncts
+        isUnmatched = terms.map { _ in true }
+    }
+
+    /// The filter's terms of which no exchange has held yet, each by itself.
+    ///
+    /// Terms that need messages or bodies are not among them where there are several.
+    public var unmatchedTerms: [Filter] {
+        if filterHasMatched || filter.matchesEverything { return [] }
+        return terms.indices.filter { isUnmatched[$0] }.map { terms[$0] }
+            .filter { terms.count == 1 || !$0.needsMessages && !$0.needsBodies }
     }
 
     /// Whether the row alone, without heads and bodies, answers.
     public var needsRowsOnly: Bool { bodyText == nil && !filter.needsMessages && !filter.needsBodies }
 
-    /// Learns from a row which terms it passes.
-    fileprivate mutating func learn(_ row: LeanRow, passes: Bool) {
-        if passes {
-            filterHasMatched = true
-            unmatchedTerms = []
-        } else if !unmatchedTerms.isEmpty {
-            unmatchedTerms.removeAll { $0.decides(row) == true }
+    /// Whether a row passes, as far as it alone can tell; learns from it which terms hold of anything.
+    ///
+    /// No term is asked twice, and those after one that does not hold only as long as they have not held of any row.
+    fileprivate mutating func decides(_ row: LeanRow) -> Bool? {
+        var result: Bool? = true
+        for index in terms.indices where result != false || isUnmatched[index] {
+            switch terms[index].decides(row) {
+            case true: isUnmatched[index] = false
+            case false: result = false
+            case nil: if result == true { result = nil }
+            }
         }
+        return result
+    }
+
+    /// Notes that an exchange passes.
+    fileprivate mutating func learnMatch() {
+        filterHasMatched = true
     }
 }
 
@@ -173,15 +192,15 @@ extension SessionReader {
         found.looked += 1
         if row.isInFlight { found.inFlight.append(id) }
         let passes: Bool
-        if let decided = scan.filter.decides(row) {
+        if let decided = scan.decides(row) {
             passes = decided
         } else if let record = try record(ExchangeID(id), in: database) {
             passes = try matches(scan.filter, record, in: database)
         } else {
             passes = false
         }
-        scan.learn(row, passes: passes)
         guard passes else { return }
+        scan.learnMatch()
         if let text = scan.bodyText, try firstHit(of: text, in: id, database) == nil { return }
         found.matches.append(id)
     }

@@ -37,9 +37,10 @@ public struct ExchangeSorter: Sendable {
     /// How many exchanges there are.
     public var count: Int { entries.count }
 
-    /// The exchanges' numbers in order; those with equal keys by number.
+    /// Puts the exchanges in order, those with equal keys by number, and forgets them.
     ///
     /// - Parameter isDescending: whether to turn the whole order round.
+    /// - Returns: their numbers.
     public mutating func sorted(isDescending: Bool) -> [Int64] {
         if case .text = key {
             let ranks = texts.ranks()

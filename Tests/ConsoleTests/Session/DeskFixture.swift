@@ -75,7 +75,7 @@ final class DeskFixture {
     /// The rows of the list in its order.
     func rows(_ count: Int = 100) throws -> [ExchangeRecord?] {
         desk.load(last: 0..<count, generation: generation)
-        return try events.next { event in
+        return try events.next { event -> [ExchangeRecord?]? in
             guard case .rows(generation, first: 0, let rows) = event else { return nil }
             return rows
         }.reversed()

@@ -1,6 +1,7 @@
 import Console
 import Foundation
 import HTTPModel
+import NIOCore
 import Recording
 import Testing
 

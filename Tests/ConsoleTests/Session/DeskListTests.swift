@@ -1,5 +1,6 @@
 import Console
 import HTTPModel
+import NIOCore
 import Recording
 import Testing
 
