@@ -94,9 +94,10 @@ let package = Package(
         ),
 
         // Tests.
+        .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "Support",
-            dependencies: ["HTTPModel", "ExchangeCore", nioCore],
+            dependencies: ["HTTPModel", "ExchangeCore", "CSpawn", nioCore],
             path: "Tests/Support",
             swiftSettings: strict
         ),
@@ -109,7 +110,7 @@ let package = Package(
         tests("HTTPModelTests", ["HTTPModel", nioCore]),
         tests(
             "WireTests",
-            ["Wire", "HTTPModel", "COpenSSL", nioCore, nioEmbedded, nioHTTP1],
+            ["Wire", "HTTPModel", "Support", "COpenSSL", nioCore, nioEmbedded, nioHTTP1],
             exclude: ["HTTP1/Cases"]
         ),
         tests("ContentTests", ["Content", "HTTPModel", nioCore]),
@@ -119,7 +120,6 @@ let package = Package(
             "ProxyServerTests",
             ["ProxyServer", "ExchangeCore", "Support", "Wire", "HTTPModel", nioCore, nioPosix, nioEmbedded, logging]
         ),
-<<<<<<< HEAD
         tests("RecordingTests", ["Recording", "HTTPModel", "Content", "Support", "RecorderCrashChild", nioCore]),
         tests("SharingTests", ["Sharing", "Content", "HTTPModel", "Support", nioCore, nioPosix]),
         tests("TerminalTests", ["Terminal", "CNcurses"]),
@@ -131,21 +131,17 @@ let package = Package(
                 nioCore,
             ]
         ),
-=======
-        tests("RecordingTests", ["Recording", "HTTPModel", "Content", "RecorderCrashChild", nioCore]),
-        tests("SharingTests", ["Sharing", "Content", "HTTPModel", nioCore, nioPosix]),
->>>>>>> 31ef355fa6a344cc60be062eba29a669cc8580e1
         tests(
             "RunnerTests",
             [
                 "Runner", "ProxyServer", "Stages", "Recording", "Sharing", "ExchangeCore", "Content", "Wire",
-                "HTTPModel",
+                "HTTPModel", "Support",
                 nioCore, nioPosix, logging,
             ]
         ),
         tests(
             "EndToEndTests",
-            ["sluice", "Recording", "HTTPModel", nioCore, nioPosix],
+            ["sluice", "Recording", "HTTPModel", "Support", nioCore, nioPosix],
             exclude: ["Scripts"]
         ),
     ]
