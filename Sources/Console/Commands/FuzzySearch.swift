@@ -35,6 +35,7 @@ public enum FuzzySearch {
             guard found == query.count else { break }
             best = max(best ?? Int.min, total)
         }
-        return best
+        // Letters that are strewn over a long text are there by chance.
+        return best.flatMap { $0 < 0 ? nil : $0 }
     }
 }
