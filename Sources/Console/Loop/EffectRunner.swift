@@ -105,7 +105,7 @@ final class EffectRunner: Sendable {
 
     // MARK: - Looking for what has changed
 
-    /// Called some times a second: has the session grown, does a message wait, is a tool off?
+    /// Looks whether the session has grown, a message waits, or a tool is off; called some times a second.
     func poll() {
         guard let connected = connected.withLock({ $0 }) else { return }
         let count = polls.add(1, ordering: .relaxed).newValue
