@@ -94,7 +94,7 @@ final class EffectRunner: Sendable {
         case .openRequest(let id): openRequest(id)
         case .send(let draft, let id): send(draft, id)
         case .repeating(let id, let times, let parallel, let delay): repeatMany(id, times, parallel, delay)
-        case .trust: showTrust()
+        case .trust(let proxy, let look): showTrust(proxy, look)
         case .copyToTerminal, .externalEditor, .redraw, .suspend, .quit: break
         }
     }
@@ -176,9 +176,10 @@ final class EffectRunner: Sendable {
         }
     }
 
-    private func showTrust() {
+    private func showTrust(_ proxy: String, _ look: Look) {
         let text = services?.trustText ?? ""
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { DetailLine([Span(String($0))]) }
+        let words = text.split(separator: "\n", omittingEmptySubsequences: false).map { DetailLine([Span(String($0))]) }
+        let lines = PhonePage.lines(proxy, look) + words
         inbox.send(.report(title: "Point a client here, and let it trust Sluice", DetailDocument(lines: lines)))
     }
 }
