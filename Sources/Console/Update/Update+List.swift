@@ -100,6 +100,8 @@ extension ConsoleModel {
     /// Asks for the rows on the screen and some around them, where they are not known.
     mutating func loadRows(always: Bool = false) -> [Effect] {
         let rows = max(1, Layout(self).listRows)
+        // A list may have become shorter since it was scrolled.
+        list.bottom = min(max(0, list.bottom), max(0, list.total - 1))
         let wanted = list.bottom..<min(list.total, list.bottom + rows)
         guard always || wanted.contains(where: { list.rows[$0] == nil }) else { return [] }
         let around = max(0, list.bottom - rows)..<min(list.total, list.bottom + 2 * rows)

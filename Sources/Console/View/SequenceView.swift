@@ -190,7 +190,7 @@ enum SequenceView {
     private static func timeSpan(_ model: ConsoleModel, _ shown: Int) -> ClosedRange<Int64> {
         let records = (model.list.bottom..<model.list.bottom + shown).compactMap { model.list.rows[$0] }
         let start = records.map(\.startedAt).min() ?? 0
-        let end = records.map { $0.startedAt + max(0, $0.timings.total ?? 0) }.max() ?? 0
+        let end = records.map { $0.startedAt &+ max(0, $0.timings.total ?? 0) }.max() ?? 0
         return start...max(start, end)
     }
 

@@ -55,7 +55,9 @@ enum OverlayView {
             screen.write("│", x: rect.x, y: row, style: theme.frame)
             screen.write("│", x: rect.maxX - 1, y: row, style: theme.frame)
         }
-        screen.write(" \(title) ", x: rect.x + 2, y: rect.y, style: theme.style(.heading), limit: rect.width - 4)
+        if !title.isEmpty {
+            screen.write(" \(title) ", x: rect.x + 2, y: rect.y, style: theme.style(.heading), limit: rect.width - 4)
+        }
         return Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 4, height: rect.height - 2)
     }
 
