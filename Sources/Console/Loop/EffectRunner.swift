@@ -101,7 +101,7 @@ final class EffectRunner: Sendable {
 
     // MARK: - Looking for what has changed
 
-    /// Called some times a second: has the session grown, does a message wait, is a tool off?
+    /// Looks, some times a second, whether the session has grown, a message waits, or a tool is off.
     func poll() {
         guard let connected = connected.withLock({ $0 }) else { return }
         let count = polls.add(1, ordering: .relaxed).newValue

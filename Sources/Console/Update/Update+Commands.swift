@@ -7,6 +7,7 @@ extension ConsoleModel {
     /// - Parameters:
     ///   - command: the command.
     ///   - argument: what follows its word; `nil` where it was given by a key, so that a choice or a line may be opened.
+    /// - Returns: what is to be done outside of the model.
     public mutating func perform(_ command: Command, _ argument: String?) -> [Effect] {
         if let reason = whyNot(command) {
             tell(reason, .error)

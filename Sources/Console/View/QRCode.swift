@@ -9,7 +9,7 @@ struct QRCode: Sendable, Hashable {
 
     /// Encodes a text; `nil` where it has more than 271 bytes of UTF-8.
     ///
-    /// - Parameter mask: which of the eight masks is laid over the data; `nil` for the one that is easiest to read.
+    /// The mask is which of the eight is laid over the data; `nil` for the one that is easiest to read.
     init?(_ text: String, mask wanted: Int? = nil) {
         let bytes = Array(text.utf8)
         guard let version = QRVersion.fitting(bytes.count) else { return nil }

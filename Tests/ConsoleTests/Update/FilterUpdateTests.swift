@@ -25,7 +25,7 @@ struct FilterUpdateTests {
         _ = model.perform(.filter, "status:200")
         model.press("/")
         model.type(" x")
-        #expect(model.press("esc").words == ["query status:200 #4"])
+        #expect(model.press("esc").words == ["query status:200 #3"])
         #expect(model.filter.applied == "status:200")
     }
 
