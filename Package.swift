@@ -129,7 +129,8 @@ let package = Package(
                 "Console", "Recording", "HTTPModel", "Terminal", "Stages", "Sharing", "Content", "ExchangeCore",
                 "Runner",
                 nioCore,
-            ]
+            ],
+            exclude: ["Snapshots"]
         ),
         tests(
             "RunnerTests",

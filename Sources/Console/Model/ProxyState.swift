@@ -55,6 +55,8 @@ public struct RulesState: Sendable {
     public var texts: [Text] = []
     /// The texts before each change, the newest last.
     public var past: [[Text]] = []
+    /// Whether the console ends once the rules are in their files.
+    public var endsWhenSaved = false
 
     /// Whether something would be lost at the end.
     public var isUnsaved: Bool { texts.contains(where: \.isUnsaved) }

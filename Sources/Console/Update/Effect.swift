@@ -30,7 +30,7 @@ public enum Effect: Sendable {
     case send(draft: String, ExchangeID?)
     case repeating(ExchangeID, times: Int, parallel: Int, delay: Int)
     // The console.
-    case trust
+    case trust(proxy: String, Look)
     case externalEditor(EditorState)
     case copyToTerminal(String)
     case redraw

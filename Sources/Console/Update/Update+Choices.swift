@@ -124,7 +124,10 @@ extension ConsoleModel {
         switch choice.action {
         case nil: return []
         case .quit: return [.quit]
-        case .saveAndQuit: return [.saveRules(isForced: false), .quit]
+        case .saveAndQuit:
+            // The end waits for the files: where they cannot be written, nothing may be lost.
+            rules.endsWhenSaved = true
+            return [.saveRules(isForced: false)]
         case .repeating(let id, let words): return repeatMany(words, of: id, isConfirmed: true)
         case .overwriteRules: return [.saveRules(isForced: true)]
         }

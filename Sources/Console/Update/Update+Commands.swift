@@ -80,7 +80,7 @@ extension ConsoleModel {
             return withArgument(command, argument, "Times, parallel, delay in ms: for example 100 10 0") {
                 $0.repeatMany($1)
             }
-        case .trust: return [.trust]
+        case .trust: return [.trust(proxy: proxy.address, look)]
         case .theme: return setTheme(argument)
         case .palette: return pick(.palette)
         case .help: return openHelp()

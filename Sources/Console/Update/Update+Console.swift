@@ -88,9 +88,11 @@ extension ConsoleModel {
             return []
         }
         if view == .structure { return move(by: lines) }
-        list.isFollowing = false
         let rows = max(1, layout.listRows)
-        list.bottom = min(max(0, list.bottom - lines), max(0, list.total - rows))
+        let bottom = min(max(0, list.bottom - lines), max(0, list.total - rows))
+        guard bottom != list.bottom else { return [] }
+        list.isFollowing = false
+        list.bottom = bottom
         return loadRows()
     }
 
@@ -128,8 +130,15 @@ extension ConsoleModel {
             let hit = tabs.first { $0.range.contains(mouse.x - layout.detail.x) }
             return hit.map { turn(to: $0.page.rawValue) } ?? []
         }
-        let target = detail.reading.top + line
-        guard target < detail.visibleCount else { return [] }
+        let body = Rect(
+            x: layout.detail.x,
+            y: layout.detail.y + 1,
+            width: layout.detail.width,
+            height: layout.detailRows
+        )
+        guard let document = detail.document,
+            let target = DocumentView.line(at: line, of: document, detail.reading, in: body)
+        else { return [] }
         let isAgain = detail.reading.cursor == target
         detail.reading.cursor = target
         return isAgain ? toggleFold() : []
@@ -140,6 +149,7 @@ extension ConsoleModel {
         let (whole, position) = isBeside ? (size.width, mouse.x) : (size.height - 3, mouse.y - 1)
         guard whole > 0 else { return [] }
         split = min(max(150, 1000 - position * 1000 / whole), 850)
+        revealAll()
         return loadRows() + loadDetail()
     }
 }

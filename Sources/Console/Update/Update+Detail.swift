@@ -4,11 +4,7 @@ import Terminal
 /// The exchange that is open, and texts to read.
 extension ConsoleModel {
     /// The columns that a document may use.
-    var detailWidth: Int {
-        var probe = self
-        probe.detail.isOpen = true
-        return max(20, Layout(probe).detail.width - 2)
-    }
+    var detailWidth: Int { max(20, Layout(self, withDetail: true).detail.width - 2) }
 
     /// How many lines of a report are on the screen.
     var reportRows: Int { max(1, size.height - 5) }

@@ -71,9 +71,37 @@ extension ConsoleModel {
         list.bottom = min(max(0, list.bottom), max(0, list.total - rows))
     }
 
+    /// Scrolls everything so that what is selected is on the screen, after the room for it has changed.
+    mutating func revealAll() {
+        reveal()
+        revealBranch()
+        let layout = Layout(self)
+        if detail.isOpen { detail.reading.reveal(rows: layout.detailRows, count: detail.visibleCount) }
+        for index in overlays.indices {
+            switch overlays[index] {
+            case .report(var report):
+                report.reading.reveal(rows: reportRows, count: report.visibleCount)
+                overlays[index] = .report(report)
+            case .editor(var editor):
+                editor.area.reveal(rows: editorRows(editor))
+                overlays[index] = .editor(editor)
+            default: break
+            }
+        }
+    }
+
+    private mutating func revealBranch() {
+        let rows = max(1, Layout(self).listRows)
+        if structure.selected < structure.top { structure.top = structure.selected }
+        if structure.selected >= structure.top + rows { structure.top = structure.selected - rows + 1 }
+        structure.top = min(max(0, structure.top), max(0, structure.rows.count - rows))
+    }
+
     /// Asks for the rows on the screen and some around them, where they are not known.
     mutating func loadRows(always: Bool = false) -> [Effect] {
         let rows = max(1, Layout(self).listRows)
+        // A list may have become shorter since it was scrolled.
+        list.bottom = min(max(0, list.bottom), max(0, list.total - 1))
         let wanted = list.bottom..<min(list.total, list.bottom + rows)
         guard always || wanted.contains(where: { list.rows[$0] == nil }) else { return [] }
         let around = max(0, list.bottom - rows)..<min(list.total, list.bottom + 2 * rows)
@@ -112,6 +140,7 @@ extension ConsoleModel {
                 detail.isOpen = false
                 isDetailFocused = false
             }
+            reveal()
             return loadRows()
         }
         return []
@@ -200,9 +229,7 @@ extension ConsoleModel {
     private mutating func moveInStructure(_ lines: Int) -> [Effect] {
         let count = structure.rows.count
         structure.selected = min(max(0, structure.selected + lines), max(0, count - 1))
-        let rows = max(1, Layout(self).listRows)
-        if structure.selected < structure.top { structure.top = structure.selected }
-        if structure.selected >= structure.top + rows { structure.top = structure.selected - rows + 1 }
+        revealBranch()
         return []
     }
 

@@ -191,7 +191,7 @@ extension ConsoleModel {
             let before = editor.area
             guard editor.area.take(key) else { return run(key) }
             guard editor.area != before else { return [] }
-            editor.area.reveal(rows: editorRows)
+            editor.area.reveal(rows: editorRows(editor))
             if editor.area.lines == before.lines {
                 overlays[overlays.count - 1] = .editor(editor)
                 return []
@@ -200,10 +200,17 @@ extension ConsoleModel {
         }
     }
 
-    /// How many lines of an editor are on the screen.
-    var editorRows: Int { max(1, size.height - 7) }
+    /// How many lines of an editor are on the screen: as many as there is room for, but a rule, which is short, leaves the
+    /// list in sight.
+    func editorRows(_ editor: EditorState) -> Int {
+        let most = max(1, size.height - 7)
+        guard case .rule = editor.purpose else { return most }
+        return min(most, max(8, min(editor.area.lines.count + 1, size.height / 2 - 4)))
+    }
 
     mutating func changed(_ editor: EditorState) -> [Effect] {
+        var editor = editor
+        editor.area.reveal(rows: editorRows(editor))
         overlays[overlays.count - 1] = .editor(editor)
         return check(editor)
     }

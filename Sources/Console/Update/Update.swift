@@ -28,7 +28,9 @@ extension ConsoleModel {
         case .rulesSaved(let files, let texts):
             rules.texts = texts
             tell("The rules are in \(files.joined(separator: ", ")).")
+            if rules.endsWhenSaved { return [.quit] }
         case .rulesConflict(let words):
+            rules.endsWhenSaved = false
             let choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
                 ("o", "overwrite it", .overwriteRules), ("n", "leave it", nil),
             ]
@@ -55,7 +57,7 @@ extension ConsoleModel {
 
     private mutating func resize(to size: Size) -> [Effect] {
         self.size = size
-        detail.options.width = detailWidth
+        revealAll()
         return loadRows() + (detail.isOpen ? loadDetail() : [])
     }
 

@@ -13,10 +13,7 @@ enum FilterView {
         if filter.isEditing {
             FieldView.draw(filter.line, theme, in: Rect(x: x, y: rect.y, width: rect.maxX - x, height: 1), on: &screen)
             guard let error = filter.error, rect.height > 1 else { return }
-            let caret = min(x + max(0, error.column - 1), rect.maxX - 1)
-            let text = "^ \(error.message)\(error.suggestion.map { ", \($0)" } ?? "")"
-            let start = min(caret, max(rect.x, rect.maxX - TextWidth.columns(text)))
-            screen.write(text, x: start, y: rect.y + 1, style: theme.style(.failure))
+            drawError(error, filter.line, x, theme, in: rect, on: &screen)
             return
         }
         var parts: [String] = filter.applied.isEmpty ? [] : [filter.applied]
@@ -26,7 +23,34 @@ enum FilterView {
         let count = "  \(model.list.total) of \(model.list.sessionTotal)"
         let room = max(0, rect.maxX - x - count.count)
         let used = screen.write(parts.joined(separator: "  +  "), x: x, y: rect.y, limit: room)
-        screen.write(count, x: x + used, y: rect.y, style: theme.faint)
+        screen.write(count, x: x + used, y: rect.y, style: theme.faint, limit: max(0, rect.maxX - x - used))
+    }
+
+    /// What is wrong, and a sign below the column where it is: the words right of it where they fit, else left of it.
+    private static func drawError(
+        _ error: FilterError,
+        _ line: LineEditor,
+        _ x: Int,
+        _ theme: Theme,
+        in rect: Rect,
+        on screen: inout CellBuffer
+    ) {
+        let style = theme.style(.failure)
+        let text = "\(error.message)\(error.suggestion.map { ", \($0)" } ?? "")"
+        let before = line.characters.prefix(max(0, error.column - 1))
+        let room = rect.maxX - x
+        let caret = x + TextWidth.columns(String(before)) - FieldView.shift(line, room)
+        let width = TextWidth.columns(text)
+        let y = rect.y + 1
+        if caret < x || caret >= rect.maxX {
+            screen.write(text, x: rect.x, y: y, style: style, limit: rect.width)
+        } else if caret + 2 + width <= rect.maxX {
+            screen.write("^ \(text)", x: caret, y: y, style: style)
+        } else if caret - rect.x >= width + 1 {
+            screen.write("\(text) ^", x: caret - width - 1, y: y, style: style)
+        } else {
+            screen.write(text, x: rect.x, y: y, style: style, limit: rect.width)
+        }
     }
 }
 
@@ -34,15 +58,28 @@ enum FilterView {
 enum FieldView {
     static func draw(_ line: LineEditor, _ theme: Theme, in rect: Rect, on screen: inout CellBuffer) {
         guard rect.width > 0 else { return }
-        // The part around the cursor, where the line is longer than its place.
-        var start = 0
-        while TextWidth.columns(String(line.characters[start..<line.cursor])) >= rect.width, start < line.cursor {
-            start += 1
-        }
+        let start = start(line, rect.width)
         let text = String(line.characters[start...])
         screen.write(text, x: rect.x, y: rect.y, limit: rect.width, ellipsis: false)
         let column = TextWidth.columns(String(line.characters[start..<line.cursor]))
         screen.cursor = CursorPosition(x: min(rect.x + column, rect.maxX - 1), y: rect.y)
+    }
+
+    /// The first character that is shown: the part around the cursor, where the line is longer than its place.
+    static func start(_ line: LineEditor, _ width: Int) -> Int {
+        var start = line.cursor
+        var columns = 0
+        while start > 0 {
+            columns += TextWidth.columns(line.characters[start - 1])
+            guard columns < width else { break }
+            start -= 1
+        }
+        return start
+    }
+
+    /// How many columns of the line are left of what is shown.
+    static func shift(_ line: LineEditor, _ width: Int) -> Int {
+        TextWidth.columns(String(line.characters[..<start(line, width)]))
     }
 }
 
@@ -53,10 +90,12 @@ enum StatusView {
         let theme = model.look.theme
         screen.fill(rect, style: theme.bar)
         let right = right(model)
-        let room = max(0, rect.width - TextWidth.columns(right) - 1)
+        let room = max(0, rect.width - TextWidth.columns(right))
         if let notice = model.notices.last, model.now - notice.at < Notice.shown {
             let style = notice.kind == .error ? theme.style(.failure).on(theme.bar.background) : theme.bar.with(.bold)
-            screen.write(" \(notice.text)", x: rect.x, y: rect.y, style: style, limit: rect.width)
+            let used = screen.write(" \(notice.text) ", x: rect.x, y: rect.y, style: style, limit: rect.width)
+            guard used <= room else { return }
+            screen.write(right, x: rect.x + room, y: rect.y, style: theme.bar, limit: rect.width - room)
             return
         }
         screen.write(" \(left(model))", x: rect.x, y: rect.y, style: theme.bar, limit: room)
@@ -84,7 +123,10 @@ enum StatusView {
         let off = model.proxy.tools.filter { !$0.isOn && $0.rules > 0 }.map(\.name)
         if !off.isEmpty { parts.append("off: \(off.joined(separator: " "))") }
         if model.rules.isUnsaved { parts.append("rules unsaved") }
-        if !model.list.isFollowing, model.isLive, model.list.query.sort == nil { parts.append("not following") }
+        if !model.list.isFollowing, model.isLive, model.list.query.sort == nil {
+            let key = model.keymap.keys(for: .follow, in: .list).first
+            parts.append("not following" + (key.map { ", \($0) follows" } ?? ""))
+        }
         return parts.joined(separator: " · ")
     }
 
@@ -106,75 +148,5 @@ enum StatusView {
         let signs: [Character] = look.isUnicode ? Array("▁▂▃▄▅▆▇█") : Array("_.-=+*#@")
         let most = max(1, rates.max() ?? 1)
         return String(rates.map { signs[min(signs.count - 1, $0 * (signs.count - 1) / most)] })
-    }
-}
-
-/// The keys that mean something here.
-enum FooterView {
-    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
-        guard !rect.isEmpty else { return }
-        let theme = model.look.theme
-        var x = rect.x + 1
-        for (key, word) in hints(model) {
-            let width = TextWidth.columns(key) + TextWidth.columns(word) + 1
-            guard x + width < rect.maxX else { break }
-            x += screen.write(key, x: x, y: rect.y, style: theme.key) + 1
-            x += screen.write(word, x: x, y: rect.y, style: theme.faint) + 2
-        }
-    }
-
-    /// Keys and what they do, the most useful first.
-    static func hints(_ model: ConsoleModel) -> [(key: String, word: String)] {
-        if let prefix = model.pendingKey {
-            return model.keymap.continuations(of: prefix, in: model.context).map { key, binding in
-                let tool = binding.argument.flatMap { Tool(rawValue: $0) }?.title.lowercased()
-                return (key.spelling, tool ?? binding.command.rawValue)
-            }
-        }
-        switch model.overlays.last {
-        case .panel(let panel):
-            let preset = panel.tool == .throttle ? [("p", "preset")] : []
-            return [
-                ("enter", "edit"), ("a", "add"), ("space", "on/off"), ("d", "delete"), ("J K", "move"),
-                ("o", "tool on/off"),
-            ] + preset + [("u", "undo"), ("ctrl-s", "save"), ("esc", "close")]
-        case .holds:
-            return [
-                ("enter", "edit"), ("x", "execute"), ("c", "let go unedited"), ("a", "abort"), ("X", "all go on"),
-                ("esc", "close"),
-            ]
-        case .editor(let editor):
-            let word =
-                switch editor.purpose {
-                case .rule: "apply"
-                case .hold: "execute"
-                case .request: "send"
-                }
-            let scope = editor.origin != nil && model.isRuleDraft(editor) ? [("ctrl-t", "wider")] : []
-            return [("ctrl-s", word)] + scope + [("ctrl-o", "$EDITOR"), ("alt-z", "undo"), ("esc", "cancel")]
-        case .picker: return [("enter", "choose"), ("↑ ↓", "move"), ("type", "narrow"), ("esc", "close")]
-        case .prompt: return [("enter", "do it"), ("esc", "cancel")]
-        case .confirm(let confirm): return confirm.choices.map { (String($0.key), $0.title) }
-        case .report: return [("↑ ↓", "scroll"), ("f", "find"), ("esc", "close")]
-        case nil: break
-        }
-        if model.filter.isEditing { return [("enter", "keep"), ("↑ ↓", "history"), ("esc", "as before")] }
-        let context = model.context
-        return CommandTable.entries.compactMap { entry in
-            guard !entry.short.isEmpty, model.whyNot(entry.command) == nil,
-                let key = model.keymap.keys(for: entry.command, in: context).first
-            else { return nil }
-            if entry.command == .ruleFromExchange { return ("a …", entry.short) }
-            if entry.command == .switchView { return (key, model.view == .sequence ? "structure" : "sequence") }
-            return (key, entry.short)
-        }
-    }
-}
-
-extension ConsoleModel {
-    /// Whether a rule is being made from an exchange, so that its scope can be widened.
-    func isRuleDraft(_ editor: EditorState) -> Bool {
-        if case .rule(_, nil) = editor.purpose { return true }
-        return false
     }
 }

@@ -3,55 +3,137 @@ import Terminal
 /// What stands where there is nothing to list: what to do about it.
 enum EmptyView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        let width = max(1, rect.width - 4)
+        let blocks = blocks(model)
+        let lines = fitting(blocks, Size(width: width, height: rect.height))
+        for (row, line) in lines.enumerated() where row < rect.height {
+            draw(line, x: rect.x + 2, y: rect.y + row, model, in: rect, on: &screen)
+        }
+        guard isWaiting(model), let address = PhonePage.address(model.proxy.address),
+            let code = PhonePage.rows(address, model.look)
+        else { return }
+        drawCode(code, below: lines.count, blocks.map(columns).max() ?? 0, model, in: rect, on: &screen)
+    }
+
+    private static func draw(
+        _ line: [Span],
+        x: Int,
+        y: Int,
+        _ model: ConsoleModel,
+        in rect: Rect,
+        on screen: inout CellBuffer
+    ) {
         let theme = model.look.theme
-        for (row, line) in lines(model).enumerated() where row < rect.height {
-            var x = rect.x + 2
-            for span in line where x < rect.maxX {
-                x += screen.write(span.text, x: x, y: rect.y + row, style: theme.style(span.role), limit: rect.maxX - x)
-            }
+        var x = x
+        for span in line where x < rect.maxX {
+            let style = span.pixels.map { Style(.palette($0.0), on: .palette($0.1)) } ?? theme.style(span.role)
+            x += screen.write(span.text, x: x, y: y, style: style, limit: rect.maxX - x)
         }
     }
 
-    /// The lines, spans with meanings.
-    static func lines(_ model: ConsoleModel) -> [[Span]] {
+    /// Draws the code for a phone below the lines or beside them, where all of it has room.
+    private static func drawCode(
+        _ code: [[Span]],
+        below used: Int,
+        _ width: Int,
+        _ model: ConsoleModel,
+        in rect: Rect,
+        on screen: inout CellBuffer
+    ) {
+        let columns = columns(code)
+        let isBelow = used + 1 + code.count <= rect.height && columns + 2 <= rect.width
+        let isBeside = code.count < rect.height && width + columns + 6 <= rect.width
+        guard isBelow || isBeside else { return }
+        let x = isBelow ? rect.x + 2 : rect.maxX - columns - 2
+        let y = isBelow ? rect.y + used + 1 : rect.y + 1
+        for (row, line) in code.enumerated() { draw(line, x: x, y: y + row, model, in: rect, on: &screen) }
+    }
+
+    private static func columns(_ lines: [[Span]]) -> Int {
+        lines.map { $0.reduce(0) { $0 + TextWidth.columns($1.text) } }.max() ?? 0
+    }
+
+    // MARK: - What fits
+
+    /// Lines that belong together; of blocks that do not all fit, the later ones are left out.
+    typealias Block = [[Span]]
+
+    /// The lines of as many blocks as fit, the first one always, with empty lines between them where those fit too.
+    static func fitting(_ blocks: [Block], _ size: Size) -> [[Span]] {
+        var left = size.height
+        var kept: [Block] = []
+        for block in blocks {
+            let lines = block.flatMap { wrapped($0, size.width) }
+            guard kept.isEmpty || lines.count <= left else { continue }
+            left -= lines.count
+            kept.append(lines)
+        }
+        return kept.flatMap { left >= kept.count ? [[]] + $0 : $0 }
+    }
+
+    /// A line of one span over several rows where it is too long; others are cut where they are drawn.
+    private static func wrapped(_ line: [Span], _ width: Int) -> [[Span]] {
+        guard line.count == 1, let span = line.first else { return [line] }
+        return TextWidth.wrap(span.text, to: width).map { [Span(String($0), span.role)] }
+    }
+
+    // MARK: - Words
+
+    private static func isWaiting(_ model: ConsoleModel) -> Bool {
+        model.isLive && model.list.sessionTotal == 0 && model.proxy.problem == nil && !model.proxy.address.isEmpty
+    }
+
+    /// What is said, the most important first.
+    static func blocks(_ model: ConsoleModel) -> [Block] {
         if model.list.progress != nil, model.list.sessionTotal > 0 {
-            return [[], [Span("Looking through the session …", .faint)]]
+            return [[[Span("Looking through the session …", .faint)]]]
         }
         if model.list.sessionTotal > 0 { return emptyResult(model) }
-        if let problem = model.proxy.problem { return [[], [Span(problem, .failure)]] }
-        guard model.isLive else { return [[], [Span("This session has no exchanges.", .faint)]] }
-        guard !model.proxy.address.isEmpty else { return [[], [Span("Starting …", .faint)]] }
+        if let problem = model.proxy.problem { return [[[Span(problem, .failure)]]] }
+        guard model.isLive else { return [[[Span("This session has no exchanges.", .faint)]]] }
+        guard !model.proxy.address.isEmpty else { return [[[Span("Starting …", .faint)]]] }
         return firstSteps(model)
     }
 
-    private static func emptyResult(_ model: ConsoleModel) -> [[Span]] {
-        var lines: [[Span]] = [[], [Span("No exchange fits, of \(model.list.sessionTotal).", .heading)]]
+    private static func emptyResult(_ model: ConsoleModel) -> [Block] {
+        var blocks: [Block] = [[[Span("No exchange fits, of \(model.list.sessionTotal).", .heading)]]]
         if let term = model.list.excludedBy {
-            lines.append([Span("This term alone excludes every one: "), Span(term, .warning)])
+            blocks[0].append([Span("This term alone excludes every one:")])
+            blocks[0].append([Span("  \(term)", .warning)])
         }
-        lines.append([])
-        lines.append([Span("/", .key), Span(" edits the filter, "), Span("\\", .key), Span(" takes it away.")])
-        return lines
+        blocks.append([[Span("/", .key), Span(" edits the filter, "), Span("\\", .key), Span(" takes it away.")]])
+        return blocks
     }
 
-    private static func firstSteps(_ model: ConsoleModel) -> [[Span]] {
+    private static func firstSteps(_ model: ConsoleModel) -> [Block] {
         let address = model.proxy.address
         let port = address.split(separator: ":").last.map(String.init) ?? "8080"
         let authority = model.proxy.authorityPath
+        let phone =
+            PhonePage.address(address).map { "proxy: this machine, port \(port); then open \($0)" }
+            ?? "start with --listen 0.0.0.0:\(port), so that it reaches this machine"
         return [
-            [], [Span("Waiting for traffic on \(address).", .heading)], [],
-            [Span("curl", .label)],
-            [Span("  curl --proxy \(address) --cacert \(authority) https://example.com/", .string)],
-            [Span("a shell and all it starts", .label)],
-            [Span("  export http_proxy=http://\(address) https_proxy=http://\(address)", .string)],
-            [Span("one program, with everything set for it", .label)],
-            [Span("  sluice run -- npm test", .string)],
-            [Span("a browser or a phone", .label)],
             [
-                Span("  HTTP proxy: this machine, port \(port); then trust the certificate: "), Span("!", .key),
-                Span(" says how"),
+                [Span("Waiting for traffic on \(address).", .heading)],
+                [
+                    Span("?", .key), Span(" help  "), Span(":", .key), Span(" all commands  "), Span("!", .key),
+                    Span(" how to trust it"),
+                ],
             ],
-            [], [Span("?", .key), Span(" help   "), Span(":", .key), Span(" all commands")],
+            [
+                [Span("curl", .label)],
+                [Span("  curl --proxy \(address) --cacert \(authority) https://example.com/", .string)],
+            ],
+            [[Span("one program, with everything set for it", .label)], [Span("  sluice run -- npm test", .string)]],
+            [
+                [Span("a shell and all it starts", .label)],
+                [Span("  export http_proxy=http://\(address) https_proxy=http://\(address)", .string)],
+            ],
+            [
+                [Span("a browser", .label)],
+                [Span("  HTTP proxy \(address); then trust the certificate: ! says how", .string)],
+            ],
+            [[Span("a phone", .label)], [Span("  \(phone)", .string)]],
         ]
     }
 }

@@ -9,7 +9,7 @@ enum HelpDocument {
         func line(_ keys: String, _ text: String, _ remark: String?) {
             var spans = [Span(keys.padding(to: 18), .key), Span(text)]
             if let remark { spans.append(Span("  (\(remark))", .faint)) }
-            lines.append(DetailLine(spans, indent: 1))
+            lines.append(DetailLine(spans, indent: 2))
         }
         if place != .list {
             heading("Here")

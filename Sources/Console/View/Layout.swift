@@ -25,7 +25,10 @@ public struct Layout: Sendable, Hashable {
     static let belowFrom = 18
 
     /// Lays the screen out.
-    public init(_ model: ConsoleModel) {
+    public init(_ model: ConsoleModel) { self.init(model, withDetail: model.detail.isOpen) }
+
+    /// Lays the screen out as it is with an exchange open, or without one.
+    init(_ model: ConsoleModel, withDetail isOpen: Bool) {
         var rest = Rect(Size(width: model.size.width, height: model.size.height))
         if model.size.height >= 8 { (rest, footer) = rest.splitBottom(1) }
         if model.size.height >= 4 { (rest, status) = rest.splitBottom(1) }
@@ -41,7 +44,7 @@ public struct Layout: Sendable, Hashable {
         if waiting > 0, model.size.height >= 6 {
             (holds, rest) = rest.splitTop(min(waiting, model.size.height >= 24 ? 3 : 1))
         }
-        guard model.detail.isOpen else {
+        guard isOpen else {
             list = rest
             return
         }

@@ -127,7 +127,11 @@ enum SequenceView {
     private static func host(_ record: ExchangeRecord, _ width: Int) -> String {
         let url = record.url
         let isUsual = RequestURL.defaultPort(of: url.scheme) == url.port
-        return TextWidth.cutMiddle(isUsual ? url.host : "\(url.host):\(url.port)", to: width)
+        guard !isUsual else { return TextWidth.cutMiddle(url.host, to: width) }
+        // The port tells hosts apart that are alike otherwise, so it stays whole where the host has room beside it.
+        let port = ":\(url.port)"
+        let room = width - port.count
+        return room < 6 ? TextWidth.cut(url.host, to: width) : TextWidth.cutMiddle(url.host, to: room) + port
     }
 
     private static func path(_ record: ExchangeRecord) -> String {
@@ -186,7 +190,7 @@ enum SequenceView {
     private static func timeSpan(_ model: ConsoleModel, _ shown: Int) -> ClosedRange<Int64> {
         let records = (model.list.bottom..<model.list.bottom + shown).compactMap { model.list.rows[$0] }
         let start = records.map(\.startedAt).min() ?? 0
-        let end = records.map { $0.startedAt + max(0, $0.timings.total ?? 0) }.max() ?? 0
+        let end = records.map { $0.startedAt &+ max(0, $0.timings.total ?? 0) }.max() ?? 0
         return start...max(start, end)
     }
 

@@ -1,5 +1,4 @@
 import Runner
-import Stages
 import Terminal
 
 /// What lies over list and detail, in a frame.
@@ -56,7 +55,9 @@ enum OverlayView {
             screen.write("│", x: rect.x, y: row, style: theme.frame)
             screen.write("│", x: rect.maxX - 1, y: row, style: theme.frame)
         }
-        screen.write(" \(title) ", x: rect.x + 2, y: rect.y, style: theme.style(.heading), limit: rect.width - 4)
+        if !title.isEmpty {
+            screen.write(" \(title) ", x: rect.x + 2, y: rect.y, style: theme.style(.heading), limit: rect.width - 4)
+        }
         return Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 4, height: rect.height - 2)
     }
 
@@ -124,82 +125,6 @@ enum OverlayView {
             let room = max(0, inner.width - TextWidth.columns(age))
             screen.write(text, x: inner.x, y: y, style: base, limit: room)
             screen.write(age, x: inner.x + room, y: y, style: base)
-        }
-    }
-}
-
-/// A text that is being edited.
-enum EditorView {
-    static func draw(_ editor: EditorState, _ model: ConsoleModel, on screen: inout CellBuffer) {
-        let theme = model.look.theme
-        let inner = OverlayView.frame(
-            editor.title,
-            width: 120,
-            height: max(model.editorRows, 1) + 2,
-            model,
-            on: &screen
-        )
-        let (body, bottom) = inner.splitBottom(inner.height > 3 ? 2 : 0)
-        let area = editor.area
-        let numbers = String(area.lines.count).count + 1
-        // Long lines scroll sideways with the cursor.
-        let room = max(1, body.width - numbers)
-        let before = TextWidth.columns(String(area.lines[area.cursor.line].prefix(area.cursor.column)))
-        let shift = max(0, before - room + 1)
-        for row in 0..<body.height where area.lines.indices.contains(area.top + row) {
-            let number = area.top + row
-            let y = body.y + row
-            let label = TextWidth.paddedLeft(String(number + 1), to: numbers - 1)
-            screen.write(label, x: body.x, y: y, style: theme.faint)
-            var line = Substring(area.lines[number])
-            if number == area.cursor.line {
-                var dropped = 0
-                while dropped < shift, let first = line.first {
-                    dropped += max(1, TextWidth.columns(first))
-                    line = line.dropFirst()
-                }
-                screen.cursor = CursorPosition(x: body.x + numbers + before - dropped, y: y)
-            }
-            screen.write(line, x: body.x + numbers, y: y, limit: room)
-        }
-        guard !bottom.isEmpty else { return }
-        let style = editor.isWrong ? theme.style(.failure) : theme.style(.success)
-        for (row, line) in TextWidth.wrap(editor.remark, to: bottom.width).prefix(2).enumerated() {
-            screen.write(line, x: bottom.x, y: bottom.y + row, style: style, limit: bottom.width)
-        }
-    }
-}
-
-/// A tool's rules.
-enum PanelView {
-    static func draw(_ panel: PanelState, _ model: ConsoleModel, on screen: inout CellBuffer) {
-        let theme = model.look.theme
-        let rules = model.panelRules(panel.tool)
-        let title = "\(panel.tool.title): \(model.describe(panel.tool))"
-        let inner = OverlayView.frame(title, width: 110, height: max(4, rules.count + 1), model, on: &screen)
-        guard !rules.isEmpty else {
-            let words = [
-                "No rules yet.", "a makes one, from the selected exchange where there is one.",
-                "Rules live in the profile: ctrl-s saves it.",
-            ]
-            for (row, line) in words.enumerated() where row < inner.height {
-                screen.write(line, x: inner.x, y: inner.y + row, style: theme.faint, limit: inner.width)
-            }
-            return
-        }
-        let start = max(0, panel.selected - inner.height + 1)
-        for row in 0..<inner.height where rules.indices.contains(start + row) {
-            let rule = rules[start + row]
-            let isSelected = start + row == panel.selected
-            let base = isSelected ? theme.selection : rule.isEnabled ? .plain : theme.faint
-            let y = inner.y + row
-            screen.fill(Rect(x: inner.x, y: y, width: inner.width, height: 1), style: base)
-            let name = rule.name.map { "\($0): " } ?? ""
-            let text = "\(isSelected ? ">" : " ") [\(rule.isEnabled ? "x" : " ")] \(name)\(rule.summary)"
-            screen.write(text, x: inner.x, y: y, style: base, limit: inner.width)
-            guard let problem = rule.problem else { continue }
-            let width = min(TextWidth.columns(problem), inner.width / 2)
-            screen.write(problem, x: inner.maxX - width, y: y, style: theme.style(.failure), limit: width)
         }
     }
 }

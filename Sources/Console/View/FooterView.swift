@@ -1,0 +1,99 @@
+import Runner
+import Terminal
+
+/// The keys that mean something here.
+enum FooterView {
+    static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        guard !rect.isEmpty else { return }
+        let theme = model.look.theme
+        var x = rect.x + 1
+        for (key, word) in fitting(hints(model), help: help(model), width: rect.width - 1) {
+            x += screen.write(key, x: x, y: rect.y, style: theme.key, limit: rect.maxX - x) + 1
+            x += screen.write(word, x: x, y: rect.y, style: theme.faint, limit: max(0, rect.maxX - x)) + 2
+        }
+    }
+
+    /// As many hints as there is room for; where one is left out, the last one says where they all are.
+    static func fitting(_ hints: [Hint], help: Hint?, width: Int) -> [Hint] {
+        func columns(_ hint: Hint) -> Int { TextWidth.columns(hint.key) + TextWidth.columns(hint.word) + 3 }
+        if hints.reduce(0, { $0 + columns($1) }) <= width + 2 { return hints }
+        var left = width + 2 - (help.map(columns) ?? 0)
+        var fitting: [Hint] = []
+        for hint in hints where help.map({ $0.key != hint.key }) ?? true {
+            left -= columns(hint)
+            guard left >= 0 else { break }
+            fitting.append(hint)
+        }
+        return fitting + (help.map { [$0] } ?? [])
+    }
+
+    /// The hint at the way to all keys; `nil` where that key writes.
+    private static func help(_ model: ConsoleModel) -> Hint? {
+        guard model.pendingKey == nil else { return nil }
+        switch model.context {
+        case .line, .picker: return nil
+        case .editor: return ("f1", "help")
+        case .list, .detail, .panel, .report:
+            if case .confirm? = model.overlays.last { return nil }
+            return model.keymap.keys(for: .help, in: model.context).first.map { ($0, "help") }
+        }
+    }
+
+    /// A key, or several, and what it does.
+    typealias Hint = (key: String, word: String)
+
+    /// Keys and what they do, the most useful first.
+    static func hints(_ model: ConsoleModel) -> [Hint] {
+        if let prefix = model.pendingKey {
+            return model.keymap.continuations(of: prefix, in: model.context).map { key, binding in
+                let tool = binding.argument.flatMap { Tool(rawValue: $0) }?.title.lowercased()
+                return (key.spelling, tool ?? binding.command.rawValue)
+            }
+        }
+        switch model.overlays.last {
+        case .panel(let panel):
+            let preset = panel.tool == .throttle ? [("p", "preset")] : []
+            return [
+                ("enter", "edit"), ("a", "add"), ("space", "on/off"), ("d", "delete"), ("J K", "move"),
+                ("o", "tool on/off"),
+            ] + preset + [("u", "undo"), ("ctrl-s", "save"), ("esc", "close")]
+        case .holds:
+            return [
+                ("enter", "edit"), ("x", "execute"), ("c", "let go unedited"), ("a", "abort"), ("X", "all go on"),
+                ("esc", "close"),
+            ]
+        case .editor(let editor):
+            let word =
+                switch editor.purpose {
+                case .rule: "apply"
+                case .hold: "execute"
+                case .request: "send"
+                }
+            let scope = editor.origin != nil && model.isRuleDraft(editor) ? [("ctrl-t", "wider")] : []
+            return [("ctrl-s", word)] + scope + [("ctrl-o", "$EDITOR"), ("alt-z", "undo"), ("esc", "cancel")]
+        case .picker: return [("enter", "choose"), ("↑ ↓", "move"), ("type", "narrow"), ("esc", "close")]
+        case .prompt: return [("enter", "do it"), ("esc", "cancel")]
+        case .confirm(let confirm): return confirm.choices.map { (String($0.key), $0.title) }
+        case .report: return [("↑ ↓", "scroll"), ("f", "find"), ("esc", "close")]
+        case nil: break
+        }
+        if model.filter.isEditing { return [("enter", "keep"), ("↑ ↓", "history"), ("esc", "as before")] }
+        let context = model.context
+        return CommandTable.entries.compactMap { entry in
+            guard !entry.short.isEmpty, model.whyNot(entry.command) == nil,
+                let key = model.keymap.keys(for: entry.command, in: context).first
+            else { return nil }
+            if entry.command == .ruleFromExchange { return ("a …", entry.short) }
+            if entry.command == .switchView { return (key, model.view == .sequence ? "structure" : "sequence") }
+            return (key, entry.short)
+        }
+    }
+}
+
+extension ConsoleModel {
+    /// Whether a rule is being made from an exchange, so that its scope can be widened.
+    func isRuleDraft(_ editor: EditorState) -> Bool {
+        if case .rule(_, nil) = editor.purpose { return true }
+        return false
+    }
+}

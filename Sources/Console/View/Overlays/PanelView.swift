@@ -1,0 +1,36 @@
+import Stages
+import Terminal
+
+/// A tool's rules.
+enum PanelView {
+    static func draw(_ panel: PanelState, _ model: ConsoleModel, on screen: inout CellBuffer) {
+        let theme = model.look.theme
+        let rules = model.panelRules(panel.tool)
+        let title = "\(panel.tool.title): \(model.describe(panel.tool))"
+        let inner = OverlayView.frame(title, width: 110, height: max(4, rules.count + 1), model, on: &screen)
+        guard !rules.isEmpty else {
+            let words = [
+                "No rules yet.", "a makes one, from the selected exchange where there is one.",
+                "Rules live in the profile: ctrl-s saves it.",
+            ]
+            for (row, line) in words.enumerated() where row < inner.height {
+                screen.write(line, x: inner.x, y: inner.y + row, style: theme.faint, limit: inner.width)
+            }
+            return
+        }
+        let start = max(0, panel.selected - inner.height + 1)
+        for row in 0..<inner.height where rules.indices.contains(start + row) {
+            let rule = rules[start + row]
+            let isSelected = start + row == panel.selected
+            let base = isSelected ? theme.selection : rule.isEnabled ? .plain : theme.faint
+            let y = inner.y + row
+            screen.fill(Rect(x: inner.x, y: y, width: inner.width, height: 1), style: base)
+            let name = rule.name.map { "\($0): " } ?? ""
+            let text = "\(isSelected ? ">" : " ") [\(rule.isEnabled ? "x" : " ")] \(name)\(rule.summary)"
+            screen.write(text, x: inner.x, y: y, style: base, limit: inner.width)
+            guard let problem = rule.problem else { continue }
+            let width = min(TextWidth.columns(problem), inner.width / 2)
+            screen.write(problem, x: inner.maxX - width, y: y, style: theme.style(.failure), limit: width)
+        }
+    }
+}

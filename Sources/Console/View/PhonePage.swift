@@ -1,0 +1,58 @@
+import Terminal
+
+/// The page from which a phone takes the certificate, as a QR code.
+enum PhonePage {
+    /// The page's address.
+    ///
+    /// A proxy that listens on one address of the network shows the page there. One that listens on all of them has more than
+    /// one address, so the name is taken that every client has for its proxy. `nil` where only this machine reaches the proxy.
+    static func address(_ proxy: String) -> String? {
+        guard let colon = proxy.lastIndex(of: ":") else { return nil }
+        let host = proxy[..<colon].lowercased()
+        if host.hasPrefix("127.") || host == "localhost" || host == "[::1]" || host == "::1" { return nil }
+        if host.isEmpty || host == "0.0.0.0" || host == "[::]" || host == "::" { return "http://sluice.proxy/" }
+        return "http://\(proxy)/"
+    }
+
+    /// The blank modules around a code.
+    private static let margin = 2
+
+    /// The rows of a code for an address; `nil` where it is too long for one.
+    static func rows(_ address: String, _ look: Look) -> [[Span]]? {
+        guard let code = QRCode(address) else { return nil }
+        let places = -margin..<code.side + margin
+        guard look.isUnicode else {
+            // Light on dark or dark on light: readers take both.
+            return places.map { y in [Span(places.map { code[$0, y] ? "  " : "##" }.joined(), .text)] }
+        }
+        return stride(from: places.lowerBound, to: places.upperBound, by: 2).map { y in
+            let signs = places.map { x -> String in
+                // Without colours the signs themselves are the light modules.
+                let isLight = look.theme == .plain
+                let isBelow = y + 1 < places.upperBound ? code[x, y + 1] : false
+                switch (code[x, y] != isLight, isBelow != isLight) {
+                case (true, true): return "█"
+                case (true, false): return "▀"
+                case (false, true): return "▄"
+                case (false, false): return " "
+                }
+            }
+            return [Span(signs.joined(), .image, pixels: look.theme == .plain ? nil : (16, 231))]
+        }
+    }
+
+    /// What a report says of it: the code and how to use it, or why a phone cannot reach the proxy.
+    static func lines(_ proxy: String, _ look: Look) -> [DetailLine] {
+        guard !proxy.isEmpty else { return [] }
+        var lines = [DetailLine([Span("A phone", .heading)])]
+        guard let address = address(proxy), let rows = rows(address, look) else {
+            let words =
+                "Only this machine reaches \(proxy). Start with --listen 0.0.0.0:8080 for a phone in the same network."
+            return lines + [DetailLine([Span(words)], indent: 2), DetailLine([])]
+        }
+        let words = "Set the proxy in the Wi-Fi network's settings, then open \(address) for the certificate."
+        lines.append(DetailLine([Span(words)], indent: 2))
+        lines += rows.map { DetailLine($0, indent: 2, wraps: false) }
+        return lines + [DetailLine([])]
+    }
+}

@@ -1,0 +1,152 @@
+import Terminal
+import Testing
+
+@testable import Console
+
+struct CommandTableTests {
+    @Test func `every command has one entry with a title`() {
+        for command in Command.allCases {
+            let entries = CommandTable.entries.filter { $0.command == command }
+            #expect(entries.count == 1, "\(command)")
+            #expect(entries.allSatisfy { !$0.title.isEmpty && !$0.contexts.isEmpty })
+        }
+        #expect(CommandTable.entries.count == Command.allCases.count)
+    }
+
+    @Test func `titles are told apart`() {
+        let titles = CommandTable.entries.map(\.title)
+        #expect(Set(titles).count == titles.count)
+    }
+
+    @Test(arguments: Context.allCases)
+    func `no key means two commands in one place`(_ context: Context) {
+        var owners: [String: Command] = [:]
+        for entry in CommandTable.entries where entry.contexts.contains(context) {
+            for key in entry.keys {
+                let owner = owners.updateValue(entry.command, forKey: key)
+                #expect(owner == nil, "\(key) in \(context) is \(entry.command) and \(owner.map { "\($0)" } ?? "")")
+            }
+        }
+        // The first of two keys means nothing by itself.
+        let prefixes = Set(
+            owners.keys.filter { $0.contains(" ") && $0 != " " }.compactMap { $0.split(separator: " ").first }
+        )
+        for prefix in prefixes { #expect(owners[String(prefix)] == nil, "\(prefix) in \(context)") }
+    }
+
+    @Test func `every key can be read and is spelled as it is written`() {
+        for entry in CommandTable.entries {
+            for key in entry.keys.flatMap({ $0.split(separator: " ") }) {
+                #expect(Key(spelling: String(key))?.spelling == String(key), "\(key)")
+            }
+        }
+    }
+
+    @Test func `every tool has its letter, its panel and its rule by keys`() {
+        let map = Keymap.standard
+        #expect(Set(Tool.allCases.map(\.letter)).count == Tool.allCases.count)
+        for tool in Tool.allCases {
+            for command in [Command.toggleTool, .panel, .ruleFromExchange] {
+                #expect(!map.keys(for: command, argument: tool.rawValue, in: .list).isEmpty, "\(command) \(tool)")
+            }
+        }
+    }
+
+    @Test func `help lists every command`() {
+        let model = ModelFixture.listing(ModelFixture.plain(2), Size(width: 80, height: 24))
+        let lines = HelpDocument.make(model, for: .list).lines.map(\.plain)
+        for entry in CommandTable.entries {
+            #expect(lines.contains { $0.contains(entry.title) }, "\(entry.command)")
+        }
+    }
+
+    @Test func `the palette has every command and says why one cannot be done`() throws {
+        var model = ModelFixture.started(Size(width: 80, height: 24))
+        model.press(":")
+        guard case .picker(let picker)? = model.overlays.last else {
+            Issue.record("no palette")
+            return
+        }
+        #expect(Set(picker.items.map(\.value)) == Set(Command.allCases.map(\.rawValue)))
+        model.type("copy as curl")
+        #expect(model.press("enter").isEmpty)
+        #expect(model.told == "There is no exchange yet.")
+        #expect(model.overlays.count == 1)
+    }
+
+    @Test func `a tool is meant by its key, its letter or the beginning of its name`() {
+        #expect(Tool(word: "block") == .block)
+        #expect(Tool(word: "K") == .breakpoints)
+        #expect(Tool(word: "map l") == .mapLocal)
+        #expect(Tool(word: "dns") == .dnsSpoofing)
+        #expect(Tool(word: "") == nil)
+        #expect(Tool(word: "nothing") == nil)
+    }
+}
+
+struct KeymapTests {
+    private let up = Key(.up)
+
+    @Test func `a key that is bound again means the newer command, and none once it is freed`() throws {
+        var map = Keymap.standard
+        #expect(map.bind("ctrl-x", to: .init(.quit), in: .list) == true)
+        let key = try #require(Key(spelling: "ctrl-x"))
+        #expect(map.lookUp(key, after: nil, in: .list) == .binding(.init(.quit)))
+        #expect(map.lookUp(key, after: nil, in: .detail) == .unknown)
+        #expect(map.bind("ctrl-x", to: nil, in: .list) == true)
+        #expect(map.lookUp(key, after: nil, in: .list) == .unknown)
+    }
+
+    @Test(arguments: ["", "a b c", "ctrl-", "nokey", "a nokey"])
+    func `what is no key is refused`(_ keys: String) {
+        var map = Keymap()
+        #expect(map.bind(keys, to: .init(.quit), in: .list) == false)
+        #expect(map == Keymap())
+    }
+
+    @Test func `the first of two keys waits, and says what may follow`() throws {
+        let map = Keymap.standard
+        let a = Key(.character("a"))
+        #expect(map.lookUp(a, after: nil, in: .list) == .prefix(a))
+        #expect(map.continuations(of: a, in: .list).count == Tool.allCases.count)
+        let block = Key(.character("b"))
+        #expect(map.lookUp(block, after: a, in: .list) == .binding(.init(.ruleFromExchange, "block")))
+        #expect(map.lookUp(up, after: a, in: .list) == .unknown)
+    }
+
+    @Test func `the shortest key of a command is named first`() {
+        #expect(Keymap.standard.keys(for: .up, in: .list) == ["k", "up"])
+        #expect(Keymap.standard.keys(for: .toggleTool, argument: "throttle", in: .list) == ["t", "x t"])
+        #expect(Keymap.standard.keys(for: .quit, in: .editor).isEmpty)
+    }
+}
+
+struct FuzzySearchTests {
+    private func found(_ query: String, _ items: [String]) -> [String] {
+        FuzzySearch.sorted(items, by: query) { $0 }
+    }
+
+    @Test func `nothing typed leaves all in their order`() {
+        #expect(found("", ["b", "a"]) == ["b", "a"])
+        #expect(found("  ", ["b", "a"]) == ["b", "a"])
+    }
+
+    @Test func `letters in their order are found, whatever their case`() {
+        #expect(found("CPC", ["Copy as cURL", "Compare", "copy the cookie"]).contains("copy the cookie"))
+        #expect(found("xyz", ["Copy"]).isEmpty)
+        #expect(found("yx", ["xy"]).isEmpty)
+    }
+
+    @Test func `the beginning of a word goes before letters far from each other`() {
+        #expect(found("rep", ["The end of a reply", "Replay", "are we open"]).last == "are we open")
+    }
+
+    @Test func `among equals the earlier one stays first`() {
+        #expect(found("ab", ["ab 1", "ab 2", "ab 3"]) == ["ab 1", "ab 2", "ab 3"])
+    }
+
+    @Test func `a long query ends`() {
+        let text = String(repeating: "a", count: 2_000)
+        #expect(found(String(repeating: "a", count: 5_000) + "b", [text]).count <= 1)
+    }
+}

@@ -1,0 +1,56 @@
+import HTTPModel
+
+@testable import Console
+
+extension Effect {
+    /// The effect in a few words, to compare with.
+    var words: String {
+        switch self {
+        case .setQuery(let query, let generation): "query \(query.filter.description) #\(generation)"
+        case .load(let range, let generation): "load \(range.lowerBound)..<\(range.upperBound) #\(generation)"
+        case .locate(let id, let generation): "locate \(id.number) #\(generation)"
+        case .find(_, let from, let forward, _): "find \(forward ? "after" : "before") \(from)"
+        case .detail(let id, let options, let generation): "detail \(id.number) \(options.page.rawValue) #\(generation)"
+        case .setTool(let tool, let isOn): "\(tool.rawValue) \(isOn ? "on" : "off")"
+        case .draftRule(let tool, let id, let level): "draft \(tool.rawValue) \(id.number) \(level)"
+        case .checkRule(let tool, _, let replaced, _): "check \(tool.rawValue) \(replaced.map { "\($0)" } ?? "new")"
+        case .applyRules: "apply rules"
+        case .saveRules(let isForced): isForced ? "save rules over" : "save rules"
+        case .compare(let left, let right, _): "compare \(left.number) \(right.number)"
+        case .copy(let form, let id): "copy \(form.rawValue) \(id.number)"
+        case .decide(let ids, let decision): "\(decision.word) \(ids.joined(separator: " "))"
+        case .openHold(let id): "open hold \(id)"
+        case .repeating(let id, let times, let parallel, let delay): "repeat \(id.number) \(times) \(parallel) \(delay)"
+        case .send(_, let id): "send \(id?.number ?? 0)"
+        case .why(let id): "why \(id.number)"
+        case .saveCopy(_, let path): "save copy \(path)"
+        case .saveBody(let id, let path): "save body \(id.number) \(path)"
+        case .export(let request): "export \(request.form.rawValue) \(request.path)"
+        case .openRequest(let id): "open request \(id.number)"
+        case .structure(let node, _): "structure \(node.site ?? "root")"
+        case .cancelJobs: "cancel jobs"
+        case .trust: "trust"
+        case .externalEditor: "editor"
+        case .copyToTerminal(let text): "copy to terminal \(text)"
+        case .redraw: "redraw"
+        case .suspend: "suspend"
+        case .quit: "quit"
+        }
+    }
+}
+
+extension HoldDecision {
+    fileprivate var word: String {
+        switch self {
+        case .execute: "execute"
+        case .cancel: "let go"
+        case .abort: "abort"
+        case .edited: "edited"
+        }
+    }
+}
+
+extension [Effect] {
+    /// Each effect in a few words.
+    var words: [String] { map(\.words) }
+}

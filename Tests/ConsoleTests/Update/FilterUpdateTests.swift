@@ -1,0 +1,105 @@
+import HTTPModel
+import Terminal
+import Testing
+
+@testable import Console
+
+struct FilterUpdateTests {
+    private func list() -> ConsoleModel {
+        ModelFixture.listing(ModelFixture.plain(10), Size(width: 100, height: 24))
+    }
+
+    @Test func `the filter works while it is typed`() {
+        var model = list()
+        model.press("/")
+        #expect(model.context == .line)
+        #expect(model.type("api").words == ["query api #3"])
+        #expect(model.list.generation == 3)
+        #expect(model.press("enter").isEmpty)
+        #expect(model.filter.applied == "api")
+        #expect(!model.filter.isEditing)
+    }
+
+    @Test func `esc brings back what was in force`() {
+        var model = list()
+        _ = model.perform(.filter, "status:200")
+        model.press("/")
+        model.type(" x")
+        #expect(model.press("esc").words == ["query status:200 #3"])
+        #expect(model.filter.applied == "status:200")
+    }
+
+    @Test func `a mistake is told at its column, and cannot be kept`() {
+        var model = list()
+        model.press("/")
+        model.type("host:api statsu:404")
+        #expect(model.filter.error?.column == 10)
+        let generation = model.list.generation
+        #expect(model.press("enter").isEmpty)
+        #expect(model.filter.isEditing)
+        #expect(model.list.generation == generation)
+        for _ in 0..<"statsu:404".count { model.press("backspace") }
+        #expect(model.filter.error == nil)
+        model.press("enter")
+        #expect(!model.filter.isEditing)
+    }
+
+    @Test func `what was in force before is found again`() {
+        var model = list()
+        for text in ["one", "two", "one"] {
+            model.press("/", "ctrl-u")
+            model.type(text)
+            model.press("enter")
+        }
+        #expect(model.filter.history == ["two", "one"])
+        model.press("/", "up", "up", "up")
+        #expect(model.filter.line.text == "two")
+        model.press("down")
+        #expect(model.filter.line.text == "one")
+        model.press("down", "down")
+        #expect(model.filter.line.text == "")
+    }
+
+    @Test func `one key takes filter, search and focus away, not the order`() {
+        var model = list()
+        _ = model.perform(.filter, "status:200")
+        _ = model.perform(.searchBodies, "token")
+        _ = model.perform(.focusHost, "api.example.com")
+        _ = model.perform(.sort, "size")
+        // A command that needs rows has none while the question is open.
+        ModelFixture.answer(&model, ModelFixture.plain(3))
+        _ = model.perform(.sort, "size")
+        model.press("\\")
+        #expect(model.filter.applied.isEmpty)
+        #expect(model.list.query.bodyText == nil)
+        #expect(model.list.query.focusedHosts.isEmpty)
+        #expect(model.list.query.sort?.column == .size)
+    }
+
+    @Test func `the selected exchange is looked for in the new list`() {
+        var model = list()
+        model.press("up", "up")
+        #expect(model.perform(.filter, "status:200").words.last == "locate 8 #1")
+        _ = model.update(.desk(.list(ListStatus(generation: 1, total: 10, sessionTotal: 10))))
+        _ = model.update(.desk(.position(generation: 1, id: ExchangeID(8), index: 2)))
+        #expect(model.list.selected == 2)
+        #expect(model.list.selectedID == ExchangeID(8))
+    }
+
+    @Test func `a filter that is given whole is refused whole`() {
+        var model = list()
+        #expect(model.perform(.filter, "statsu:404").isEmpty)
+        #expect(model.told.hasPrefix("Filter: "))
+        #expect(model.filter.applied.isEmpty)
+    }
+
+    @Test func `highlights take filters that need no bodies`() {
+        var model = list()
+        _ = model.perform(.highlight, "status:404")
+        #expect(model.highlights.map(\.number) == [1])
+        _ = model.perform(.highlight, "body:x")
+        #expect(model.highlights.count == 1)
+        _ = model.perform(.highlight, "")
+        #expect(model.highlights.isEmpty)
+    }
+}

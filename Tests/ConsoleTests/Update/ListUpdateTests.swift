@@ -1,0 +1,209 @@
+import HTTPModel
+import Terminal
+import Testing
+
+@testable import Console
+
+struct ListUpdateTests {
+    private let size = Size(width: 100, height: 24)
+
+    private func list(_ count: Int) -> ConsoleModel { ModelFixture.listing(ModelFixture.plain(count), size) }
+
+    private func grow(_ model: inout ConsoleModel, to count: Int) {
+        ModelFixture.answer(&model, ModelFixture.plain(count))
+    }
+
+    @Test func `the newest exchange stays selected until the user moves`() {
+        var model = list(30)
+        #expect(model.list.selectedID == ExchangeID(30))
+        grow(&model, to: 40)
+        #expect(model.list.selectedID == ExchangeID(40))
+        model.press("up", "up")
+        #expect(model.list.selectedID == ExchangeID(38))
+        #expect(!model.list.isFollowing)
+        let row = model.list.selected - model.list.bottom
+        grow(&model, to: 100)
+        #expect(model.list.selectedID == ExchangeID(38))
+        #expect(model.list.selectedRecord?.id == ExchangeID(38))
+        #expect(model.list.selected - model.list.bottom == row)
+    }
+
+    @Test func `the end of the list follows again, its beginning does not`() {
+        var model = list(50)
+        model.press("g")
+        #expect(model.list.selectedID == ExchangeID(1))
+        #expect(!model.list.isFollowing)
+        model.press("G")
+        #expect(model.list.isFollowing)
+        model.press("F")
+        #expect(!model.list.isFollowing)
+    }
+
+    @Test func `pages move by what is on the screen, and end at the ends`() {
+        var model = list(100)
+        let rows = Layout(model).listRows
+        model.press("pgup")
+        #expect(model.list.selected == rows - 1)
+        for _ in 0..<20 { model.press("pgup") }
+        #expect(model.list.selectedID == ExchangeID(1))
+        for _ in 0..<20 { model.press("pgdn") }
+        #expect(model.list.selectedID == ExchangeID(100))
+    }
+
+    @Test func `rows that are not known are asked for`() {
+        var model = ModelFixture.started(size)
+        let status = ListStatus(generation: 0, total: 10_000, sessionTotal: 10_000)
+        #expect(model.update(.desk(.list(status))).words == ["load 0..<\(Layout(model).listRows) #0"])
+        let rows = Layout(model).listRows
+        #expect(model.press("home").words == ["load \(10_000 - 2 * rows)..<10000 #0"])
+    }
+
+    @Test func `answers to an older question change nothing`() {
+        var model = list(5)
+        _ = model.perform(.filter, "status:404")
+        let generation = model.list.generation
+        let old = generation - 1
+        _ = model.update(.desk(.list(ListStatus(generation: old, total: 99, sessionTotal: 99))))
+        _ = model.update(.desk(.rows(generation: old, first: 0, ModelFixture.plain(3))))
+        _ = model.update(.desk(.position(generation: old, id: ExchangeID(1), index: 3)))
+        _ = model.update(.desk(.found(generation: old, index: 2, .error)))
+        let level = StructureLevel(node: StructureNode(), generation: old, children: [])
+        _ = model.update(.desk(.structure(level)))
+        #expect(model.list.total == 0)
+        #expect(model.list.rows.isEmpty)
+        #expect(model.list.selected == 0)
+        #expect(model.structure.levels.isEmpty)
+    }
+
+    @Test func `an older page does not take the place of a newer one`() {
+        var model = list(3)
+        model.press("enter")
+        let first = model.detail.generation
+        model.press(">")
+        let newer = DetailDocument(lines: [DetailLine([Span("newer")])])
+        let id = ExchangeID(3)
+        _ = model.update(.detail(generation: model.detail.generation, id, pages: [.overview, .request], newer))
+        _ = model.update(.detail(generation: first, id, pages: [.overview], ModelFixture.document))
+        #expect(model.detail.document?.lines.first?.plain == "newer")
+        #expect(model.detail.pages == [.overview, .request])
+    }
+
+    @Test func `the detail follows the list while the list has the keys`() {
+        var model = list(5)
+        #expect(model.press("enter").words == ["detail 5 overview #1"])
+        model.press("esc")
+        #expect(model.detail.isOpen)
+        #expect(model.press("up").words == ["detail 4 overview #2"])
+        model.press("esc")
+        #expect(!model.detail.isOpen)
+        #expect(model.press("up").words == [])
+    }
+
+    @Test func `an exchange is gone to by its number`() {
+        var model = list(20)
+        model.press("#")
+        model.type("7")
+        #expect(model.press("enter").words == ["locate 7 #0"])
+        _ = model.update(.desk(.position(generation: 0, id: ExchangeID(7), index: 13)))
+        #expect(model.list.selected == 13)
+        #expect(model.perform(.goTo, "seven").isEmpty)
+        #expect(model.told == "'seven' is no number of an exchange.")
+    }
+
+    @Test func `the mouse selects a row, opens it at once more, and scrolls`() {
+        var model = list(100)
+        let layout = Layout(model)
+        let click = Message.input(.mouse(MouseEvent(.press(.left), x: 5, y: layout.list.y + 1)))
+        _ = model.update(click)
+        #expect(model.list.selected == layout.listRows - 1)
+        #expect(!model.detail.isOpen)
+        #expect(model.update(click).words.last == "detail \(100 - layout.listRows + 1) overview #1")
+        model.press("esc", "esc")
+        let bottom = model.list.bottom
+        _ = model.update(.input(.mouse(MouseEvent(.wheelUp, x: 5, y: 5))))
+        #expect(model.list.bottom == bottom + 3)
+    }
+
+    @Test func `the wheel at the end of the list lets it follow`() {
+        var model = list(100)
+        _ = model.update(.input(.mouse(MouseEvent(.wheelDown, x: 5, y: 5))))
+        #expect(model.list.isFollowing)
+    }
+
+    @Test func `the line between list and detail is dragged`() {
+        var model = ModelFixture.listing(ModelFixture.plain(20), Size(width: 160, height: 40))
+        model.press("enter")
+        let divider = Layout(model).divider
+        _ = model.update(.input(.mouse(MouseEvent(.press(.left), x: divider.x, y: divider.y + 3))))
+        _ = model.update(.input(.mouse(MouseEvent(.drag(.left), x: 40, y: 7))))
+        _ = model.update(.input(.mouse(MouseEvent(.release, x: 40, y: 7))))
+        #expect(abs(Layout(model).divider.x - 40) <= 1)
+        _ = model.update(.input(.mouse(MouseEvent(.drag(.left), x: 100, y: 7))))
+        #expect(abs(Layout(model).divider.x - 40) <= 1)
+    }
+
+    @Test func `what is selected stays on the screen when the screen shrinks`() {
+        var model = list(100)
+        for _ in 0..<15 { model.press("up") }
+        _ = model.update(.resized(Size(width: 80, height: 8)))
+        let rows = Layout(model).listRows
+        #expect((model.list.bottom..<model.list.bottom + rows).contains(model.list.selected))
+    }
+
+    @Test func `the list is sorted by a column, and the other way round at the second time`() {
+        var model = list(5)
+        _ = model.perform(.sort, "size")
+        #expect(model.list.query.sort == SortOrder(column: .size))
+        grow(&model, to: 5)
+        _ = model.perform(.sort, "size")
+        #expect(model.list.query.sort == SortOrder(column: .size, isDescending: true))
+        grow(&model, to: 5)
+        #expect(model.perform(.sort, "colour").isEmpty)
+        #expect(model.told.hasPrefix("There is no column 'colour'."))
+    }
+
+    @Test func `columns are chosen by their names`() {
+        var model = list(5)
+        _ = model.perform(.columns, "id status, path")
+        #expect(model.list.columns == [.id, .status, .path])
+        _ = model.perform(.columns, "id colour")
+        #expect(model.list.columns == [.id, .status, .path])
+        #expect(model.told.hasPrefix("There is no column 'colour'."))
+    }
+
+    @Test func `two are compared: the marked one and the selected one`() {
+        var model = list(5)
+        #expect(model.press("=").isEmpty)
+        #expect(model.told == "Mark the exchange to compare with first: space marks it.")
+        model.press("up", "space")
+        #expect(model.marks == [ExchangeID(4)])
+        model.press("G", "up", "up")
+        #expect(model.press("=").words == ["compare 4 3"])
+        #expect(model.perform(.compare, "#1").words == ["compare 1 3"])
+        model.press("G", "up", "space")
+        #expect(model.marks.isEmpty)
+    }
+
+    @Test func `a jump goes to the next of the chosen kind`() {
+        var model = list(30)
+        _ = model.perform(.jumpKind, "large")
+        #expect(model.press("[").words == ["find before 0"])
+        #expect(model.jobs.map(\.id) == [.find])
+        _ = model.update(.desk(.found(generation: 0, index: 12, .large(1))))
+        #expect(model.jobs.isEmpty)
+        #expect(model.list.selectedID == ExchangeID(18))
+        #expect(!model.list.isFollowing)
+        model.press("]")
+        _ = model.update(.desk(.found(generation: 0, index: nil, .large(1))))
+        #expect(model.told == "No other exchange of this kind (large) in that direction.")
+        #expect(model.list.selectedID == ExchangeID(18))
+    }
+
+    @Test func `what takes long is stopped by one key`() {
+        var model = list(3)
+        #expect(model.press("ctrl-g").isEmpty)
+        model.press("[")
+        #expect(model.press("ctrl-g").words == ["cancel jobs"])
+        #expect(model.jobs.isEmpty)
+    }
+}

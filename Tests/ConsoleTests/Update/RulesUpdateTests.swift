@@ -1,0 +1,248 @@
+import Foundation
+import HTTPModel
+import Runner
+import Terminal
+import Testing
+
+@testable import Console
+
+struct RulesUpdateTests {
+    private func console(_ source: ConsoleModel.Source = .live, isUnsaved: Bool = false) -> ConsoleModel {
+        var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 100, height: 30), source: source)
+        let text = RulesState.Text(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: isUnsaved)
+        _ = model.update(.rules([text]))
+        let tools = [ToolState(name: "block", isOn: true, rules: 2, enabled: 1)]
+        _ = model.update(.proxy(ModelFixture.status(tools), []))
+        return model
+    }
+
+    private func applied(_ effects: [Effect]) -> String? {
+        effects.lazy.compactMap { if case .applyRules(let texts) = $0 { texts.first?.text } else { nil } }.first
+    }
+
+    @Test func `a small letter switches a tool that has rules`() {
+        var model = console()
+        #expect(model.press("b").words == ["block off"])
+        #expect(model.press("x", "b").words == ["block off"])
+        #expect(model.press("r").isEmpty)
+        #expect(model.told == "Rewrite has no rules yet; R opens its panel, a r makes one.")
+        #expect(model.perform(.toggleTool, "block on").words == ["block on"])
+        #expect(model.perform(.toggleTool, "nothing").isEmpty)
+        #expect(model.told.hasPrefix("There is no tool 'nothing'."))
+    }
+
+    @Test func `two keys make a rule of the selected exchange, esc after the first makes none`() {
+        var model = console()
+        #expect(model.press("a", "b").words == ["draft block 3 0"])
+        model.press("a")
+        #expect(model.pendingKey != nil)
+        let notices = model.notices.count
+        #expect(model.press("esc").isEmpty)
+        #expect(model.pendingKey == nil)
+        #expect(model.notices.count == notices)
+        model.press("a", "z")
+        #expect(model.told == "a z means nothing here; ? lists the keys.")
+        #expect(model.press("a", "k").words == ["draft breakpoints 3 0"])
+    }
+
+    @Test func `a panel switches, moves and deletes rules`() {
+        var model = console()
+        model.press("B")
+        #expect(model.context == .panel)
+        #expect(model.panelRules(.block).count == 2)
+        let off = applied(model.press("space"))
+        #expect(off?.contains("enabled: false") == true)
+        model.press("j")
+        let moved = applied(model.press("K")) ?? ""
+        #expect(moved.components(separatedBy: "trackers").first?.contains("advertisements") == true)
+        let deleted = applied(model.press("d"))
+        #expect(deleted?.contains("trackers") == false)
+        #expect(model.press("a").words == ["draft block 3 0"])
+        #expect(model.press("enter").words == ["check block 0"])
+        model.press("esc", "esc")
+        #expect(model.overlays.isEmpty)
+    }
+
+    @Test func `a change of rules is taken back`() {
+        var model = console()
+        #expect(model.press("u").isEmpty)
+        #expect(model.told == "There is no change of rules to take back.")
+        model.press("B")
+        guard let changed = applied(model.press("d")) else {
+            Issue.record("nothing was deleted")
+            return
+        }
+        _ = model.update(.rulesApplied([.init(file: "rules.yaml", text: changed)], "One rule less."))
+        #expect(model.panelRules(.block).count == 1)
+        #expect(applied(model.press("u")) == ModelFixture.rules)
+    }
+
+    @Test func `refused rules leave those before, and nothing to take back`() {
+        var model = console()
+        model.press("B", "d")
+        _ = model.update(.rulesRefused(model.rules.texts, "line 3: no"))
+        #expect(model.rules.past.isEmpty)
+        #expect(model.told == "line 3: no")
+    }
+
+    @Test func `a rule is checked while it is edited, and an old remark is not shown`() {
+        var model = console()
+        let editor = EditorState(purpose: .rule(.block, replaces: nil), title: "rule", area: TextArea("at: a"))
+        #expect(model.update(.editor(editor)).words == ["check block new"])
+        model.press("end")
+        #expect(model.type("b").words == ["check block new"])
+        _ = model.update(.ruleRemark(text: "at: a", "old", isWrong: true))
+        _ = model.update(.ruleRemark(text: "at: ab", "It matches 1.", isWrong: false))
+        guard case .editor(let open)? = model.overlays.last else {
+            Issue.record("no editor")
+            return
+        }
+        #expect(open.remark == "It matches 1.")
+        #expect(!open.isWrong)
+        let text = applied(model.press("ctrl-s"))
+        #expect(text?.contains("at: ab") == true)
+        #expect(model.overlays.isEmpty)
+    }
+
+    @Test func `a rule that is wrong stays in the editor`() {
+        var model = console()
+        let editor = EditorState(purpose: .rule(.block, replaces: nil), title: "rule", area: TextArea("{ at: ["))
+        _ = model.update(.editor(editor))
+        #expect(model.press("ctrl-s").isEmpty)
+        guard case .editor(let open)? = model.overlays.last else {
+            Issue.record("no editor")
+            return
+        }
+        #expect(open.isWrong)
+        #expect(!open.remark.isEmpty)
+    }
+
+    @Test func `rules are saved once they are changed`() {
+        var model = console()
+        #expect(model.press("ctrl-s").isEmpty)
+        #expect(model.told == "The rules are saved already.")
+        model = console(isUnsaved: true)
+        #expect(model.press("ctrl-s").words == ["save rules"])
+        _ = model.update(.rulesConflict("rules.yaml was changed by another."))
+        #expect(model.press("o").words == ["save rules over"])
+        #expect(model.perform(.saveProfile, "other.yaml").words == ["save copy other.yaml"])
+    }
+
+    @Test func `the end asks only where something would be lost`() {
+        var model = console()
+        #expect(model.press("q").words == ["quit"])
+        model = console(isUnsaved: true)
+        #expect(model.press("q").isEmpty)
+        #expect(model.press("n").isEmpty)
+        #expect(model.overlays.isEmpty)
+        model.press("q")
+        #expect(model.press("y").words == ["quit"])
+    }
+
+    @Test func `the end waits until the rules are in their files`() {
+        var model = console(isUnsaved: true)
+        model.press("q")
+        #expect(model.press("s").words == ["save rules"])
+        _ = model.update(.rulesConflict("rules.yaml was changed by another."))
+        model.press("n")
+        #expect(model.update(.rulesSaved(["rules.yaml"], [])).isEmpty)
+        model = console(isUnsaved: true)
+        model.press("q", "s")
+        #expect(model.update(.rulesSaved(["rules.yaml"], [])).words == ["quit"])
+    }
+
+    @Test func `a recording and a view have no tools, and say why`() {
+        var model = console(.recorded(name: "old.sluice"))
+        #expect(model.press("b").isEmpty)
+        #expect(model.told == "This is a recording: there is no proxy to steer.")
+        model = console(.attached(canSteer: false))
+        #expect(model.press("B").isEmpty)
+        #expect(model.told == "Attached with --view: the proxy can be looked at only.")
+    }
+}
+
+struct HoldsUpdateTests {
+    private func console() -> ConsoleModel {
+        var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 100, height: 30))
+        let holds = [ModelFixture.hold("7.1"), ModelFixture.hold("8.1")].compactMap { $0 }
+        _ = model.update(.proxy(ModelFixture.status(), holds))
+        return model
+    }
+
+    @Test func `a message that waits is told of once`() {
+        var model = console()
+        #expect(model.notices.filter { $0.text.hasPrefix("Held: PUT") }.count == 2)
+        _ = model.update(.proxy(ModelFixture.status(), model.proxy.holds))
+        #expect(model.notices.filter { $0.text.hasPrefix("Held: PUT") }.count == 2)
+    }
+
+    @Test func `messages that wait are decided one by one or all at once`() {
+        var model = console()
+        #expect(model.press("e").words == ["open hold 7.1"])
+        #expect(model.press("ctrl-e").words == ["execute 7.1"])
+        #expect(model.perform(.abort, "8").words == ["abort 8.1"])
+        #expect(model.perform(.abort, "99").isEmpty)
+        #expect(model.told == "No message '99' waits.")
+        #expect(model.press("X").words == ["execute 7.1 8.1"])
+        model.press("H", "down")
+        #expect(model.press("c").words == ["let go 8.1"])
+        _ = model.update(.proxy(ModelFixture.status(), []))
+        #expect(model.press("x").isEmpty)
+        model.press("esc")
+        #expect(model.overlays.isEmpty)
+        #expect(model.press("X").isEmpty)
+        #expect(model.told == "No message waits.")
+    }
+
+    @Test func `an edited message goes on as it was edited`() {
+        var model = console()
+        let editor = EditorState(purpose: .hold("7.1"), title: "Held", area: TextArea("PUT /"))
+        _ = model.update(.editor(editor))
+        #expect(model.press("ctrl-s").words == ["edited 7.1"])
+        #expect(model.overlays.isEmpty)
+    }
+
+    @Test func `the end asks while messages wait`() {
+        var model = console()
+        #expect(model.press("q").isEmpty)
+        guard case .confirm(let confirm)? = model.overlays.last else {
+            Issue.record("no question")
+            return
+        }
+        #expect(confirm.question == "There are 2 messages that wait.")
+    }
+}
+
+struct SendingUpdateTests {
+    private func console(_ url: String) -> ConsoleModel {
+        ModelFixture.listing([ModelFixture.record(1, "GET", url)], Size(width: 100, height: 30))
+    }
+
+    @Test func `many requests to another machine are asked about`() {
+        var model = console("https://api.example.com/")
+        #expect(model.perform(.repeatAdvanced, "100 4 0").words == ["repeat 1 100 4 0"])
+        #expect(model.perform(.repeatAdvanced, "101 4 0").isEmpty)
+        #expect(model.press("y").words == ["repeat 1 101 4 0"])
+        var local = console("http://localhost:3000/")
+        #expect(local.perform(.repeatAdvanced, "5000 4 0").words == ["repeat 1 5000 4 0"])
+    }
+
+    @Test(arguments: ["", "0", "-1 1 0", "10 0 0", "10 300 0", "10 1 -5", "1 2 3 4", "x", "99999999999999999999"])
+    func `numbers that make no sense are refused`(_ words: String) {
+        var model = console("https://api.example.com/")
+        #expect(model.perform(.repeatAdvanced, words).isEmpty)
+        #expect(model.told.hasPrefix("Give how often"))
+    }
+
+    @Test func `keys copy, send again and say why`() {
+        var model = console("https://api.example.com/")
+        #expect(model.press("C").words == ["copy curl 1"])
+        #expect(model.press("p").words == ["send 1"])
+        #expect(model.press("P").words == ["open request 1"])
+        #expect(model.press("y").words == ["why 1"])
+        #expect(model.press("!").words == ["trust"])
+        model.press("c")
+        model.type("url")
+        #expect(model.press("enter").words == ["copy url 1"])
+    }
+}
