@@ -94,9 +94,10 @@ let package = Package(
         ),
 
         // Tests.
+        .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "Support",
-            dependencies: ["HTTPModel", "ExchangeCore", nioCore],
+            dependencies: ["HTTPModel", "ExchangeCore", "CSpawn", nioCore],
             path: "Tests/Support",
             swiftSettings: strict
         ),
@@ -109,7 +110,7 @@ let package = Package(
         tests("HTTPModelTests", ["HTTPModel", nioCore]),
         tests(
             "WireTests",
-            ["Wire", "HTTPModel", "COpenSSL", nioCore, nioEmbedded, nioHTTP1],
+            ["Wire", "HTTPModel", "Support", "COpenSSL", nioCore, nioEmbedded, nioHTTP1],
             exclude: ["HTTP1/Cases"]
         ),
         tests("ContentTests", ["Content", "HTTPModel", nioCore]),
@@ -134,13 +135,13 @@ let package = Package(
             "RunnerTests",
             [
                 "Runner", "ProxyServer", "Stages", "Recording", "Sharing", "ExchangeCore", "Content", "Wire",
-                "HTTPModel",
+                "HTTPModel", "Support",
                 nioCore, nioPosix, logging,
             ]
         ),
         tests(
             "EndToEndTests",
-            ["sluice", "Recording", "HTTPModel", nioCore, nioPosix],
+            ["sluice", "Recording", "HTTPModel", "Support", nioCore, nioPosix],
             exclude: ["Scripts"]
         ),
     ]
