@@ -1,5 +1,6 @@
 import Foundation
 import HTTPModel
+import Recording
 import Runner
 import Stages
 import Terminal
@@ -28,7 +29,9 @@ extension LinearLoop {
     private func perform(_ command: Command, _ argument: String?) throws {
         switch command {
         case .help: return try help(argument)
-        case .messages: return model.notices.forEach { say($0.text) }
+        case .messages:
+            for notice in model.notices { say(notice.text) }
+            return
         case .open: return try show(argument)
         case .mark: return try mark(argument)
         case .editHold: return try editHold(argument)
@@ -93,11 +96,11 @@ extension LinearLoop {
     }
 
     private func mark(_ argument: String?) throws {
-        if let argument {
-            change { $0.perform(.goTo, argument) }
-            guard !hasFailed else { return }
+        guard let id = model.selected(argument), try effects.reader?.record(id) != nil else {
+            throw ConsoleFailure(
+                argument.map { "There is no exchange '\($0.prefix(40))'." } ?? "There is no exchange yet."
+            )
         }
-        guard let id = model.selectedID else { throw ConsoleFailure("There is no exchange yet.") }
         if let index = model.marks.firstIndex(of: id) {
             model.marks.remove(at: index)
             say("\(id) is not marked any more.")

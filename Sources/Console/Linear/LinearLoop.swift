@@ -79,7 +79,7 @@ final class LinearLoop {
             wait(readsInput: isSettled && !isStarting)
         }
         if let failure { throw failure }
-        if model.canSteer, model.rules.isUnsaved { say("Changed rules are in no file.") }
+        if !hasEnded, model.canSteer, model.rules.isUnsaved { say("Changed rules are in no file.") }
         return !hasFailed
     }
 
@@ -225,6 +225,7 @@ final class LinearLoop {
 
     private func begin() {
         isStarting = false
+        news = LinearNews(after: (try? effects.reader?.bounds()?.upperBound) ?? 0)
         let count = LinearSentence.count(model.list.sessionTotal, "exchange")
         switch model.source {
         case .live, .demo, .attached:
@@ -238,12 +239,9 @@ final class LinearLoop {
 
     /// Says which exchanges have ended, as far as the filter leaves them.
     private func tellNews() {
-        guard isConnected, model.isLive, let reader = effects.reader else { return }
+        guard model.isLive, let reader = effects.reader else { return }
         do {
-            var news = try self.news ?? LinearNews(after: try reader.bounds()?.upperBound ?? 0)
-            let ended = try news.ended(reader)
-            self.news = news
-            guard isVerbose, !isStarting else { return }
+            guard let ended = try news?.ended(reader), isVerbose else { return }
             let query = model.list.query
             let told = ended.filter { record in
                 (query.focusedHosts.isEmpty || query.focusedHosts.contains(record.url.host))

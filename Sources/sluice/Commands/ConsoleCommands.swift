@@ -43,14 +43,25 @@ struct Open: AsyncParsableCommand {
 
     @OptionGroup var linear: LinearOptions
 
-    @Argument(help: "The session file, or 'last' for the newest one.")
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
     var session: String
 
     func run() async throws {
         try Screen.require(linear)
+        if try RequestArchive.isHAR(session) { return try await openArchive() }
         let reader = try SessionQuery.open(session)
         let path = reader.path
         try await Screen.run(.recorded(name: path), linear) { _ in ConsoleServices(session: path) }
+    }
+
+    /// Opens a HAR by way of a session that lasts as long as the console.
+    private func openArchive() async throws {
+        let path = session
+        try await Screen.run(.recorded(name: path), linear) { stopping in
+            let archive = try ImportedArchive(path)
+            await stopping.add { archive.remove() }
+            return ConsoleServices(session: archive.session)
+        }
     }
 }
 
@@ -128,7 +139,12 @@ enum Screen {
                     prepare: { try await prepare(stopping) }
                 )
             } else {
-                try await Console.run(source, on: { try SystemTerminal() }, prepare: { try await prepare(stopping) })
+                try await Console.run(
+                    source,
+                    on: { try SystemTerminal() },
+                    prepare: { try await prepare(stopping) },
+                    configure: { KeyFile().configure(&$0) }
+                )
             }
         } catch {
             await stopping.stop()
