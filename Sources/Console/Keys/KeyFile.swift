@@ -47,7 +47,7 @@ public struct KeyFile: Sendable {
         } catch {
             reading.issues = error.issues
         }
-        issues = reading.issues
+        issues = reading.issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
         keymap = reading.issues.isEmpty ? reading.keymap : .standard
     }
 
@@ -63,9 +63,11 @@ public struct KeyFile: Sendable {
     public static func text(_ keymap: Keymap) -> String {
         var lines = ["keys:"]
         for context in Context.allCases {
-            let bindings = keymap.bindings(in: context)
+            let bindings = keymap.bindings(in: context).filter { !isTyped($0.keys, in: context) }
             let known = Set(bindings.map(\.keys))
-            let taken = Keymap.standard.bindings(in: context).map(\.keys).filter { !known.contains($0) }
+            let taken = Keymap.standard.bindings(in: context).map(\.keys).filter {
+                !known.contains($0) && !isTyped($0, in: context)
+            }
             guard !bindings.isEmpty || !taken.isEmpty else { continue }
             lines.append("  \(context.rawValue):")
             for (keys, binding) in bindings {
@@ -75,6 +77,14 @@ public struct KeyFile: Sendable {
             for keys in taken { lines.append("    \(quoted(keys)): null") }
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Whether a key is text in a place where one types, so that it cannot mean a command.
+    static func isTyped(_ keys: String, in context: Context) -> Bool {
+        guard [.editor, .line, .picker].contains(context), let first = keys.split(separator: " ").first,
+            let key = Key(spelling: String(first)), case .character = key.code
+        else { return false }
+        return key.modifiers.isDisjoint(with: [.control, .alt])
     }
 
     private static func quoted(_ text: String) -> String {
@@ -159,9 +169,7 @@ private struct KeyFileReading {
             )
             return nil
         }
-        if [.editor, .line, .picker].contains(context), case .character? = known.first?.code,
-            known.first?.modifiers.isDisjoint(with: [.control, .alt]) == true
-        {
+        if KeyFile.isTyped(spelling, in: context) {
             wrong(place, "'\(spelling)' is text where one types; a key with ctrl- or alt- can mean a command")
             return nil
         }

@@ -72,6 +72,7 @@ public struct ImportedArchive: Sendable {
 /// Makes of a HAR's entries what the taps would have seen.
 struct ArchiveRecording {
     private static let pieceSize = 256 << 10
+    /// The client's connection, of which an archive knows nothing.
     private static let client = ConnectionID(1)
 
     /// How many entries there were.
@@ -90,9 +91,6 @@ struct ArchiveRecording {
             url: ArchiveRecording.url(entry.url),
             clientConnection: ArchiveRecording.client
         )
-        if count == 1 {
-            events.append(.connection(connection(ArchiveRecording.client, .client, record.startedAt, peer: "")))
-        }
         record.upstreamConnection = server(entry, record, &events)
         record.status = (0...999).contains(entry.status) ? entry.status : 0
         record.clientVersion = ArchiveRecording.version(entry.request.version)
@@ -153,17 +151,11 @@ struct ArchiveRecording {
         if let known = servers[peer] { return known }
         let id = ConnectionID(Int64(servers.count) + 2)
         servers[peer] = id
-        events.append(.connection(connection(id, .upstream, record.startedAt, peer: peer)))
+        let (opened, leg) = (record.startedAt, ConnectionRecord.Leg.upstream)
+        events.append(
+            .connection(ConnectionRecord(id: id, leg: leg, openedAt: opened, localAddress: "", peerAddress: peer))
+        )
         return id
-    }
-
-    private func connection(
-        _ id: ConnectionID,
-        _ leg: ConnectionRecord.Leg,
-        _ moment: Int64,
-        peer: String
-    ) -> ConnectionRecord {
-        ConnectionRecord(id: id, leg: leg, openedAt: moment, localAddress: "", peerAddress: peer)
     }
 
     // MARK: - Messages
