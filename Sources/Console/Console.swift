@@ -19,19 +19,29 @@ public enum Console {
         prepare: @escaping @Sendable () async throws -> ConsoleServices,
         configure: @escaping @Sendable (inout ConsoleModel) -> Void = { _ in }
     ) async throws {
+        try await onThread(prepare) { inbox, effects in
+            let terminal = try terminal()
+            let signals = try TerminalSignals()
+            var model = ConsoleModel(source: source, size: terminal.size, look: look(terminal.capabilities))
+            configure(&model)
+            try ConsoleLoop(model, terminal, signals, inbox, effects).run()
+        }
+    }
+
+    /// Runs a loop on a thread of its own, and beside it what its effects ask for.
+    static func onThread<Value: Sendable>(
+        _ prepare: @escaping @Sendable () async throws -> ConsoleServices,
+        _ body: @escaping @Sendable (Inbox, EffectRunner) throws -> Value
+    ) async throws -> Value {
         let inbox = try Inbox()
         let (work, submission) = AsyncStream.makeStream(of: EffectRunner.Work.self)
         let effects = EffectRunner(inbox: inbox) { submission.yield($0) }
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask {
                 // The screen has a thread of its own: nothing that waits for others runs on it.
                 try await onOwnThread {
                     defer { submission.finish() }
-                    let terminal = try terminal()
-                    let signals = try TerminalSignals()
-                    var model = ConsoleModel(source: source, size: terminal.size, look: look(terminal.capabilities))
-                    configure(&model)
-                    try ConsoleLoop(model, terminal, signals, inbox, effects).run()
+                    return try body(inbox, effects)
                 }
             }
             group.addTask {
@@ -40,14 +50,19 @@ public enum Console {
                 } catch {
                     inbox.send(.failed(error))
                 }
+                return nil
             }
             group.addTask {
                 await withDiscardingTaskGroup { works in
                     for await job in work { works.addTask { await job() } }
                     works.cancelAll()
                 }
+                return nil
             }
-            try await group.waitForAll()
+            var result: Value?
+            for try await value in group { result = value ?? result }
+            guard let result else { throw ConsoleFailure("The console ended too early.") }
+            return result
         }
     }
 
@@ -56,8 +71,10 @@ public enum Console {
         Look(theme: capabilities.colorDepth == .none ? .plain : .dark, isUnicode: capabilities.isUnicode)
     }
 
-    private static func onOwnThread(_ body: @escaping @Sendable () throws -> Void) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    private static func onOwnThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
             let thread = Thread {
                 continuation.resume(with: Result { try body() })
             }

@@ -86,6 +86,25 @@ public struct Keymap: Sendable, Hashable {
         (double[context]?[prefix] ?? [:]).map { ($0.key, $0.value) }.sorted { $0.key.spelling < $1.key.spelling }
     }
 
+    /// Whether a key alone means a command.
+    func hasCommand(for key: Key, in context: Context) -> Bool { single[context]?[key] != nil }
+
+    /// All keys of a context and what they mean, in the order of the commands.
+    public func bindings(in context: Context) -> [(keys: String, binding: Binding)] {
+        let one = (single[context] ?? [:]).map { (keys: $0.key.spelling, binding: $0.value) }
+        let two = (double[context] ?? [:]).flatMap { first, following in
+            following.map { (keys: "\(first.spelling) \($0.key.spelling)", binding: $0.value) }
+        }
+        let order = Dictionary(
+            CommandTable.entries.enumerated().map { ($1.command, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        func rank(_ row: (keys: String, binding: Binding)) -> (Int, String, Int, String) {
+            (order[row.binding.command] ?? .max, row.binding.argument ?? "", row.keys.count, row.keys)
+        }
+        return (one + two).sorted { rank($0) < rank($1) }
+    }
+
     /// The keys of a command in a context, shortest first, as they are spelled.
     public func keys(for command: Command, argument: String? = nil, in context: Context) -> [String] {
         func fits(_ binding: Binding) -> Bool {

@@ -76,7 +76,7 @@ extension EffectRunner {
     }
 
     private func saveCopy(_ text: String, _ path: String) {
-        passes.async { [inbox] in
+        start(on: passes) { [inbox] in
             do {
                 let file = try ExportFile(path)
                 try file.write(ByteBuffer(string: text))
@@ -130,7 +130,7 @@ extension EffectRunner {
     /// Checks a rule while it is edited, and counts what it would have matched.
     private func checkRule(_ tool: Tool, _ text: String, _ replaced: Int?, _ texts: [RulesState.Text]) {
         newestCheck.store(text.hashValue, ordering: .relaxed)
-        passes.async { [self] in
+        start(on: passes) { [self] in
             guard newestCheck.load(ordering: .relaxed) == text.hashValue else { return }
             let profile = texts.last.map { RuleEditing.profile($0) } ?? EditableProfile(text: "", file: nil)
             let issues = RuleCheck.check(RuleText(text), of: tool.section, in: profile)

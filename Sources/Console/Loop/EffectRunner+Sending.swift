@@ -149,6 +149,10 @@ extension EffectRunner {
                 (reply, words) = (
                     try await steering.ask(ControlRequest(.holdEdit, id: ids.first, edit: edit)), "on its way as edited"
                 )
+            case .changed(let edit):
+                (reply, words) = (
+                    try await steering.ask(ControlRequest(.holdEdit, id: ids.first, edit: edit)), "on its way as edited"
+                )
             }
             let count = reply.decided?.count ?? 0
             inbox.send(

@@ -56,7 +56,7 @@ extension EffectRunner {
 
     func export(_ request: ExportRequest) {
         let begun = cancellations.load(ordering: .relaxed)
-        passes.async { [self] in
+        start(on: passes) { [self] in
             defer { inbox.send(.jobEnded(.export)) }
             guard let reader else { return }
             do {

@@ -29,6 +29,8 @@ final class EffectRunner: Sendable {
     private let lastRevision = Atomic(-1)
     private let polls = Atomic(0)
     private let isAsking = Atomic(false)
+    /// How many pieces of work have not ended; their messages are in the inbox before they count as ended.
+    private let working = Atomic(0)
     /// Grows with each order to stop, so that work knows that it is meant.
     let cancellations = Atomic(0)
 
@@ -62,13 +64,31 @@ final class EffectRunner: Sendable {
             return waiting
         }
         for effect in waiting { perform(effect) }
-        if let background = services.background { start(background) }
+        if let background = services.background { submit(background) }
         poll()
         loadRules()
     }
 
+    /// How much was asked for and is not answered yet; looking how the proxy is does not count.
+    var unfinished: Int { working.load(ordering: .acquiring) }
+
     /// Does work that waits for others.
-    func start(_ work: @escaping Work) { submit(work) }
+    func start(_ work: @escaping Work) {
+        working.add(1, ordering: .relaxed)
+        submit { [self] in
+            await work()
+            working.subtract(1, ordering: .releasing)
+        }
+    }
+
+    /// Does work on one of the threads for it.
+    func start(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
+        working.add(1, ordering: .relaxed)
+        queue.async { [self] in
+            work()
+            working.subtract(1, ordering: .releasing)
+        }
+    }
 
     /// Does something, or remembers it until there is something to do it on.
     func perform(_ effect: Effect) {
@@ -117,7 +137,7 @@ final class EffectRunner: Sendable {
         }
         guard let steering = connected.services.steering, count % 2 == 1 else { return }
         guard !isAsking.exchange(true, ordering: .acquiring) else { return }
-        start { [self] in
+        submit { [self] in
             await look(steering)
             isAsking.store(false, ordering: .releasing)
         }
@@ -138,7 +158,7 @@ final class EffectRunner: Sendable {
 
     private func readDetail(_ id: ExchangeID, _ options: DetailOptions, _ generation: Int) {
         newestDetail.store(generation, ordering: .relaxed)
-        reading.async { [self] in
+        start(on: reading) { [self] in
             // One that is asked while another waits makes that one needless.
             guard newestDetail.load(ordering: .relaxed) == generation, let reader else { return }
             do {
@@ -170,7 +190,7 @@ final class EffectRunner: Sendable {
 
     /// Reads the session on the thread for that, and tells what goes wrong.
     func onReader(_ body: @escaping @Sendable (SessionReader, Inbox) throws -> Void) {
-        reading.async { [self] in
+        start(on: reading) { [self] in
             guard let reader else { return inbox.send(.said("Nothing is recorded here.", .error)) }
             do {
                 try body(reader, inbox)

@@ -1,4 +1,5 @@
 public import HTTPModel
+public import Runner
 
 /// What is to be done outside of the model: plain data, carried out by ``EffectRunner``.
 public enum Effect: Sendable {
@@ -48,6 +49,8 @@ public enum HoldDecision: Sendable, Hashable {
     case abort
     /// It goes on as this text says.
     case edited(String)
+    /// It goes on with these changes.
+    case changed(HoldEdit)
 }
 
 /// What can be copied of an exchange.

@@ -8,8 +8,8 @@ struct JSONScanner {
         case endArray
         /// A member's name, or a string; cut off at the limit.
         case string(String)
-        /// A number, `true`, `false` or `null`.
-        case literal
+        /// A number, `true`, `false` or `null`, as it stands there.
+        case literal(String)
         case end
     }
 
@@ -17,8 +17,12 @@ struct JSONScanner {
         let message: String
     }
 
-    private static let (mostLevels, longestString) = (64, 1 << 16)
+    private static let mostLevels = 64
 
+    /// Strings are cut off there: bytes.
+    private let longestString: Int
+    /// Where the piece in hand begins: its line and column, from 1.
+    private var (line, column) = (1, 1)
     private let refill: () throws -> [UInt8]
     private var bytes: [UInt8] = []
     private var position = 0
@@ -26,8 +30,17 @@ struct JSONScanner {
     private var depth = 0
 
     /// Scans what `refill` returns, piece after piece; an empty piece is the end.
-    init(_ refill: @escaping () throws -> [UInt8]) {
+    init(longestString: Int = 1 << 16, _ refill: @escaping () throws -> [UInt8]) {
+        self.longestString = longestString
         self.refill = refill
+    }
+
+    /// How far it was read: the line and the column in bytes, from 1.
+    var place: (line: Int, column: Int) { moved(over: bytes[..<position]) }
+
+    private func moved(over bytes: ArraySlice<UInt8>) -> (line: Int, column: Int) {
+        guard let last = bytes.lastIndex(of: 0x0A) else { return (line, column + bytes.count) }
+        return (line + bytes.count { $0 == 0x0A }, bytes.endIndex - last)
     }
 
     /// The next token; commas and colons are passed over.
@@ -43,8 +56,8 @@ struct JSONScanner {
             case UInt8(ascii: "]"): return try close(.endArray)
             case UInt8(ascii: "\""): return .string(try string())
             case UInt8(ascii: "-"), 0x30...0x39, 0x61...0x7A:
-                try skipLiteral()
-                return .literal
+                position -= 1
+                return .literal(try literal())
             default: throw Failure(message: "it is no JSON")
             }
         }
@@ -75,6 +88,7 @@ struct JSONScanner {
 
     private mutating func peek() throws -> UInt8? {
         if position == bytes.count, !isAtEnd {
+            (line, column) = place
             bytes = try refill()
             position = 0
             isAtEnd = bytes.isEmpty
@@ -82,19 +96,33 @@ struct JSONScanner {
         return position < bytes.count ? bytes[position] : nil
     }
 
-    private mutating func skipLiteral() throws {
+    private mutating func literal() throws -> String {
+        var text = ""
         while let byte = try peek(), byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "+-.".utf8.contains(byte) {
             position += 1
+            if text.utf8.count < 64 { text.unicodeScalars.append(Unicode.Scalar(byte)) }
         }
+        return text
     }
 
     private mutating func string() throws -> String {
         var text: [UInt8] = []
         while let byte = try peek() {
-            position += 1
-            if byte == UInt8(ascii: "\"") { return String(decoding: text, as: UTF8.self) }
-            let piece = byte == UInt8(ascii: "\\") ? try escape() : [byte]
-            if text.count < JSONScanner.longestString { text += piece }
+            if byte == UInt8(ascii: "\"") {
+                position += 1
+                return String(decoding: text, as: UTF8.self)
+            }
+            let room = longestString - text.count
+            if byte == UInt8(ascii: "\\") {
+                position += 1
+                let piece = try escape()
+                if room > 0 { text += piece }
+            } else {
+                let end = bytes[position...].firstIndex { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+                let run = bytes[position..<(end ?? bytes.count)]
+                if room > 0 { text += run.prefix(room) }
+                position = run.endIndex
+            }
         }
         throw Failure(message: "it ends within a string")
     }

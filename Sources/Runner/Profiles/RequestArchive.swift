@@ -41,7 +41,7 @@ public enum RequestArchive {
     }
 
     /// A session begins with SQLite's own mark; whatever begins like JSON is taken for a HAR.
-    private static func isHAR(_ path: String) throws -> Bool {
+    public static func isHAR(_ path: String) throws -> Bool {
         guard let handle = FileHandle(forReadingAtPath: path), let start = try? handle.read(upToCount: 64) else {
             return false
         }

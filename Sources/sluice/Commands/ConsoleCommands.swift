@@ -15,6 +15,8 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     @OptionGroup var proxy: ProxyOptions
 
+    @OptionGroup var linear: LinearOptions
+
     @Option(help: "The session file to record to; one that exists is continued. (default: a new one)")
     var session: String?
 
@@ -22,7 +24,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     var profile: [String] = []
 
     func run() async throws {
-        guard Screen.isThere else {
+        guard Screen.isThere || linear.isWanted else {
             StandardStreams.error(Screen.waysToStart)
             throw ExitCode(2)
         }
@@ -31,21 +33,34 @@ struct ConsoleCommand: AsyncParsableCommand {
         settings.profiles = profile
         settings.output = .quiet
         let chosen = settings
-        try await Screen.run(.live) { try await LiveServices.start(chosen, $0) }
+        try await Screen.run(.live, linear) { try await LiveServices.start(chosen, $0) }
     }
 }
 
 struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Open a recorded session in the console.")
 
-    @Argument(help: "The session file, or 'last' for the newest one.")
+    @OptionGroup var linear: LinearOptions
+
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
     var session: String
 
     func run() async throws {
-        try Screen.require()
+        try Screen.require(linear)
+        if try RequestArchive.isHAR(session) { return try await openArchive() }
         let reader = try SessionQuery.open(session)
         let path = reader.path
-        try await Screen.run(.recorded(name: path)) { _ in ConsoleServices(session: path) }
+        try await Screen.run(.recorded(name: path), linear) { _ in ConsoleServices(session: path) }
+    }
+
+    /// Opens a HAR by way of a session that lasts as long as the console.
+    private func openArchive() async throws {
+        let path = session
+        try await Screen.run(.recorded(name: path), linear) { stopping in
+            let archive = try ImportedArchive(path)
+            await stopping.add { archive.remove() }
+            return ConsoleServices(session: archive.session)
+        }
     }
 }
 
@@ -57,16 +72,18 @@ struct Attach: AsyncParsableCommand {
 
     @OptionGroup var control: ControlOptions
 
+    @OptionGroup var linear: LinearOptions
+
     @Flag(help: "Look only: change nothing.")
     var view = false
 
     func run() async throws {
-        try Screen.require()
+        try Screen.require(linear)
         let client = try control.client()
         let steering = Steering(client)
         let status = try client.ask(ControlRequest(.status)).status
         let canSteer = !view
-        try await Screen.run(.attached(canSteer: canSteer)) { _ in
+        try await Screen.run(.attached(canSteer: canSteer), linear) { _ in
             ConsoleServices(
                 session: status?.session,
                 steering: steering,
@@ -95,8 +112,8 @@ enum Screen {
         """
 
     /// Refuses to go on without a terminal.
-    static func require() throws {
-        guard !isThere else { return }
+    static func require(_ linear: LinearOptions) throws {
+        guard !isThere, !linear.isWanted else { return }
         throw StartFailure(
             "The console needs a terminal.",
             hint: "sluice list, show and export print a session without one.",
@@ -107,16 +124,48 @@ enum Screen {
     /// Runs the console, and stops afterwards what was started for it.
     static func run(
         _ source: ConsoleModel.Source,
+        _ linear: LinearOptions,
         _ prepare: @escaping @Sendable (Stopping) async throws -> ConsoleServices
     ) async throws {
         let stopping = Stopping()
+        var isDone = true
         do {
-            try await Console.run(source, on: { try SystemTerminal() }, prepare: { try await prepare(stopping) })
+            if linear.isWanted {
+                isDone = try await Console.runLinear(
+                    source,
+                    input: STDIN_FILENO,
+                    write: { StandardStreams.out($0) },
+                    prepare: { try await prepare(stopping) }
+                )
+            } else {
+                try await Console.run(
+                    source,
+                    on: { try SystemTerminal() },
+                    prepare: { try await prepare(stopping) },
+                    configure: { KeyFile().configure(&$0) }
+                )
+            }
         } catch {
             await stopping.stop()
             throw error
         }
         await stopping.stop()
+        if !isDone { throw ExitCode(1) }
+    }
+}
+
+/// Whether the console goes without a screen.
+struct LinearOptions: ParsableArguments {
+    @Flag(
+        help:
+            "Read commands and write answers as plain lines, without a screen: for screen readers, serial lines, scripts."
+    )
+    var linear = false
+
+    /// Whether lines are wanted: asked for, or all that a terminal can do.
+    var isWanted: Bool {
+        guard !linear, isatty(STDIN_FILENO) == 1 else { return linear }
+        return isatty(STDOUT_FILENO) == 0 || ProcessInfo.processInfo.environment["TERM"] == "dumb"
     }
 }
 

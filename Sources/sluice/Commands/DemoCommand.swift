@@ -12,6 +12,8 @@ struct DemoCommand: AsyncParsableCommand {
             """
     )
 
+    @OptionGroup var linear: LinearOptions
+
     @Option(help: "The session file to record to. (default: a new one)")
     var session: String?
 
@@ -19,8 +21,8 @@ struct DemoCommand: AsyncParsableCommand {
     var plain = false
 
     func run() async throws {
-        guard Screen.isThere, !plain else { return try await Demo.run(session: session) }
+        guard Screen.isThere || linear.linear, !plain else { return try await Demo.run(session: session) }
         let session = session
-        try await Screen.run(.demo) { try await LiveServices.startDemo(session: session, $0) }
+        try await Screen.run(.demo, linear) { try await LiveServices.startDemo(session: session, $0) }
     }
 }

@@ -143,7 +143,8 @@ struct OverviewPage {
 
     private func connection(_ connection: ConnectionRecord?, version: HTTPVersion?, _ writer: inout DetailWriter) {
         guard let connection else { return }
-        writer.fact("address", "\(connection.peerAddress), here \(connection.localAddress)")
+        let here = connection.localAddress.isEmpty ? "" : ", here \(connection.localAddress)"
+        writer.fact("address", connection.peerAddress + here)
         var use = "\(connection.id)"
         if connection.leg == .upstream {
             use += record.flags.contains(.upstreamReused) ? ", reused" : ", made for this exchange"

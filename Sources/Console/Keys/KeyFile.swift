@@ -1,0 +1,227 @@
+import Foundation
+import Runner
+public import Stages
+import Terminal
+
+/// The file in which users say what keys mean: `keys.yaml` in Sluice's configuration directory.
+///
+/// ```yaml
+/// keys:
+///   list: { "ctrl-n": down, "x": null, "g g": top, "f2": toggle throttle }
+/// ```
+/// What it does not name keeps its standard meaning.
+public struct KeyFile: Sendable {
+    /// The keys as the file has them; the standard ones where something is wrong with it.
+    public let keymap: Keymap
+    /// What is wrong with it, in the order of the file.
+    public let issues: [ProfileIssue]
+
+    /// Where the file is, whether it is there or not.
+    public static var path: String { StandardPaths.configuration + "/keys.yaml" }
+
+    /// Reads the user's file; the standard keys where there is none.
+    public init() {
+        self =
+            FileManager.default.fileExists(atPath: KeyFile.path)
+            ? KeyFile(file: KeyFile.path) : KeyFile("", file: KeyFile.path)
+    }
+
+    /// Reads a file.
+    public init(file: String) {
+        self.init(file) { () throws(ProfileError) in try PlacedValue.read(file: file) }
+    }
+
+    /// Reads a text.
+    ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - file: what issues name it.
+    public init(_ text: String, file: String) {
+        self.init(file) { () throws(ProfileError) in try PlacedValue.read(text, file: file) }
+    }
+
+    private init(_ file: String, _ read: () throws(ProfileError) -> PlacedValue?) {
+        var reading = KeyFileReading(file: file)
+        do throws(ProfileError) {
+            if let root = try read() { reading.take(root) }
+        } catch {
+            reading.issues = error.issues
+        }
+        issues = reading.issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+        keymap = reading.issues.isEmpty ? reading.keymap : .standard
+    }
+
+    /// Gives a console these keys, and tells what is wrong with them.
+    public func configure(_ model: inout ConsoleModel) {
+        model.keymap = keymap
+        guard let first = issues.first else { return }
+        let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
+        model.tell("\(first)\(more). The standard keys stay; sluice keys check says all.", .error)
+    }
+
+    /// Writes keys as such a file.
+    public static func text(_ keymap: Keymap) -> String {
+        var lines = ["keys:"]
+        for context in Context.allCases {
+            let bindings = keymap.bindings(in: context).filter { !isTyped($0.keys, in: context) }
+            let known = Set(bindings.map(\.keys))
+            let taken = Keymap.standard.bindings(in: context).map(\.keys).filter {
+                !known.contains($0) && !isTyped($0, in: context)
+            }
+            guard !bindings.isEmpty || !taken.isEmpty else { continue }
+            lines.append("  \(context.rawValue):")
+            for (keys, binding) in bindings {
+                let argument = binding.argument.map { " \($0)" } ?? ""
+                lines.append("    \(quoted(keys)): \(binding.command.rawValue)\(argument)")
+            }
+            for keys in taken { lines.append("    \(quoted(keys)): null") }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Whether a key is text in a place where one types, so that it cannot mean a command.
+    static func isTyped(_ keys: String, in context: Context) -> Bool {
+        guard [.editor, .line, .picker].contains(context), let first = keys.split(separator: " ").first,
+            let key = Key(spelling: String(first)), case .character = key.code
+        else { return false }
+        return key.modifiers.isDisjoint(with: [.control, .alt])
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+}
+
+/// Reads a key file's tree and gathers what is wrong with it.
+private struct KeyFileReading {
+    let file: String
+    var keymap = Keymap.standard
+    var issues: [ProfileIssue] = []
+
+    init(file: String) {
+        self.file = file
+    }
+
+    mutating func take(_ root: PlacedValue) {
+        guard case .mapping(let members) = root.content else {
+            return wrong(root, "a key file begins with 'keys:', as in keys: { list: { \"ctrl-n\": down } }")
+        }
+        for member in members {
+            guard let word = word(member.key) else { continue }
+            guard word == "keys" else {
+                wrong(member.key, "there is no '\(word.prefix(40))' here (did you mean 'keys'?)")
+                continue
+            }
+            each(member.value, "keys") { reading, member in reading.takeContext(member) }
+        }
+    }
+
+    private mutating func takeContext(_ member: PlacedValue.Member) {
+        guard let word = word(member.key) else { return }
+        guard let context = Context(rawValue: word) else {
+            let known = Context.allCases.map(\.rawValue)
+            return wrong(
+                member.key,
+                "there is no place '\(word.prefix(40))'\(PlacedValue.suggestion(for: word, among: known))"
+            )
+        }
+        var named: [[Key]: PlacedValue] = [:]
+        each(member.value, word) { reading, member in
+            guard let keys = reading.keys(member.key, in: context) else { return }
+            if named[keys] != nil {
+                let spelling = keys.map(\.spelling).joined(separator: " ")
+                return reading.wrong(member.key, "the key '\(spelling)' is given twice")
+            }
+            named[keys] = member.key
+            guard let binding = reading.binding(member.value) else { return }
+            reading.keymap.bind(keys.map(\.spelling).joined(separator: " "), to: binding, in: context)
+        }
+        checkPrefixes(named, in: context)
+    }
+
+    /// A key cannot mean a command and begin two keys as well.
+    private mutating func checkPrefixes(_ named: [[Key]: PlacedValue], in context: Context) {
+        let places = named.sorted { ($0.value.line, $0.value.column) < ($1.value.line, $1.value.column) }
+        for (keys, place) in places {
+            guard let first = keys.first, keymap.hasCommand(for: first, in: context) else { continue }
+            let following = keymap.continuations(of: first, in: context)
+            guard let second = following.first?.key else { continue }
+            // One of two that was taken away is in nobody's way.
+            guard keys.count == 1 || following.contains(where: { $0.key == keys[1] }) else { continue }
+            wrong(
+                place,
+                "'\(first.spelling)' means a command and begins '\(first.spelling) \(second.spelling)'; "
+                    + "give one of the two null"
+            )
+        }
+    }
+
+    // MARK: - Words
+
+    private mutating func keys(_ place: PlacedValue, in context: Context) -> [Key]? {
+        guard let spelling = word(place) else { return nil }
+        let keys = spelling.split(separator: " ").map { Key(spelling: String($0)) }
+        let known = keys.compactMap { $0 }
+        guard known.count == keys.count, (1...2).contains(keys.count) else {
+            wrong(
+                place,
+                "'\(spelling.prefix(40))' is no key; keys are a, A, ctrl-x, alt-enter, f5, space, pgup, or two: g g"
+            )
+            return nil
+        }
+        if KeyFile.isTyped(spelling, in: context) {
+            wrong(place, "'\(spelling)' is text where one types; a key with ctrl- or alt- can mean a command")
+            return nil
+        }
+        return known
+    }
+
+    /// What a key is to mean: a command, or nothing; `nil` where it cannot be read.
+    private mutating func binding(_ place: PlacedValue) -> Keymap.Binding?? {
+        if place.content == .nothing { return .some(nil) }
+        guard let text = word(place) else { return nil }
+        let words = text.split(separator: " ", maxSplits: 1).map(String.init)
+        guard let name = words.first, let command = Command(rawValue: name) else {
+            let known = Command.allCases.map(\.rawValue)
+            let suggestion = PlacedValue.suggestion(for: words.first ?? "", among: known)
+            wrong(place, "there is no command '\(text.prefix(40))'\(suggestion)")
+            return nil
+        }
+        let argument = words.dropFirst().first
+        if let argument, CommandTable.entry(command)?.argument.isEmpty != false {
+            wrong(place, "'\(name)' takes nothing after it, but has '\(argument.prefix(40))'")
+            return nil
+        }
+        if let argument, [.toggleTool, .panel, .ruleFromExchange].contains(command) {
+            let tool = argument.split(separator: " ").first.map(String.init) ?? ""
+            guard Tool(word: tool) != nil else {
+                let known = Tool.allCases.map(\.rawValue)
+                wrong(place, "there is no tool '\(tool.prefix(40))'\(PlacedValue.suggestion(for: tool, among: known))")
+                return nil
+            }
+        }
+        return .some(Keymap.Binding(command, argument))
+    }
+
+    private mutating func word(_ place: PlacedValue) -> String? {
+        if case .text(let text) = place.content { return text }
+        wrong(place, "a word is expected here; one that YAML does not take for a word stands in quotes")
+        return nil
+    }
+
+    private mutating func each(
+        _ value: PlacedValue,
+        _ what: String,
+        _ body: (inout KeyFileReading, PlacedValue.Member) -> Void
+    ) {
+        switch value.content {
+        case .mapping(let members): for member in members { body(&self, member) }
+        case .nothing: break
+        case .list, .text: wrong(value, "'\(what)' holds a mapping, as in \(what): { … }")
+        }
+    }
+
+    private mutating func wrong(_ place: PlacedValue, _ message: String) {
+        issues.append(place.issue(message, in: file))
+    }
+}

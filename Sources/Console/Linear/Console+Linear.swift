@@ -1,0 +1,30 @@
+import Foundation
+import Terminal
+
+extension Console {
+    /// Opens the console without a screen: commands are read as lines, answers are written as lines.
+    ///
+    /// No sequence that moves a cursor or gives a colour is written. What a command asks for has been answered before the next
+    /// line is read, so that a script on standard input does the same each time.
+    ///
+    /// - Parameters:
+    ///   - source: what is looked at.
+    ///   - input: where commands are read; the console ends with it.
+    ///   - write: takes text, whole lines at a time.
+    ///   - prepare: starts the proxy or opens the session; called once.
+    /// - Returns: whether the last command was done.
+    /// - Throws: what `prepare` throws.
+    public static func runLinear(
+        _ source: ConsoleModel.Source,
+        input: Int32,
+        write: @escaping @Sendable (String) -> Void,
+        prepare: @escaping @Sendable () async throws -> ConsoleServices
+    ) async throws -> Bool {
+        try await onThread(prepare) { inbox, effects in
+            let signals = try TerminalSignals([.terminate, .hangUp, .interrupt])
+            let look = Look(theme: .plain, isUnicode: true)
+            let model = ConsoleModel(source: source, size: Size(width: 100, height: 40), look: look)
+            return try LinearLoop(model, LinearInput(descriptor: input), signals, inbox, effects, write).run()
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+
+/// Lines from a descriptor, taken without waiting.
+struct LinearInput {
+    /// The longest line: bytes.
+    static let longestLine = 1 << 20
+
+    /// What to wait for.
+    let descriptor: Int32
+    /// Whether no more bytes come.
+    private(set) var hasEnded = false
+    private var bytes: [UInt8] = []
+    private var lines: [String] = []
+    private var taken = 0
+    private var isSkipping = false
+
+    init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Whether there is nothing left to take and nothing will come.
+    var isOver: Bool { hasEnded && taken == lines.count }
+
+    /// The next whole line.
+    mutating func next() -> String? {
+        guard taken < lines.count else { return nil }
+        defer {
+            taken += 1
+            if taken == lines.count {
+                lines.removeAll(keepingCapacity: true)
+                taken = 0
+            }
+        }
+        return lines[taken]
+    }
+
+    /// Reads what is there; to be called where the descriptor can be read.
+    mutating func read() {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = Foundation.read(descriptor, &buffer, buffer.count)
+        if count > 0 {
+            take(buffer[..<count])
+        } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+            end()
+        }
+    }
+
+    /// Takes bytes; a line that is too long is left out.
+    mutating func take(_ more: some Sequence<UInt8>) {
+        for byte in more {
+            if byte == 0x0A {
+                if !isSkipping { finishLine() }
+                isSkipping = false
+                bytes.removeAll(keepingCapacity: true)
+            } else if !isSkipping {
+                bytes.append(byte)
+                isSkipping = bytes.count > LinearInput.longestLine
+            }
+        }
+    }
+
+    /// Says that no more bytes come; a last line without an end counts.
+    mutating func end() {
+        hasEnded = true
+        if !bytes.isEmpty, !isSkipping { finishLine() }
+        bytes = []
+    }
+
+    private mutating func finishLine() {
+        if bytes.last == 0x0D { bytes.removeLast() }
+        lines.append(String(decoding: bytes, as: UTF8.self))
+    }
+}

@@ -1,0 +1,36 @@
+import HTTPModel
+import Recording
+
+/// Exchanges that have ended since linear mode last looked.
+struct LinearNews {
+    /// How many sentences one look may come to; of further ones only their number is told.
+    static let most = 20
+    /// How many exchanges that are on their way are looked at again.
+    private static let mostOpen = 1_000
+
+    private var last: Int64
+    private var open: [Int64] = []
+
+    /// Begins after what is recorded already.
+    init(after last: Int64) {
+        self.last = last
+    }
+
+    /// The exchanges that have ended, oldest first.
+    mutating func ended(_ reader: SessionReader) throws -> [ExchangeRecord] {
+        let upper = try reader.bounds()?.upperBound ?? 0
+        if upper > last {
+            open += Array((last + 1)...min(upper, last + 5_000))
+            last = min(upper, last + 5_000)
+        }
+        guard !open.isEmpty else { return [] }
+        let records = try reader.records(open)
+        var still: [Int64] = []
+        var ended: [ExchangeRecord] = []
+        for (number, record) in zip(open, records) {
+            if let record, record.state != .inFlight { ended.append(record) } else { still.append(number) }
+        }
+        open = still.suffix(LinearNews.mostOpen)
+        return ended
+    }
+}

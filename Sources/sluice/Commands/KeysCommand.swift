@@ -1,0 +1,44 @@
+import ArgumentParser
+import Console
+import Runner
+
+struct KeysCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Print the console's keys as a key file, or check one.",
+        discussion: """
+            The console reads keys.yaml beside the authority's certificate, in $XDG_CONFIG_HOME/sluice. What it does not name \
+            keeps its standard meaning; null takes a meaning away.
+            """,
+        subcommands: [KeysShow.self, KeysCheck.self],
+        defaultSubcommand: KeysShow.self
+    )
+}
+
+struct KeysShow: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Print the keys in force.")
+
+    func run() throws {
+        let file = KeyFile()
+        for issue in file.issues { StandardStreams.error("\(issue)\n") }
+        if !file.issues.isEmpty { StandardStreams.error("sluice: The standard keys stay.\n") }
+        StandardStreams.out(KeyFile.text(file.keymap))
+    }
+}
+
+struct KeysCheck: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Say what is wrong with a key file, as file:line:column: message.",
+        discussion: "Exit code 1 where something is."
+    )
+
+    @Argument(help: "The key file. (default: the one that the console reads)")
+    var file: String?
+
+    func run() throws {
+        let issues = (file.map { KeyFile(file: $0) } ?? KeyFile()).issues
+        for issue in issues { StandardStreams.out("\(issue)\n") }
+        if !issues.isEmpty { throw ExitCode(1) }
+    }
+}
