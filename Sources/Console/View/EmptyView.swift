@@ -38,10 +38,11 @@ enum EmptyView {
         let address = model.proxy.address
         let port = address.split(separator: ":").last.map(String.init) ?? "8080"
         let authority = model.proxy.authorityPath
-        return [
-            [], [Span("Waiting for traffic on \(address).", .heading)], [],
-            [Span("curl", .label)],
-            [Span("  curl --proxy \(address) --cacert \(authority) https://example.com/", .string)],
+        let words = ["--proxy \(address)", "--cacert \(authority)", "https://example.com/"]
+        let start: [[Span]] = [
+            [], [Span("Waiting for traffic on \(address).", .heading)], [], [Span("curl", .label)],
+        ]
+        return start + curlLines(words, model) + [
             [Span("a shell and all it starts", .label)],
             [Span("  export http_proxy=http://\(address) https_proxy=http://\(address)", .string)],
             [Span("one program, with everything set for it", .label)],
@@ -53,5 +54,15 @@ enum EmptyView {
             ],
             [], [Span("?", .key), Span(" help   "), Span(":", .key), Span(" all commands")],
         ]
+    }
+
+    /// A command that can be copied as it stands: where it is too long for a line, it goes on as a shell takes it.
+    private static func curlLines(_ words: [String], _ model: ConsoleModel) -> [[Span]] {
+        let line = "  curl \(words.joined(separator: " "))"
+        guard TextWidth.columns(line) > model.size.width - 2 else { return [[Span(line, .string)]] }
+        return words.enumerated().map { index, word in
+            let start = index == 0 ? "  curl " : "    "
+            return [Span(start + word + (index == words.count - 1 ? "" : " \\"), .string)]
+        }
     }
 }
