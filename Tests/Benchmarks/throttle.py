@@ -316,8 +316,17 @@ def sharing(site, _):
         # Beside a throttled download, at what speed another host's comes; and without any.
         big = f"https://localhost:{site.free[version]}/{site.file(200_000_000).name}"
         speeds = []
-        for urls in ([big], [url, big]) * 5:
-            meter = site.downloads(proxy, version, *urls)[-1]
+        for isBeside in (False, True) * 5:
+            # Well under way, so that neither the other client's start nor its handshakes count.
+            slow = subprocess.Popen(site.curl(proxy, version, "-o", os.devnull, url)) if isBeside else None
+            if slow:
+                time.sleep(1)
+            meter = site.download(proxy, version, big)
+            if slow:
+                if slow.poll() is not None:
+                    sys.exit("the throttled download ended too soon")
+                slow.terminate()
+                slow.wait()
             speeds.append(meter.total * 8e-6 / (meter.arrivals[-1][0] - meter.arrivals[0][0]))
         alone, beside = max(speeds[::2]), max(speeds[1::2])
         judge(f"another host {version}: {alone:.0f} Mbit/s alone, {beside:.0f} beside a throttled download",

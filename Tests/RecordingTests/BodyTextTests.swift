@@ -50,14 +50,19 @@ struct BodyTextTests {
         var spaced = Samples.bytes(50_000, seed: 5)
         spaced.writeString("needle")
         spaced.writeImmutableBuffer(hay)
+        let changed = Samples.exchange(
+            1,
+            bodies: [
+                (.requestReceived, ByteBuffer(string: "a needle")), (.requestSent, long),
+                (.responseReceived, ByteBuffer(string: "none")), (.responseSent, ByteBuffer(string: "NEEDLE")),
+            ]
+        )
         feed.submit(
-            Samples.exchange(
-                1,
-                bodies: [
-                    (.requestReceived, ByteBuffer(string: "a needle")), (.requestSent, long),
-                    (.responseReceived, ByteBuffer(string: "none")), (.responseSent, ByteBuffer(string: "NEEDLE")),
-                ]
-            )
+            changed.map { event in
+                guard case .finished(var record, let messages) = event else { return event }
+                record.flags = [.requestBodyChanged, .responseBodyChanged]
+                return .finished(record, messages)
+            }
         )
         let gzip = try ContentEncoder.encode(spaced, coding: .gzip)
         feed.submit(Samples.exchange(2, bodies: [(.responseReceived, gzip)], messages: coded))

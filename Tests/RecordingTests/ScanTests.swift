@@ -14,7 +14,7 @@ struct ScanTests {
     }
 
     /// Records what differs in every column, with gaps between the numbers.
-    private func varied() throws -> (SessionReader, [ExchangeRecord]) {
+    private func varied() throws -> (SessionReader, [ExchangeRecord], Feed) {
         var records: [ExchangeRecord] = []
         for number in Int64(1)...400 where number % 7 != 0 {
             var record = Samples.record(number, state: number % 5 == 0 ? .inFlight : .complete)
@@ -48,12 +48,14 @@ struct ScanTests {
             }
         )
         feed.recorder.flush()
-        return (try SessionReader(path: scratch.session), records)
+        // The recorder goes along: what is in flight is interrupted when it ends.
+        return (try SessionReader(path: scratch.session), records, feed)
     }
 
     @Test("finds exactly what the filter finds in the records")
     func exactly() throws {
-        let (reader, records) = try varied()
+        let (reader, records, feed) = try varied()
+        defer { feed.recorder.close() }
         let properties = Filter.properties.map { "is:\($0.name)" }
         let filters =
             properties + [
@@ -80,7 +82,8 @@ struct ScanTests {
 
     @Test("can be made in steps of any length, and tells numbers without a row and what is in flight")
     func steps() throws {
-        let (reader, records) = try varied()
+        let (reader, records, feed) = try varied()
+        defer { feed.recorder.close() }
         let known = Set(records.map(\.id.number))
         for order in [SessionReader.Order.oldestFirst, .newestFirst] {
             var scan = ExchangeScan(try Filter("status:200"))

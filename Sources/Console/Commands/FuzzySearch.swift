@@ -7,9 +7,11 @@ public enum FuzzySearch {
         let query = Array(query.lowercased().filter { !$0.isWhitespace }.prefix(100))
         guard !query.isEmpty else { return items }
         let scored = items.enumerated().compactMap { index, item in
-            score(Array(text(item).lowercased()), query).map { (score: $0, index: index, item: item) }
+            let text = Array(text(item).lowercased())
+            return score(text, query).map { (score: $0, length: text.count, index: index, item: item) }
         }
-        return scored.sorted { ($0.score, -$0.index) > ($1.score, -$1.index) }.map(\.item)
+        // Of those that fit as well, the shortest is what was typed rather than a longer name that begins with it.
+        return scored.sorted { ($0.score, -$0.length, -$0.index) > ($1.score, -$1.length, -$1.index) }.map(\.item)
     }
 
     /// How well the letters fit; `nil` where they do not stand in the text in that order.
@@ -35,6 +37,7 @@ public enum FuzzySearch {
             guard found == query.count else { break }
             best = max(best ?? Int.min, total)
         }
-        return best
+        // Letters that are strewn over a long text are there by chance.
+        return best.flatMap { $0 < 0 ? nil : $0 }
     }
 }

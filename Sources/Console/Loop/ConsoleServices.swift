@@ -14,8 +14,8 @@ public struct ConsoleServices: Sendable {
     public var authorityPath: String
     /// How to point clients at the proxy and let them trust it.
     public var trustText: String
-    /// What was said while the proxy started.
-    public var remarks: [String] = []
+    /// What the proxy says beside its answers: a profile that was read again, a recording that stopped.
+    public var remarks = Remarks()
     /// What goes on beside the console until it ends; `nil` for nothing.
     public var background: (@Sendable () async -> Void)?
 

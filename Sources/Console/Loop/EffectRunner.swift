@@ -52,7 +52,11 @@ final class EffectRunner: Sendable {
         }
         connected.withLock { $0 = Connected(services: services, desk: desk) }
         inbox.send(.ready(authority: services.authorityPath))
-        for remark in services.remarks { inbox.send(.said(remark, .info)) }
+        services.remarks.listen { [weak self] words in
+            self?.inbox.send(.said(words.replacing("\n", with: " "), .info))
+            // It may be that the profile was read again.
+            self?.loadRules()
+        }
         let waiting = waiting.withLock { waiting in
             defer { waiting = [] }
             return waiting

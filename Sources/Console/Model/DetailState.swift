@@ -12,6 +12,10 @@ public struct DetailState: Sendable {
     public var options = DetailOptions()
     /// What is shown, once it is there.
     public var document: DetailDocument?
+    /// Whether more of the exchange may come, so that it is read again.
+    public var isUnfinished = false
+    /// When it was last read: microseconds since 1970.
+    public var readAt: Int64 = 0
     /// Which exchange the document is of.
     public var shown: ExchangeID?
     /// Which page of it the document is.

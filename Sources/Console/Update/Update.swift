@@ -69,7 +69,16 @@ extension ConsoleModel {
             if proxy.rates.count > 60 { proxy.rates.removeFirst() }
             (proxy.counted, proxy.countedAt) = (list.sessionTotal, now)
         }
-        return []
+        return readOn()
+    }
+
+    /// Reads the open exchange again, once a second, while more of it may come.
+    private mutating func readOn() -> [Effect] {
+        guard detail.isOpen, now - detail.readAt >= 1_000_000, let id = detail.id else { return [] }
+        detail.readAt = now
+        let was = detail.isUnfinished
+        detail.isUnfinished = list.rows.values.contains { $0.id == id && $0.state == .inFlight }
+        return was || detail.isUnfinished ? loadDetail() : []
     }
 
     private mutating func take(_ status: ControlStatus, _ holds: [HoldSummary]) -> [Effect] {

@@ -23,7 +23,7 @@ enum StructureView {
             let base = isSelected ? (model.context == .list ? theme.selection : theme.dimSelection) : Style.plain
             screen.fill(Rect(x: body.x, y: y, width: body.width, height: 1), style: base)
             let sign = row.child.isLeaf ? " " : row.isOpen ? "▾" : "▸"
-            let text = String(repeating: "  ", count: row.depth) + "\(sign) \(row.child.name)"
+            let text = String(repeating: "  ", count: row.depth) + "\(sign) \(row.child.name.isEmpty ? "/" : row.child.name)"
             screen.write(text, x: body.x, y: y, style: base, limit: name - 1)
             let count = TextWidth.paddedLeft(String(row.child.count), to: 9)
             screen.write(count, x: body.x + name, y: y, style: base)

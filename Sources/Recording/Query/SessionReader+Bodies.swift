@@ -29,7 +29,7 @@ extension SessionReader {
 
     private func hits(of text: BodyText, in id: Int64, limit: Int, _ database: Database) throws -> [BodyHit] {
         let sql = """
-            SELECT exchange.id, request_body_size + response_body_size, state,
+            SELECT exchange.id, request_body_size, response_body_size, state, flags,
             request_head, request_head_sent, response_head, response_head_sent,
             request_body, request_body_sent, response_body, response_body_sent
             FROM exchange JOIN payload ON payload.id = exchange.payload WHERE exchange.id = ?
@@ -39,8 +39,9 @@ extension SessionReader {
         var mayHaveChunks = false
         try RowReader.forEachRow(sql, [id], in: database, path: path, subject: "exchange") { row in
             _ = try row.number()
-            let size = try row.number()
-            let state = try row.number()
+            let sizes = (request: try row.number(), response: try row.number())
+            let isOpen = try row.number() == Int64(ExchangeRecord.State.inFlight.rawValue)
+            let flags = ExchangeRecord.Flags(rawValue: UInt32(truncatingIfNeeded: try row.number()))
             for side in BodySide.allCases {
                 // A head without the name of the field, in whatever case, needs no closer look.
                 codings[side] = try row.withBytes { head in
@@ -50,17 +51,25 @@ extension SessionReader {
             }
             codings[.requestSent] = codings[.requestSent] ?? codings[.requestReceived]
             codings[.responseSent] = codings[.responseSent] ?? codings[.responseReceived]
-            var inline = 0
             for side in BodySide.allCases {
                 let hit = try row.withBytes { body in
-                    inline += body?.count ?? 0
+                    if body == nil {
+                        // What is not in this row may be in chunks, if there is any such body.
+                        mayHaveChunks =
+                            switch side {
+                            case .requestReceived: mayHaveChunks || sizes.request > 0
+                            case .requestSent: mayHaveChunks || flags.contains(.requestBodyChanged)
+                            case .responseReceived: mayHaveChunks || sizes.response > 0
+                            case .responseSent: mayHaveChunks || flags.contains(.responseBodyChanged)
+                            }
+                    }
                     guard let body, hits.count < limit else { return nil as BodyHit? }
                     var search = SideSearch(text, side, coding: codings[side])
                     return search.feed(body)
                 }
                 if let hit { hits.append(hit) }
             }
-            mayHaveChunks = Int64(inline) < size || state == 0
+            mayHaveChunks = mayHaveChunks || isOpen
         }
         guard mayHaveChunks, hits.count < limit else { return hits }
         let chunksSQL = "SELECT exchange, side, offset, data FROM chunk WHERE exchange = ? ORDER BY side, offset"

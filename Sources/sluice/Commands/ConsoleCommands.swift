@@ -3,7 +3,6 @@ import Console
 import Foundation
 import Recording
 import Runner
-import Synchronization
 import Terminal
 
 /// The console on a proxy of its own: what `sluice` does where nothing else is said.
@@ -152,7 +151,7 @@ enum LiveServices {
             let summary = await running.stop()
             StandardStreams.error(RunSummary.text(summary))
         }
-        return services(running, remarks.all)
+        return services(running, remarks)
     }
 
     /// Starts the demo: an origin, a proxy, and a client that goes on until the console ends.
@@ -167,7 +166,7 @@ enum LiveServices {
             let summary = await running.stop()
             StandardStreams.error(RunSummary.text(summary))
         }
-        var services = services(running, remarks.all)
+        var services = services(running, remarks)
         services.background = {
             await Demo.drive(origin, through: running.address, authority: running.authority, forever: true)
         }
@@ -175,7 +174,7 @@ enum LiveServices {
     }
 
     /// What the console needs of a proxy that runs.
-    static func services(_ running: RunningProxy, _ remarks: [String]) -> ConsoleServices {
+    static func services(_ running: RunningProxy, _ remarks: Remarks) -> ConsoleServices {
         let authority = StandardPaths.authorityCertificate
         var services = ConsoleServices(
             session: running.session,
@@ -188,17 +187,4 @@ enum LiveServices {
         services.remarks = remarks
         return services
     }
-}
-
-/// What was said while there was no screen to say it on.
-final class Remarks: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    /// Keeps some words.
-    func add(_ text: String) {
-        lines.withLock { $0.append(text.trimmingCharacters(in: .whitespacesAndNewlines)) }
-    }
-
-    /// All of them.
-    var all: [String] { lines.withLock { $0 } }
 }
