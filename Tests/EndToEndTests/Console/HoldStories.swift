@@ -22,7 +22,7 @@ extension EndToEnd.Consoles {
             #expect(nginx.requests.count == 1)
             try await console.screen.send("H", waitFor: "Waiting for a decision")
             try await console.screen.send(Keys.enter, waitFor: "Held request of GET \(url)")
-            try await console.replace("client", with: "edited", at: "X-Note: client")
+            try await console.replace("client", with: "edited", at: "x-note: client")
             try await console.screen.send(Keys.control("s"), waitFor: "response")
             // The rule holds the response as well.
             try await console.screen.row(containing: "> ", "response 200")
@@ -47,7 +47,7 @@ extension EndToEnd.Consoles {
             #expect(answer.status == 0)
             try await console.screen.wait(for: "No message waits.")
             try await console.screen.escape(closing: "No message waits.")
-            try await console.screen.row(containing: "/held", "!")
+            try await console.screen.row(containing: "/held", "failed")
             #expect(nginx.requests.count == 1)
         }
 
@@ -59,7 +59,7 @@ extension EndToEnd.Consoles {
             async let second = console.answer(url + "?2")
             try await console.screen.wait("two that wait") { $0.components(separatedBy: "HELD ").count == 3 }
             #expect(nginx.requests.count == 1)
-            try await console.screen.send("X", waitFor: "2 messages: on their way")
+            try await console.screen.send("X", waitFor: "2 messages:")
             #expect(try await first.status == 200)
             #expect(try await second.status == 200)
             try await console.screen.waitUntilGone("HELD")

@@ -92,9 +92,9 @@ extension EndToEnd.Consoles {
             try await screen.send("\(sluice) --listen 127.0.0.1:\(try unusedPort()) --session s.sluice\r")
             try await screen.wait(for: "Waiting for traffic")
             #expect(screen.screen.modes.contains(1049))
-            try await screen.send(Keys.control("z"), waitFor: "Stopped")
+            try await screen.send(Keys.control("z"), waitFor: "topped")
             #expect(!screen.screen.modes.contains(1049))
-            try await screen.send("echo $((20+3))\r", waitFor: "23")
+            try await screen.send("echo ........sum $((20+3))\r", waitFor: "sum 23")
             try await screen.send("fg\r", waitFor: "Waiting for traffic")
             #expect(screen.screen.modes.contains(1049))
             let address = try #require(screen.text.firstMatch(of: /127\.0\.0\.1:\d+/)).output
@@ -105,7 +105,7 @@ extension EndToEnd.Consoles {
             #expect(outcome.text.contains("/resumed"), "\(outcome.errors)")
             try await screen.row(containing: "/resumed", "200")
             try await screen.send("q", waitFor: "shell>")
-            try await screen.send("echo left $?\r", waitFor: "left 0")
+            try await screen.send("echo ........left $?\r", waitFor: "left 0")
             try await screen.send("exit\r")
             #expect(try await screen.exitStatus() == 0)
         }

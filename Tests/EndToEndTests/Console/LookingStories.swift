@@ -16,7 +16,7 @@ extension EndToEnd.Consoles {
             let start = try #require(rows.firstIndex { $0.hasPrefix("curl --proxy") })
             let end = try #require(rows[start...].firstIndex { !$0.hasSuffix("\\") })
             let command = rows[start...end].joined(separator: "\n")
-            #expect(command.hasSuffix(" https://example.com/"), "\(command)")
+            #expect(command.hasSuffix("https://example.com/"), "\(command)")
             let here = command.replacing("https://example.com/", with: "https://localhost:\(nginx.secure)/first")
             let outcome = try await Program.run("sh", ["-c", here], environment: ["NO_PROXY": "", "no_proxy": ""])
             #expect(outcome.status == 0, "\(here): \(outcome.errors)")
@@ -89,8 +89,9 @@ extension EndToEnd.Consoles {
             let detail = { (path: String) in "https://localhost:\(nginx.secure)\(path)" }
             try await console.screen.send("J", waitFor: "] and [ go to")
             try await console.screen.send("errors" + Keys.enter, waitFor: "] and [ go to: errors.")
-            try await console.screen.send("[")
-            try await console.screen.send(Keys.enter, waitFor: detail("/fails/second"))
+            try await console.screen.send(Keys.enter, waitFor: detail("/three"))
+            try await console.screen.send("\u{1B}", waitFor: "space mark")
+            try await console.screen.send("[", waitFor: detail("/fails/second"))
             try await console.screen.send("[", waitFor: detail("/fails/first"))
             try await console.screen.send("]", waitFor: detail("/fails/second"))
         }

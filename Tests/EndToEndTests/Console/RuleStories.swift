@@ -70,7 +70,7 @@ extension EndToEnd.Consoles {
             try await console.screen.escape(closing: "Throttle: off")
             try await console.screen.send("t", waitFor: "Throttle is on.")
             try await console.screen.send("xp", waitFor: "No throttling")
-            try await console.screen.send("off" + Keys.enter)
+            try await console.screen.send(Keys.enter)
             try await console.screen.waitUntilGone("No throttling")
             try await console.screen.send("T", waitFor: "Throttle: no rules")
             let fast = try await console.answer("https://localhost:\(nginx.secure)/slow?free")

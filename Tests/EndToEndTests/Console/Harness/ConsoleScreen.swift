@@ -83,7 +83,7 @@ final class ConsoleScreen: Sendable {
     ]
 
     /// How long any single wait may take, in seconds; it only decides when a test gives up.
-    static let patience = 8.0
+    static let patience = 12.0
 
     // MARK: - Seeing
 
@@ -122,7 +122,11 @@ final class ConsoleScreen: Sendable {
     }
 
     /// Waits until something holds of the screen's text; a failure shows the screen.
-    func wait(_ what: String, within seconds: Double = ConsoleScreen.patience, _ condition: (String) -> Bool) async throws {
+    func wait(
+        _ what: String,
+        within seconds: Double = ConsoleScreen.patience,
+        _ condition: (String) -> Bool
+    ) async throws {
         do {
             try await eventually(what, within: seconds) {
                 if condition(self.text) { return true }
