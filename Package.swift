@@ -97,7 +97,7 @@ let package = Package(
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "Support",
-            dependencies: ["HTTPModel", "ExchangeCore", "CSpawn", nioCore],
+            dependencies: ["HTTPModel", "ExchangeCore", "Terminal", "CSpawn", nioCore],
             path: "Tests/Support",
             swiftSettings: strict
         ),
@@ -122,7 +122,7 @@ let package = Package(
         ),
         tests("RecordingTests", ["Recording", "HTTPModel", "Content", "Support", "RecorderCrashChild", nioCore]),
         tests("SharingTests", ["Sharing", "Content", "HTTPModel", "Support", nioCore, nioPosix]),
-        tests("TerminalTests", ["Terminal", "CNcurses"]),
+        tests("TerminalTests", ["Terminal", "CNcurses", "Support"]),
         tests(
             "ConsoleTests",
             [
@@ -142,7 +142,7 @@ let package = Package(
         ),
         tests(
             "EndToEndTests",
-            ["sluice", "Recording", "HTTPModel", "Support", nioCore, nioPosix],
+            ["sluice", "Recording", "HTTPModel", "Terminal", "Support", nioCore, nioPosix],
             exclude: ["Scripts"]
         ),
     ]

@@ -51,6 +51,8 @@ public final class ChildProgram: Sendable {
     ///   - input: its standard input; nothing by default. So are the output and the errors thrown away by default.
     ///   - output: its standard output.
     ///   - errors: its standard error.
+    ///   - terminal: the path of the terminal that controls it and is at those of its streams that nothing else is;
+    ///     none by default.
     /// - Throws: ``Failure`` where the system refuses.
     public init(
         _ path: String,
@@ -59,7 +61,8 @@ public final class ChildProgram: Sendable {
         directory: String? = nil,
         input: FileHandle? = nil,
         output: FileHandle? = nil,
-        errors: FileHandle? = nil
+        errors: FileHandle? = nil,
+        terminal: String? = nil
     ) throws {
         let streams = [input, output, errors]
         let (number, error) = ChildProgram.spawn(
@@ -67,7 +70,8 @@ public final class ChildProgram: Sendable {
             [path] + arguments,
             environment.map { "\($0.key)=\($0.value)" },
             directory,
-            streams.map { $0?.fileDescriptor }
+            streams.map { $0?.fileDescriptor },
+            terminal
         )
         // The descriptors must last until here.
         withExtendedLifetime(streams) {}
@@ -153,7 +157,8 @@ public final class ChildProgram: Sendable {
         _ words: [String],
         _ variables: [String],
         _ directory: String?,
-        _ streams: [Int32?]
+        _ streams: [Int32?],
+        _ terminal: String?
     ) -> (pid_t, error: Int32) {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
@@ -169,6 +174,7 @@ public final class ChildProgram: Sendable {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         // A group of its own, so that a Ctrl-C for the tests is not also one for their programs; no signal is blocked.
+        let group = terminal == nil ? Int16(POSIX_SPAWN_SETPGROUP) : sluice_spawn_session()
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
@@ -178,13 +184,13 @@ public final class ChildProgram: Sendable {
         posix_spawnattr_setsigdefault(&attributes, &defaults)
         posix_spawnattr_setflags(
             &attributes,
-            Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | closesRest
+            Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | group | closesRest
         )
         for (number, stream) in streams.enumerated() {
             if let stream {
                 posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
             } else {
-                posix_spawn_file_actions_addopen(&actions, Int32(number), "/dev/null", O_RDWR, 0)
+                posix_spawn_file_actions_addopen(&actions, Int32(number), terminal ?? "/dev/null", O_RDWR, 0)
             }
         }
         _ = sluice_spawn_closing_rest(&actions)

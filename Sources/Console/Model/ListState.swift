@@ -24,6 +24,8 @@ public struct ListState: Sendable {
     public var selected = 0
     /// The selected exchange.
     public var selectedID: ExchangeID?
+    /// When unfinished rows were last read again.
+    var readAt: Int64 = 0
     /// Whether the newest exchange stays selected.
     public var isFollowing = true
     /// The columns, in their order; empty for those that fit.

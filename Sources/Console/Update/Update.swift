@@ -71,7 +71,18 @@ extension ConsoleModel {
             if proxy.rates.count > 60 { proxy.rates.removeFirst() }
             (proxy.counted, proxy.countedAt) = (list.sessionTotal, now)
         }
-        return readOn()
+        return readOn() + readUnfinishedRows()
+    }
+
+    /// Reads the rows on the screen again, some times a second, while one of them is not at its end.
+    ///
+    /// An exchange that ends changes no number of the list, so that nothing else tells of it.
+    private mutating func readUnfinishedRows() -> [Effect] {
+        guard now - list.readAt >= 200_000, view == .sequence else { return [] }
+        let shown = list.bottom..<max(list.bottom, min(list.total, list.bottom + Layout(self).listRows))
+        guard shown.contains(where: { list.rows[$0]?.state == .inFlight }) else { return [] }
+        list.readAt = now
+        return loadRows(always: true)
     }
 
     /// Reads the open exchange again, once a second, while more of it may come.

@@ -120,10 +120,8 @@ enum EmptyView {
                     Span(" how to trust it"),
                 ],
             ],
-            [
-                [Span("curl", .label)],
-                [Span("  curl --proxy \(address) --cacert \(authority) https://example.com/", .string)],
-            ],
+            [[Span("curl", .label)]]
+                + curlLines(["--proxy \(address)", "--cacert \(authority)", "https://example.com/"], model),
             [[Span("one program, with everything set for it", .label)], [Span("  sluice run -- npm test", .string)]],
             [
                 [Span("a shell and all it starts", .label)],
@@ -135,5 +133,15 @@ enum EmptyView {
             ],
             [[Span("a phone", .label)], [Span("  \(phone)", .string)]],
         ]
+    }
+
+    /// A command that can be copied as it stands: where it is too long for a line, it goes on as a shell takes it.
+    private static func curlLines(_ words: [String], _ model: ConsoleModel) -> [[Span]] {
+        let line = "  curl \(words.joined(separator: " "))"
+        guard TextWidth.columns(line) > model.size.width - 2 else { return [[Span(line, .string)]] }
+        return words.enumerated().map { index, word in
+            let start = index == 0 ? "  curl " : "    "
+            return [Span(start + word + (index == words.count - 1 ? "" : " \\"), .string)]
+        }
     }
 }

@@ -52,44 +52,6 @@ extension SluiceProcess {
         /// The value of a field that may be there once; several are joined.
         func value(_ name: String) -> String { values(name).joined(separator: " | ") }
     }
-
-    /// Asks one URL with curl, and returns the whole response.
-    func answer(_ arguments: String..., within seconds: Double = 120) async throws -> Answer {
-        try await answers([arguments], within: seconds)[0]
-    }
-
-    /// Asks for one thing after the other with one curl, on lasting connections.
-    func answers(_ requests: [[String]], within seconds: Double = 120) async throws -> [Answer] {
-        let scratch = try Scratch()
-        let format = "%{exitcode} %{http_code} %{http_version} %{time_total} %{time_pretransfer}\\n"
-        let transfers = requests.enumerated().map { index, arguments in
-            [
-                "-sS", "--noproxy", "", "--max-time", "\(seconds)", "--proxy", url, "--cacert", authority,
-                "--suppress-connect-headers", "-D", scratch.path("head\(index)"), "-o", scratch.path("body\(index)"),
-                "-w", format,
-            ] + arguments
-        }
-        let outcome = try await Program.run(
-            "curl",
-            Array(transfers.joined(separator: ["--next"])),
-            environment: ["HOME": self.scratch.directory, "CURL_HOME": self.scratch.directory],
-            within: seconds + 5
-        )
-        let lines = outcome.text.split(separator: "\n").map { $0.split(separator: " ") }
-        guard lines.count == requests.count, lines.allSatisfy({ $0.count == 5 }) else {
-            throw Program.Failure(description: "curl said \(outcome.text)\(outcome.errors)")
-        }
-        return lines.enumerated().map { index, line in
-            Answer(
-                exit: Int(line[0]) ?? -1,
-                status: Int(line[1]) ?? 0,
-                version: String(line[2]),
-                head: latin1(scratch.bytes("head\(index)")),
-                body: scratch.bytes("body\(index)"),
-                seconds: (Double(line[3]) ?? 0) - (Double(line[4]) ?? 0)
-            )
-        }
-    }
 }
 
 extension SluiceProcess {
@@ -112,15 +74,6 @@ extension SluiceProcess {
             scratch: scratch
         )
         return (nginx, sluice)
-    }
-
-    /// What the server saw of a request that curl sent.
-    func report(_ arguments: String...) async throws -> ReportingNginx.Report {
-        let answer = try await answers([["--compressed"] + arguments])[0]
-        guard answer.status == 200 else {
-            throw Program.Failure(description: "\(arguments): \(answer.head)\(answer.text)\n\(errors)")
-        }
-        return ReportingNginx.Report(answer.text)
     }
 
     /// Waits for a message that is held, and returns its name.

@@ -4,7 +4,7 @@ import NIOCore
 import Recording
 
 /// A running `sluice run` with directories of its own.
-final class SluiceProcess: Sendable {
+final class SluiceProcess: ProxyUnderTest {
     let port: Int
     let session: String
     let program: Program
@@ -176,35 +176,6 @@ final class SluiceProcess: Sendable {
     }
 
     // MARK: - Clients
-
-    /// Runs curl through the proxy.
-    func curl(
-        _ arguments: [String],
-        input: [UInt8]? = nil,
-        within seconds: Double = 120
-    ) async throws -> Program.Outcome {
-        let common = [
-            "-sS", "--noproxy", "", "--max-time", String(Int(seconds)), "--proxy", url, "--cacert", authority,
-        ]
-        return try await Program.run(
-            "curl",
-            common + arguments,
-            environment: ["HOME": scratch.directory, "CURL_HOME": scratch.directory],
-            input: input,
-            within: seconds + 5
-        )
-    }
-
-    /// Runs curl, which must succeed, and returns what it printed.
-    func get(_ arguments: String...) async throws -> String {
-        let outcome = try await curl(arguments)
-        guard outcome.status == 0 else {
-            throw Program.Failure(
-                description: "curl \(arguments) ended with \(outcome.status): \(outcome.errors)\nsluice: \(errors)"
-            )
-        }
-        return latin1(outcome.output)
-    }
 
     /// Speaks TLS through a tunnel, by the `openssl` program; sends bytes and reads to the end.
     func secureClient(

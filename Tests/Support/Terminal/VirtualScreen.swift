@@ -1,50 +1,80 @@
-import Terminal
+public import Terminal
 
 /// A small terminal: it obeys what it is sent and shows what a user would see.
 ///
 /// It does not wrap lines, as a terminal that was told so.
-struct VirtualScreen {
-    struct Spot: Equatable {
-        var text = " "
-        var style = Style.plain
+public struct VirtualScreen: Sendable {
+    /// What stands in one column of one row.
+    public struct Spot: Equatable, Sendable {
+        /// The character, with what combines with it.
+        public var text = " "
+        /// Its colours and attributes.
+        public var style = Style.plain
         /// The second column of a wide character.
-        var isContinuation = false
-        var isWide = false
+        public var isContinuation = false
+        /// Whether it takes two columns.
+        public var isWide = false
     }
 
-    private(set) var size: Size
-    private(set) var spots: [Spot]
-    private(set) var x = 0
-    private(set) var y = 0
-    private(set) var isCursorVisible = true
+    /// Columns and rows.
+    public private(set) var size: Size
+    /// What stands where, row after row.
+    public private(set) var spots: [Spot]
+    /// The cursor's column, from 0.
+    public private(set) var x = 0
+    /// The cursor's row, from 0.
+    public private(set) var y = 0
+    /// Whether the cursor is shown.
+    public private(set) var isCursorVisible = true
     /// What it was sent and did not understand.
-    private(set) var unknown: [String] = []
-    private(set) var scrolls = 0
-    private(set) var synchronized = 0
+    public private(set) var unknown: [String] = []
+    /// How often the last row was left downwards.
+    public private(set) var scrolls = 0
+    /// How many more synchronized updates were begun than ended.
+    public private(set) var synchronized = 0
+    /// The private modes that are on and change nothing here, such as 1049, the alternate screen.
+    public private(set) var modes: Set<Int> = []
+    /// What the operating system was told (OSC), such as what goes into the clipboard.
+    public private(set) var commands: [String] = []
     /// Whether it draws clusters in the width of their first scalar, as old terminals do.
-    var isOld = false
+    public var isOld = false
     private var pen = Style.plain
+    /// The beginning of a sequence or a character whose end has not come.
+    private var pending: [UInt8] = []
 
-    init(_ size: Size) {
+    /// A screen of which nothing is drawn yet: every spot has a `#`.
+    public init(_ size: Size) {
         self.size = size
         spots = Array(repeating: Spot(text: "#"), count: size.width * size.height)
     }
 
-    mutating func resize(_ size: Size) {
+    /// Changes the size; nothing of the new screen is drawn.
+    public mutating func resize(_ size: Size) {
         self.size = size
         spots = Array(repeating: Spot(text: "#"), count: size.width * size.height)
         x = min(x, size.width - 1)
         y = min(y, size.height - 1)
     }
 
-    subscript(x: Int, y: Int) -> Spot { spots[y * size.width + x] }
+    /// What stands in a column of a row.
+    public subscript(x: Int, y: Int) -> Spot { spots[y * size.width + x] }
 
-    func row(_ y: Int) -> String {
+    /// A row's text.
+    public func row(_ y: Int) -> String {
         (0..<size.width).map { self[$0, y].isContinuation ? "" : self[$0, y].text }.joined()
     }
 
-    mutating func feed(_ bytes: [UInt8]) {
-        var rest = bytes[...]
+    /// All rows, without the spaces at their ends.
+    public var text: String {
+        (0..<size.height).map { row($0).replacing(/\s+$/, with: "") }.joined(separator: "\n")
+    }
+
+    /// Takes bytes; what is cut off at their end waits for the rest.
+    public mutating func feed(_ bytes: [UInt8]) {
+        let all = pending + bytes
+        let whole = all.count - VirtualScreen.unfinished(all)
+        pending = Array(all[whole...])
+        var rest = all[..<whole]
         while let byte = rest.first {
             switch byte {
             case 0x1B: rest = obey(rest.dropFirst())
@@ -70,6 +100,27 @@ struct VirtualScreen {
         }
     }
 
+    /// How many bytes at the end begin something that is not complete.
+    private static func unfinished(_ bytes: [UInt8]) -> Int {
+        if let escape = bytes.lastIndex(of: 0x1B) {
+            let sequence = bytes[(escape + 1)...]
+            let body = sequence.dropFirst()
+            let isComplete =
+                switch sequence.first {
+                case nil: false
+                case 0x5B: body.contains { (0x40...0x7E).contains($0) }
+                case 0x5D: body.contains(0x07)
+                case 0x28: !body.isEmpty
+                default: true
+                }
+            if !isComplete { return bytes.count - escape }
+        }
+        let tail = bytes.suffix(3)
+        guard let lead = tail.lastIndex(where: { $0 & 0xC0 != 0x80 }), tail[lead] >= 0xC0 else { return 0 }
+        let length = tail[lead] >= 0xF0 ? 4 : tail[lead] >= 0xE0 ? 3 : 2
+        return bytes.count - lead < length ? bytes.count - lead : 0
+    }
+
     private mutating func show(_ character: Character) {
         let base = isOld ? Character(character.unicodeScalars.first ?? " ") : character
         let columns = TextWidth.columns(base)
@@ -90,6 +141,11 @@ struct VirtualScreen {
     }
 
     private mutating func obey(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        if bytes.first == 0x5D, let end = bytes.firstIndex(of: 0x07) {
+            commands.append(String(decoding: bytes[(bytes.startIndex + 1)..<end], as: UTF8.self))
+            return bytes[(end + 1)...]
+        }
+        if bytes.first == 0x28 { return bytes.dropFirst(2) }
         guard bytes.first == 0x5B, let end = bytes.dropFirst().firstIndex(where: { (0x40...0x7E).contains($0) }) else {
             unknown.append("escape")
             return bytes.dropFirst()
@@ -110,9 +166,15 @@ struct VirtualScreen {
         case (0x6C, "?25"): isCursorVisible = false
         case (0x68, "?2026"): synchronized += 1
         case (0x6C, "?2026"): synchronized -= 1
+        case (0x68, _) where parameters.first == "?": modes.formUnion(VirtualScreen.modes(parameters))
+        case (0x6C, _) where parameters.first == "?": modes.subtract(VirtualScreen.modes(parameters))
         default: unknown.append(String(decoding: bytes[...end], as: UTF8.self))
         }
         return bytes[(end + 1)...]
+    }
+
+    private static func modes(_ parameters: String) -> [Int] {
+        parameters.dropFirst().split(separator: ";").compactMap { Int($0) }
     }
 
     private mutating func select(_ numbers: [Int]) {

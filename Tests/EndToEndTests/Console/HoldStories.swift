@@ -1,0 +1,68 @@
+import Foundation
+import Support
+import Terminal
+import Testing
+
+extension EndToEnd.Consoles {
+    @Suite("Messages that wait")
+    struct HoldStories {
+        private func start() async throws -> (nginx: ReportingNginx, console: LiveConsole, url: String) {
+            let nginx = try await ReportingNginx()
+            let console = try await LiveConsole()
+            try await console.visit(nginx, "/held")
+            return (nginx, console, "https://localhost:\(nginx.secure)/held")
+        }
+
+        @Test("A rule from an exchange holds the next one, which goes on as edited", .timeLimit(.minutes(2)))
+        func edit() async throws {
+            let (nginx, console, url) = try await start()
+            try await console.addRule("k", remark: "It would match 1 of 1")
+            async let pending = console.report("-H", "X-Note: client", url)
+            try await console.screen.row(containing: "HELD", "request GET")
+            #expect(nginx.requests.count == 1)
+            try await console.screen.send("H", waitFor: "Waiting for a decision")
+            try await console.screen.send(Keys.enter, waitFor: "Held request of GET \(url)")
+            try await console.replace("client", with: "edited", at: "x-note: client")
+            try await console.screen.send(Keys.control("s"), waitFor: "response")
+            // The rule holds the response as well.
+            try await console.screen.row(containing: "> ", "response 200")
+            try await console.screen.send("x")
+            let report = try await pending
+            #expect(report["note"] == "edited")
+            #expect(report["url"] == url)
+            try await console.screen.wait(for: "No message waits.")
+            #expect(try await nginx.requests(2).count == 2)
+        }
+
+        @Test("A message that waits is aborted, and never gets there", .timeLimit(.minutes(2)))
+        func abort() async throws {
+            let (nginx, console, url) = try await start()
+            try await console.addRule("k", "at: \(url)\non: request")
+            async let pending = console.answer(url)
+            try await console.screen.row(containing: "HELD", "request GET")
+            try await console.screen.send("H", waitFor: "Waiting for a decision")
+            try await console.screen.send("a")
+            let answer = try await pending
+            #expect(answer.exit != 0)
+            #expect(answer.status == 0)
+            try await console.screen.wait(for: "No message waits.")
+            try await console.screen.escape(closing: "No message waits.")
+            try await console.screen.row(containing: "/held", "failed")
+            #expect(nginx.requests.count == 1)
+        }
+
+        @Test("All that wait go on at once", .timeLimit(.minutes(2)))
+        func executeAll() async throws {
+            let (nginx, console, url) = try await start()
+            try await console.addRule("k", "at: \(url)*\non: request")
+            async let first = console.answer(url + "?1")
+            async let second = console.answer(url + "?2")
+            try await console.screen.wait("two that wait") { $0.components(separatedBy: "HELD ").count == 3 }
+            #expect(nginx.requests.count == 1)
+            try await console.screen.send("X", waitFor: "2 messages:")
+            #expect(try await first.status == 200)
+            #expect(try await second.status == 200)
+            try await console.screen.waitUntilGone("HELD")
+        }
+    }
+}

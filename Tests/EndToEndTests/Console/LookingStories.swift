@@ -1,0 +1,131 @@
+import Foundation
+import Support
+import Terminal
+import Testing
+
+extension EndToEnd.Consoles {
+    @Suite("Looking")
+    struct LookingStories {
+        @Test("The first start shows a curl command that works as it stands", .timeLimit(.minutes(2)))
+        func firstStart() async throws {
+            let nginx = try await ReportingNginx()
+            let console = try await LiveConsole(size: Size(width: 100, height: 30))
+            try await console.screen.wait(for: "Waiting for traffic on 127.0.0.1:\(console.port).")
+            // A line that is too long goes on with a backslash, as a shell takes it.
+            let rows = console.screen.rows.map { $0.trimmingCharacters(in: .whitespaces) }
+            let start = try #require(rows.firstIndex { $0.hasPrefix("curl --proxy") })
+            let end = try #require(rows[start...].firstIndex { !$0.hasSuffix("\\") })
+            let command = rows[start...end].joined(separator: "\n")
+            #expect(command.hasSuffix("https://example.com/"), "\(command)")
+            let here = command.replacing("https://example.com/", with: "https://localhost:\(nginx.secure)/first")
+            let outcome = try await Program.run("sh", ["-c", here], environment: ["NO_PROXY": "", "no_proxy": ""])
+            #expect(outcome.status == 0, "\(here): \(outcome.errors)")
+            #expect(outcome.text.contains("url https://localhost:\(nginx.secure)/first\n"))
+            try await console.screen.row(containing: "GET", "localhost:\(nginx.secure)", "/first", "200")
+            #expect(!console.screen.text.contains("Waiting for traffic"))
+        }
+
+        @Test("An HTTPS exchange opens, and its JSON is laid out", .timeLimit(.minutes(2)))
+        func inspect() async throws {
+            let nginx = try await ReportingNginx()
+            try nginx.put("user.json", #"{"name":"Ada","roles":["admin","author"]}"#)
+            let console = try await LiveConsole()
+            try await console.visit(nginx, "/files/user.json")
+            try await console.screen.send(Keys.enter, waitFor: "TLS")
+            try await console.screen.send("3", waitFor: #""name": "Ada""#)
+            let rows = console.screen.rows
+            let name = try #require(rows.firstIndex { $0.contains(#""name": "Ada""#) })
+            #expect(rows[name + 1].contains(#""roles":"#))
+            #expect(rows[name + 2].contains(#""admin","#))
+            #expect(rows.contains { $0.lowercased().contains("content-type") && $0.contains("application/json") })
+            try await console.screen.send("2", waitFor: "curl/")
+        }
+
+        @Test("The filter works while it is typed, and tells what is wrong", .timeLimit(.minutes(2)))
+        func filter() async throws {
+            let nginx = try await ReportingNginx()
+            try nginx.put("fine.json", "{}")
+            let console = try await LiveConsole()
+            try await console.visit(nginx, "/files/fine.json")
+            try await console.visit(nginx, "/fails/once")
+            try await console.screen.send("/status:500")
+            try await console.screen.waitUntilGone("/files/fine.json")
+            try await console.screen.row(containing: "/fails/once", "500")
+            // A comparison without a number: the mark is below the place.
+            try await console.screen.send(Keys.clearLine + "status:5xyz", waitFor: "^ ")
+            let rows = console.screen.rows
+            let mark = try #require(rows.firstIndex { $0.contains("^ ") })
+            let column = try #require(rows[mark].firstIndex(of: "^")).utf16Offset(in: rows[mark])
+            let typed = try #require(rows[mark - 1].range(of: "status:")?.lowerBound)
+            #expect(column >= typed.utf16Offset(in: rows[mark - 1]), "\(rows[mark - 1])\n\(rows[mark])")
+            try await console.screen.send(Keys.clearLine + "method:GET host:nowhere.example" + Keys.enter)
+            try await console.screen.wait(for: "No exchange fits, of 2.")
+            try await console.screen.row(containing: "excludes every one", "host:nowhere.example")
+            try await console.screen.send("\\", waitFor: "/files/fine.json")
+        }
+
+        @Test("A text is found in the bodies of all exchanges", .timeLimit(.minutes(2)))
+        func bodies() async throws {
+            let nginx = try await ReportingNginx()
+            try nginx.put("hay.json", #"{"what":"straw"}"#)
+            try nginx.put("stack.json", #"{"what":"a needle"}"#)
+            let console = try await LiveConsole()
+            // Compressed bodies are looked into as well.
+            try await console.visit(nginx, "/files/stack.json", ["--compressed"])
+            try await console.visit(nginx, "/files/hay.json", ["--compressed"])
+            try await console.screen.send("S", waitFor: "Text in bodies")
+            try await console.screen.send("needle" + Keys.enter)
+            try await console.screen.waitUntilGone("/files/hay.json")
+            try await console.screen.wait(for: "/files/stack.json")
+        }
+
+        @Test("Two keys go from error to error", .timeLimit(.minutes(2)))
+        func jump() async throws {
+            let nginx = try await ReportingNginx()
+            let console = try await LiveConsole()
+            for path in ["/fails/first", "/one", "/two", "/fails/second", "/three"] {
+                try await console.visit(nginx, path)
+            }
+            let detail = { (path: String) in "https://localhost:\(nginx.secure)\(path)" }
+            try await console.screen.send("J", waitFor: "] and [ go to")
+            try await console.screen.send("errors" + Keys.enter, waitFor: "] and [ go to: errors.")
+            try await console.screen.send(Keys.enter, waitFor: detail("/three"))
+            try await console.screen.send("\u{1B}", waitFor: "space mark")
+            try await console.screen.send("[", waitFor: detail("/fails/second"))
+            try await console.screen.send("[", waitFor: detail("/fails/first"))
+            try await console.screen.send("]", waitFor: detail("/fails/second"))
+        }
+
+        @Test("A marked exchange is compared with another, value by value", .timeLimit(.minutes(2)))
+        func compare() async throws {
+            let nginx = try await ReportingNginx()
+            try nginx.put("before.json", #"{"plan":"free","seats":3}"#)
+            try nginx.put("after.json", #"{"seats":3,"plan":"paid"}"#)
+            let console = try await LiveConsole()
+            try await console.visit(nginx, "/files/before.json")
+            try await console.screen.send(" ", waitFor: "marked 1")
+            try await console.visit(nginx, "/files/after.json")
+            try await console.screen.send(Keys.end + "=", waitFor: "paid")
+            let text = console.screen.text
+            #expect(text.contains("free"), "\(text)")
+            #expect(!text.contains("seats"), "what is the same is not shown as changed\n\(text)")
+        }
+
+        @Test("The structure has hosts and paths with counts and errors", .timeLimit(.minutes(2)))
+        func structure() async throws {
+            let nginx = try await ReportingNginx()
+            try nginx.put("a.json", "{}")
+            let console = try await LiveConsole()
+            for path in ["/files/a.json", "/fails/b", "/fails/c"] { try await console.visit(nginx, path) }
+            try await console.screen.send(Keys.tab, waitFor: "HOST AND PATH")
+            let host = try await console.screen.row(containing: "localhost:\(nginx.secure)", "3")
+            #expect(host.contains(/3 +2\s*$/), "\(host)")
+            try await console.screen.send(Keys.enter, waitFor: "fails")
+            let fails = try await console.screen.row(containing: "fails")
+            #expect(fails.contains(/fails +2 +2\s*$/), "\(fails)")
+            let files = try await console.screen.row(containing: "files")
+            #expect(files.contains(/files +1\s*$/), "\(files)")
+            try await console.screen.send(Keys.tab, waitFor: "/fails/c")
+        }
+    }
+}
