@@ -72,7 +72,8 @@ extension EndToEnd.Consoles {
             try await console.screen.send(Keys.control("s"), waitFor: "/final")
             try await console.screen.waitUntilGone("Edit and send")
             #expect(try await nginx.requests(2).last?.hasSuffix("GET /final") == true)
-            try await console.screen.send(Keys.end + Keys.enter, waitFor: "https://localhost:\(nginx.secure)/final")
+            try await console.screen.wait(for: "localhost:\(nginx.secure)  /final")
+            try await console.screen.send(Keys.end + Keys.enter, waitFor: "overview")
             try await console.screen.send("3", waitFor: "note after")
         }
 

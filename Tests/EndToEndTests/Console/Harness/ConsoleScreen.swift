@@ -83,7 +83,7 @@ final class ConsoleScreen: Sendable {
     ]
 
     /// How long any single wait may take, in seconds; it only decides when a test gives up.
-    static let patience = 12.0
+    static let patience = 60.0
 
     // MARK: - Seeing
 
