@@ -1,0 +1,164 @@
+import Foundation
+import Support
+import Testing
+
+extension EndToEnd {
+    @Suite("The console as lines")
+    struct LinearConsole {
+        @Test("A whole job by words: look, filter, make a rule, hold and edit, save, compare, export")
+        func wholeJob() async throws {
+            let nginx = try await ReportingNginx()
+            let console = try await LinearProcess()
+            let origin = "http://127.0.0.1:\(nginx.plain)/"
+            try await console.curl("\(origin)one?a=1")
+            try await console.hears("1, GET ")
+            try await console.curl("\(origin)two")
+            try await console.hears("2, GET ")
+
+            #expect(try await console.says("list", until: "2 exchanges.").contains("/one?a=1, 200, "))
+            #expect(try await console.says("filter path:/two", until: "1 exchange of 2.").contains("1 exchange of 2."))
+            #expect(try await console.says("filter path:(", until: "Filter:").contains("Filter:"))
+            try await console.says("clear-filter", until: "2 exchanges.")
+            #expect(try await console.says("show 1 request", until: "End of request").contains("GET \(origin)one?a=1"))
+
+            // A rule from the exchange that was shown is drafted, counted, and put in force.
+            let draft = try await console.says("rule block", until: "apply puts it in force")
+            #expect(draft.contains("It would match 1 of 2 recorded exchanges"))
+            try await console.says("apply", until: "1 rule added")
+            try await console.curl("\(origin)one?a=1")
+            #expect(try await console.hears("3, GET ").contains("403"))
+            try await console.says("undo", until: "1 rule removed")
+
+            // A request is held, changed, and goes on.
+            try await console.says("rule breakpoints {at: \"*/held\", on: [request]}", until: "apply puts it in force")
+            try await console.says("apply", until: "1 rule added")
+            let held = try console.startCurl("\(origin)held")
+            try await console.hears("Held 4.1, request GET \(origin)held; execute, edit, abort")
+            try await console.says("edit 4.1 method=PUT header=\"X-Mode: a b\"", until: "on its way as edited")
+            #expect(try await held.outcome().status == 0)
+            try await console.hears("4, ")
+            #expect(try await console.says("show 4 difference", until: "End of").contains("X-Mode"))
+
+            // What is wrong is said, and the next line is taken all the same.
+            try await console.says("nonsense", until: "There is no command 'nonsense'")
+            try await console.says("toggle", until: "throttle: Throttle")
+
+            try await console.says("mark 1", until: "1 is marked.")
+            try await console.says("go 2", until: "2, GET ")
+            try await console.says("compare", until: "1 and 2 compared:")
+            try await console.says("mark 1", until: "1 is not marked any more.")
+            let har = console.scratch.path("all.har")
+            try await console.says("export har \(har)", until: "4 exchanges are in \(har)")
+            let rules = console.scratch.path("rules.yaml")
+            try await console.says("save-profile \(rules)", until: "A copy of the rules is in")
+            #expect(try String(contentsOfFile: rules, encoding: .utf8).contains("*/held"))
+            try await console.says("status", until: "Breakpoints: on, 1 rule.")
+            try console.type("quit")
+            try await console.hears("Answer s: save the rules and quit; y: quit all the same; n: stay.")
+            try console.type("yes")
+            let end = try await console.end()
+            #expect(end == 0)
+            #expect(!console.output.contains("\u{1B}"))
+        }
+
+        @Test("A script on a recorded session does the same each time, and its end says how the last line went")
+        func script() async throws {
+            let nginx = try await ReportingNginx()
+            let sluice = try await SluiceProcess()
+            _ = try await sluice.get("http://127.0.0.1:\(nginx.plain)/one")
+            _ = try await sluice.get("http://127.0.0.1:\(nginx.plain)/two")
+            _ = try await sluice.stop()
+            func run(_ script: String) async throws -> Program.Outcome {
+                try await Program.run(
+                    try SluiceProcess.executable(),
+                    ["open", "--linear", sluice.session],
+                    environment: SluiceProcess.environment(sluice.scratch),
+                    input: Array(script.utf8)
+                )
+            }
+            let outcome = try await run("list 1\nfilter path:/one\nlist\nshow 1\n")
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let lines = outcome.text.split(separator: "\n").map(String.init)
+            let list = try #require(lines.firstIndex { $0.hasPrefix("2, GET ") })
+            #expect(lines[list + 1] == "2 exchanges.")
+            #expect(lines[list + 2] == "1 exchange of 2.")
+            #expect(lines[list + 3].hasPrefix("1, GET "))
+            #expect(outcome.text.contains("Exchange 1, overview:"))
+            #expect(try await run("repeat 1").status == 1)
+            #expect(try await run("list\nfilter (\n").status == 1)
+            #expect(try await run("filter (\nlist").status == 0)
+            #expect(try await run("").status == 0)
+        }
+    }
+}
+
+/// A console without a screen that a test talks to.
+private final class LinearProcess {
+    let scratch: Scratch
+    private let child: ChildProgram
+    private let input: FileHandle
+    private var heard = 0
+    private var address = ""
+
+    init() async throws {
+        scratch = try Scratch()
+        let pipe = Pipe()
+        input = pipe.fileHandleForWriting
+        child = try ChildProgram(
+            try SluiceProcess.executable(),
+            ["--linear", "--listen", "127.0.0.1:0", "--session", scratch.path("session.sluice")],
+            environment: ProcessInfo.processInfo.environment.merging(SluiceProcess.environment(scratch)) { $1 },
+            input: pipe.fileHandleForReading,
+            output: try scratch.newFile("output"),
+            errors: try scratch.newFile("errors")
+        )
+        let first = try await hears("help lists the commands.")
+        let line = first.split(separator: "\n").first { $0.hasPrefix("Listening on ") } ?? ""
+        address = String(line.dropFirst("Listening on ".count).dropLast())
+    }
+
+    var output: String { String(decoding: scratch.bytes("output"), as: UTF8.self) }
+
+    func type(_ line: String) throws { try input.write(contentsOf: Data((line + "\n").utf8)) }
+
+    /// Waits for a line with a text, and returns what was written up to it since the last time.
+    @discardableResult
+    func hears(_ text: String) async throws -> String {
+        var new = ""
+        try await eventually("the console says '\(text)'; it said: \(output)") {
+            let bytes = self.scratch.bytes("output").dropFirst(self.heard)
+            new = String(decoding: bytes, as: UTF8.self)
+            guard let found = new.range(of: text), let end = new[found.upperBound...].firstIndex(of: "\n") else {
+                return false
+            }
+            new = String(new[...end])
+            self.heard += new.utf8.count
+            return true
+        }
+        return new
+    }
+
+    @discardableResult
+    func says(_ line: String, until text: String) async throws -> String {
+        try type(line)
+        return try await hears(text)
+    }
+
+    func startCurl(_ url: String) throws -> Program {
+        try Program(
+            "curl",
+            ["-sS", "--noproxy", "", "--max-time", "60", "--proxy", "http://\(address)", url],
+            environment: ["HOME": scratch.directory, "CURL_HOME": scratch.directory]
+        )
+    }
+
+    func curl(_ url: String) async throws {
+        let outcome = try await startCurl(url).outcome()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+
+    func end() async throws -> Int32 {
+        try await eventually("the console ends") { self.child.status != nil }
+        return child.status ?? -1
+    }
+}

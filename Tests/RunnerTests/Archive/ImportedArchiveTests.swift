@@ -1,0 +1,139 @@
+import Foundation
+import HTTPModel
+import NIOCore
+import Recording
+import Sharing
+import Testing
+
+@testable import Runner
+
+@Suite("A HAR becomes a session")
+struct ImportedArchiveTests {
+    private func written(_ text: some StringProtocol) throws -> String {
+        let path = NSTemporaryDirectory() + "sluice-test-\(UUID().uuidString).har"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    private func imported(_ text: String, _ body: (ImportedArchive, SessionReader) throws -> Void) throws {
+        let path = try written(text)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let archive = try ImportedArchive(path)
+        defer { archive.remove() }
+        try body(archive, try SessionReader(path: archive.session))
+    }
+
+    private static let archive = #"""
+        {"log": {"version": "1.2", "creator": {"name": "test"}, "entries": [
+          {"startedDateTime": "2026-11-21T10:57:03.000125Z", "time": 230.5,
+           "request": {"method": "POST", "url": "https://api.example.com/login?a=1", "httpVersion": "HTTP/1.1",
+             "headers": [{"name": "Host", "value": "api.example.com"}, {"name": "X-A", "value": "one\r\nX-B: two"}],
+             "postData": {"mimeType": "application/json", "text": "{\"name\": \"Ad\u00e4\"}"}},
+           "response": {"status": 401, "statusText": "Unauthorized", "httpVersion": "HTTP/1.1",
+             "headers": [{"name": "Content-Encoding", "value": "gzip"}, {"name": "Content-Type", "value": "image/png"}],
+             "content": {"size": 4, "mimeType": "image/png", "text": "AAECAw==", "encoding": "base64"}},
+           "timings": {"blocked": -1, "dns": 1, "connect": 5, "ssl": 3, "send": 1, "wait": 200, "receive": 2.5},
+           "serverIPAddress": "10.0.0.1", "connection": "8443"},
+          {"startedDateTime": "not a time", "request": {"method": "GET", "url": "nothing"},
+           "response": {"status": 0, "_error": "dns: There is no such name.",
+             "headers": [{"name": "Content-Encoding", "value": "rot13"}], "content": {"text": "plain"}}}
+        ]}}
+        """#
+
+    @Test("Heads, bodies, times, and servers are what the archive says")
+    func reads() throws {
+        try imported(Self.archive) { archive, reader in
+            #expect(archive.count == 2)
+            let first = try #require(try reader.exchange(ExchangeID(1)))
+            #expect(first.record.method == "POST")
+            #expect(first.record.url.description == "https://api.example.com/login?a=1")
+            #expect(first.record.status == 401)
+            #expect(first.record.state == .complete)
+            #expect(Timestamp.iso8601(first.record.startedAt).hasPrefix("2026-11-21T10:57:03.000"))
+            #expect(first.record.timings.total == 230_500)
+            #expect(first.record.timings.connect == 2_000)
+            #expect(first.record.timings.tls == 3_000)
+            #expect(first.record.timings.blocked == nil)
+            #expect(first.record.mediaType == "image/png")
+            #expect(first.upstream?.peerAddress == "10.0.0.1:8443")
+            let head = try #require(first.messages.requestHead.flatMap { StoredHead.request($0) })
+            #expect(head.fields.value(of: "x-a") == "one  X-B: two")
+            #expect(head.fields.value(of: "x-b") == nil)
+            let body = try reader.body(of: ExchangeID(1), side: .requestReceived, limit: 1_000)
+            #expect(String(buffer: body) == #"{"name": "Adä"}"#)
+            // It is compressed again, as its field says.
+            let coded = try reader.body(of: ExchangeID(1), side: .responseReceived, limit: 1_000)
+            #expect(coded.getBytes(at: coded.readerIndex, length: 2) == [0x1F, 0x8B])
+
+            let second = try #require(try reader.exchange(ExchangeID(2)))
+            #expect(second.record.state == .failed)
+            #expect(second.record.failure?.code == .dns)
+            #expect(second.record.failure?.message == "There is no such name.")
+        }
+    }
+
+    @Test("What our own export writes comes back: method, URL, status, fields, bodies")
+    func roundTrip() throws {
+        try imported(Self.archive) { _, reader in
+            var text = ""
+            var export = HARExport(source: reader, options: HARExport.Options()) { text += String(buffer: $0) }
+            let first = try #require(try reader.exchange(ExchangeID(1)))
+            try export.add(first)
+            try export.finish()
+            try imported(text) { archive, again in
+                #expect(archive.count == 1)
+                let exchange = try #require(try again.exchange(ExchangeID(1)))
+                #expect(exchange.record.method == first.record.method)
+                #expect(exchange.record.url == first.record.url)
+                #expect(exchange.record.status == first.record.status)
+                #expect(exchange.record.startedAt == first.record.startedAt)
+                #expect(exchange.messages.requestHead == first.messages.requestHead)
+                #expect(exchange.messages.responseHead == first.messages.responseHead)
+                for side in [BodySide.requestReceived, .responseReceived] {
+                    let (one, other) = (
+                        try reader.body(of: ExchangeID(1), side: side, limit: 1_000),
+                        try again.body(of: ExchangeID(1), side: side, limit: 1_000)
+                    )
+                    #expect(one == other)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "What is no HAR is refused with its place, and nothing stays behind",
+        arguments: [
+            (
+                "{\"log\": {\"entries\": [{\"request\": {\n  \"method\": \"GE",
+                ":2:15: no HAR that can be read: it ends within a string"
+            ),
+            ("{\"log\": {\"entries\": [", "it ends too early"), ("{\"log\": 3}", "it has no 'log' with 'entries'"),
+            ("{}", "it has no 'log' with 'entries'"), ("[]", "it is no object"), ("", "it is no object"),
+            ("<html>", "it is no JSON"), ("{\"log\": {\"entries\": []}} more", "something follows its end"),
+            (String(repeating: "[", count: 100_000), "it is no object"),
+            ("{\"log\":" + String(repeating: "[", count: 100_000), "it is nested too deep"),
+        ]
+    )
+    func refuses(text: String, words: String) throws {
+        let path = try written(text)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let error = #expect(throws: StartFailure.self) { try ImportedArchive(path) }
+        #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+        #expect(error?.message.hasPrefix("\(path):") == true)
+    }
+
+    @Test("Twenty thousand entries and a long body are read")
+    func large() throws {
+        let entry =
+            #"{"request":{"method":"GET","url":"http://a.example/"},"response":{"status":200,"content":{"text":"x"}}}"#
+        let long = entry.replacing("\"x\"", with: "\"\(String(repeating: "long", count: 500_000))\"")
+        let entries = (Array(repeating: entry, count: 20_000) + [long]).joined(separator: ",\n")
+        try imported("{\"log\":{\"entries\":[\(entries)]}}") { archive, reader in
+            #expect(archive.count == 20_001)
+            let count = try reader.count()
+            let size = try reader.bodySize(of: ExchangeID(20_001), side: .responseReceived)
+            #expect(count == 20_001)
+            #expect(size == 2_000_000)
+        }
+    }
+}
