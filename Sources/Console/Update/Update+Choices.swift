@@ -26,7 +26,7 @@ extension ConsoleModel {
                 "Export \(what) as", ExportRequest.Form.allCases.map { .init($0.rawValue, $0.rawValue.uppercased()) }
             )
         case .preset:
-            let off = PickerState.Item("off", "No throttling")
+            let off = PickerState.Item("off", "off: no throttling")
             return ("Network", [off] + ThrottlePreset.all.map { .init($0.name, $0.name, detail: $0.conditions.brief) })
         case .sort: return ("Sort by", SortColumn.allCases.map { .init($0.rawValue, $0.rawValue) })
         case .body: return ("Body", BodyForm.allCases.map { .init($0.rawValue, $0.rawValue) })

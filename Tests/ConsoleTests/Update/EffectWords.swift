@@ -46,6 +46,7 @@ extension HoldDecision {
         case .cancel: "let go"
         case .abort: "abort"
         case .edited: "edited"
+        case .changed: "changed"
         }
     }
 }
