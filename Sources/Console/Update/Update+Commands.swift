@@ -106,8 +106,8 @@ extension ConsoleModel {
         case .holds, .editHold, .execute, .executeAll, .cancelHold, .abort:
             if !canSteer { return steeringProblem }
             return proxy.holds.isEmpty ? "No message waits." : nil
-        case .follow: return isLive ? nil : "This is a recording: nothing new comes."
-        case .next, .previous, .sort, .export: return list.total == 0 ? "There is no exchange here." : nil
+        case .follow where !isLive: return "This is a recording: nothing new comes."
+        case .follow, .next, .previous, .sort, .export: return list.total == 0 ? "There is no exchange here." : nil
         case .findInDetail, .findNext:
             if case .report? = overlays.last { return nil }
             return detail.isOpen ? nil : "Nothing is open; Enter opens the selected exchange."

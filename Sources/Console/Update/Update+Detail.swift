@@ -16,7 +16,8 @@ extension ConsoleModel {
         return loadDetail(of: id)
     }
 
-    private mutating func loadDetail(of id: ExchangeID) -> [Effect] {
+    /// Asks for the open page of an exchange.
+    mutating func loadDetail(of id: ExchangeID) -> [Effect] {
         if detail.id != id {
             detail.reading = ReadingState()
             detail.options.firstMessage = 0

@@ -123,10 +123,12 @@ extension ConsoleModel {
             isDetailFocused = true
             return []
         }
+        // The one that is selected now, not the one that was open last.
+        guard let id = list.selectedRecord?.id ?? list.selectedID else { return [] }
         detail.isOpen = true
         isDetailFocused = true
         reveal()
-        return loadRows() + loadDetail()
+        return loadRows() + loadDetail(of: id)
     }
 
     /// Closes what is uppermost.

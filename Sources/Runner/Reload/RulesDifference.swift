@@ -22,7 +22,8 @@ public struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
         let known = Set((before?.lints ?? []).map(\.message))
         // Each shadowed rule has a lint of its own.
         lints = max(0, (after?.lints ?? []).count { !known.contains($0.message) } - shadowed)
-        if before?.intercept != after?.intercept { others.append("intercept changed") }
+        let (intercept, now) = (before?.intercept ?? InterceptRules(), after?.intercept ?? InterceptRules())
+        if intercept != now { others.append("intercept changed") }
         if before?.access ?? [] != after?.access ?? [] { others.append("access changed") }
         let offBefore = before?.off ?? []
         let offAfter = after?.off ?? []

@@ -96,7 +96,7 @@ extension EndToEnd.Consoles {
             #expect(!screen.screen.modes.contains(1049))
             try await screen.send("echo ........sum $((20+3))\r", waitFor: "sum 23")
             try await screen.send("fg\r", waitFor: "Waiting for traffic")
-            #expect(screen.screen.modes.contains(1049))
+            try await screen.wait("the alternate screen") { _ in screen.screen.modes.contains(1049) }
             let address = try #require(screen.text.firstMatch(of: /127\.0\.0\.1:\d+/)).output
             let outcome = try await Program.run(
                 "curl",

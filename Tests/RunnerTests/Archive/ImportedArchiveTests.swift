@@ -105,7 +105,7 @@ struct ImportedArchiveTests {
         arguments: [
             (
                 "{\"log\": {\"entries\": [{\"request\": {\n  \"method\": \"GE",
-                ":2:15: no HAR that can be read: it ends within a string"
+                ":2:16: no HAR that can be read: it ends within a string"
             ),
             ("{\"log\": {\"entries\": [", "it ends too early"), ("{\"log\": 3}", "it has no 'log' with 'entries'"),
             ("{}", "it has no 'log' with 'entries'"), ("[]", "it is no object"), ("", "it is no object"),
