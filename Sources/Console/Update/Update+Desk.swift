@@ -12,7 +12,11 @@ extension ConsoleModel {
             if list.selectedID == nil || list.isFollowing { list.selectedID = list.rows[list.selected]?.id }
             return followDetail()
         case .position(let generation, let id, let index):
-            guard generation == list.generation, let index else { return [] }
+            guard generation == list.generation else { return [] }
+            guard let index else {
+                tell("Exchange \(id) is not in the list.", .error)
+                return []
+            }
             guard list.selectedID == id || list.selectedID == nil else { return [] }
             list.selected = min(max(0, index), max(0, list.total - 1))
             list.isFollowing = list.isFollowing && index == 0
@@ -64,6 +68,8 @@ extension ConsoleModel {
             list.rows = Dictionary(uniqueKeysWithValues: list.rows.map { ($0.key + grown, $0.value) })
         }
         list.selected = min(list.selected, max(0, list.total - 1))
+        // Where there is room, the newest rows are on the screen as well, though another one is selected.
+        list.bottom = min(max(0, list.bottom), max(0, list.total - max(1, Layout(self).listRows)))
         let structure = view == .structure && status.progress == nil ? loadStructure() : []
         return loadRows(always: true) + structure
     }

@@ -75,7 +75,7 @@ extension ProxyUnderTest {
                 version: String(line[2]),
                 head: latin1(scratch.bytes("head\(index)")),
                 body: scratch.bytes("body\(index)"),
-                seconds: (Double(line[3]) ?? 0) - (Double(line[4]) ?? 0)
+                seconds: Double(line[3]) ?? 0
             )
         }
     }
