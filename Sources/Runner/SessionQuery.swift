@@ -41,7 +41,7 @@ public struct SessionQuery {
     /// Calls `body` with each exchange that the filter chooses, oldest first.
     public func forEachMatch(_ body: (ExchangeRecord) throws -> Void) throws {
         try reader.forEachRecord { record in
-            if try filter.matches(record, in: reader) { try body(record) }
+            if try reader.matches(filter, record) { try body(record) }
             return true
         }
     }

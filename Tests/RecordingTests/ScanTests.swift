@@ -85,8 +85,12 @@ struct ScanTests {
         let (reader, records, feed) = try varied()
         defer { feed.recorder.close() }
         let known = Set(records.map(\.id.number))
-        for order in [SessionReader.Order.oldestFirst, .newestFirst] {
-            var scan = ExchangeScan(try Filter("status:200"))
+        for (order, text) in [
+            (SessionReader.Order.oldestFirst, "status:200"), (.newestFirst, "status:200"),
+            // With messages it goes down in blocks.
+            (.oldestFirst, "status:200 !header:x-never"), (.newestFirst, "status:200 !header:x-never"),
+        ] {
+            var scan = ExchangeScan(try Filter(text))
             var range: ClosedRange<Int64>? = 1...410
             var whole = ScanStep()
             while let ids = range {
@@ -109,6 +113,9 @@ struct ScanTests {
         #expect(paused.matches.count == 256)
         #expect(paused.next != nil)
         #expect(try reader.step(&scan, in: Int64.min...Int64.max).looked == Int64.max - 1)
+        var withMessages = ExchangeScan(try Filter("!header:x-never"))
+        #expect(try reader.step(&withMessages, in: Int64.min...Int64.max).looked == Int64.max - 1)
+        #expect(try reader.step(&withMessages, in: 1...400, until: { true }).matches.count == 256)
         #expect(try reader.step(&scan, in: 500...600).missing == Array(500...600))
     }
 

@@ -110,7 +110,7 @@ public enum CommandTable {
     private static let send = [
         entry(.repeatRequest, "Send the request again", ["p"], .send, short: "repeat", argument: "ID"),
         entry(.compose, "Edit the request and send it", ["P"], .send, argument: "ID"),
-        entry(.repeatAdvanced, "Send it many times", ["A"], .send, argument: "TIMES PARALLEL DELAY"),
+        entry(.repeatAdvanced, "Send it many times", ["A"], .send, argument: "TIMES x PARALLEL, DELAY"),
     ]
 
     private static let console = [

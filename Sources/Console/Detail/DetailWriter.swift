@@ -93,7 +93,7 @@ struct DetailWriter {
     }
 
     private mutating func noteFull() {
-        leaveOut("Only the first \(DetailWriter.mostLines.grouped) lines are shown; s saves the whole body.")
+        leaveOut("Only the first \(DetailWriter.mostLines.grouped) lines are shown; save-body writes the whole body.")
     }
 
     private static func bounded(_ spans: [Span], _ isPlain: Bool, _ length: Int) -> [Span] {

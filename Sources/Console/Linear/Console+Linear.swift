@@ -23,7 +23,8 @@ extension Console {
         try await onThread(prepare) { inbox, effects in
             let signals = try TerminalSignals([.terminate, .hangUp, .interrupt])
             let look = Look(theme: .plain, isUnicode: true)
-            let model = ConsoleModel(source: source, size: Size(width: 100, height: 40), look: look)
+            var model = ConsoleModel(source: source, size: Size(width: 100, height: 40), look: look)
+            model.isLinear = true
             return try LinearLoop(model, LinearInput(descriptor: input), signals, inbox, effects, write).run()
         }
     }

@@ -42,6 +42,7 @@ final class ConsoleLoop {
     func run() throws {
         try terminal.enter()
         defer { terminal.leave() }
+        askForBackground()
         tick()
         draw()
         perform([.setQuery(model.list.query, generation: 0)])
@@ -59,6 +60,14 @@ final class ConsoleLoop {
             drawIfDue()
         }
         if let failure { throw failure }
+    }
+
+    /// Asks for the background's colour, which decides on the theme; who knows no such question does not answer.
+    ///
+    /// The console of Linux does not know where the question ends, and would write it on the screen.
+    private func askForBackground() {
+        guard terminal.capabilities.colorDepth != .none, !terminal.capabilities.name.hasPrefix("linux") else { return }
+        terminal.write(TerminalReply.backgroundQuery)
     }
 
     /// How long to wait: until the next frame is due, a lone escape is one, or the clock is to be drawn anew.

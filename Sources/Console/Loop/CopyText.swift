@@ -35,12 +35,12 @@ enum CopyText {
         var bytes = ByteBuffer()
         _ = try BodyExport.write(exchange, side: side, from: reader, raw: isRaw) { piece in
             guard bytes.readableBytes + piece.readableBytes <= longest else {
-                throw ConsoleFailure("The body is too long to be copied; ctrl-o saves it to a file.")
+                throw ConsoleFailure("The body is too long to be copied; save-body writes it to a file.")
             }
             bytes.writeImmutableBuffer(piece)
         }
         guard TextDecoder.isText(bytes) || bytes.readableBytes == 0 else {
-            throw ConsoleFailure("The body is no text; ctrl-o saves it to a file.")
+            throw ConsoleFailure("The body is no text; save-body writes it to a file.")
         }
         return String(buffer: bytes)
     }

@@ -61,7 +61,7 @@ extension EffectRunner {
     }
 
     /// Sends a request many times, and tells how it goes.
-    func repeatMany(_ id: ExchangeID, _ times: Int, _ parallel: Int, _ delay: Int) {
+    func repeatMany(_ id: ExchangeID, _ plan: RepeatPlan) {
         let begun = cancellations.load(ordering: .relaxed)
         onReader { [self] reader, inbox in
             guard let sender = services?.sender else {
@@ -75,7 +75,6 @@ extension EffectRunner {
                 inbox.send(.jobEnded(.repeating))
                 throw error
             }
-            let plan = RepeatPlan(times: times, parallel: parallel, delayMilliseconds: delay)
             start { [self] in
                 let outcome = await untilCancelled(since: begun) {
                     await sender.run(request, plan) { progress in
@@ -86,7 +85,9 @@ extension EffectRunner {
                 }
                 inbox.send(.jobEnded(.repeating))
                 guard let outcome else { return }
-                let title = outcome.isFinished ? "Sent \(times) times" : "Stopped after \(outcome.done) of \(times)"
+                let title =
+                    outcome.isFinished
+                    ? "Sent \(plan.times) times" : "Stopped after \(outcome.done) of \(plan.times)"
                 inbox.send(.report(title: title, RepeatText.report(outcome, request)))
             }
         }

@@ -99,7 +99,7 @@ extension EffectRunner {
                 )
             }
         var count = 0
-        let ids = try request.ids ?? reader.ids(matching: request.query)
+        let ids = try request.ids ?? reader.ids(matching: request.query, until: isStopped)
         for id in ids where !isStopped() {
             guard let exchange = try reader.exchange(id) else { continue }
             try export.add(exchange)
@@ -115,26 +115,16 @@ extension EffectRunner {
 }
 
 extension SessionReader {
-    /// The numbers of all exchanges that a query leaves, lowest first; a text that is looked for in bodies counts as a term
-    /// of the filter.
-    fileprivate func ids(matching query: ListQuery) throws -> [ExchangeID] {
-        var filter = query.filter
-        if let text = query.bodyText {
-            let quoted = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-            filter = try Filter("(\(filter)) body:\"\(quoted)\"")
-        }
+    /// The numbers of all exchanges that a query leaves, lowest first.
+    fileprivate func ids(matching query: ListQuery, until isStopped: () -> Bool) throws -> [ExchangeID] {
+        guard var range = try bounds() else { return [] }
+        var scan = ExchangeScan(query.wholeFilter, bodyText: query.bodyText.flatMap { BodyText($0) })
         var ids: [ExchangeID] = []
-        try forEachRecord(pageSize: 2_000) { record in
-            guard query.focusedHosts.isEmpty || query.focusedHosts.contains(record.url.host) else { return true }
-            let id = record.id
-            let fits =
-                try filter.decides(record)
-                ?? {
-                    guard let exchange = try self.exchange(id) else { return false }
-                    return try filter.matches(exchange) { try self.body(of: id, side: $0, limit: 64 << 20) }
-                }()
-            if fits { ids.append(id) }
-            return true
+        while !isStopped() {
+            let found = try step(&scan, in: range, order: .oldestFirst, until: isStopped)
+            ids += found.matches.map { ExchangeID($0) }
+            guard let next = found.next else { break }
+            range = next...range.upperBound
         }
         return ids
     }

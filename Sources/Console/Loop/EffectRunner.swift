@@ -117,7 +117,7 @@ final class EffectRunner: Sendable {
         case .decide(let ids, let decision): decide(ids, decision)
         case .openRequest(let id): openRequest(id)
         case .send(let draft, let id): send(draft, id)
-        case .repeating(let id, let times, let parallel, let delay): repeatMany(id, times, parallel, delay)
+        case .repeating(let id, let plan): repeatMany(id, plan)
         case .trust: showTrust()
         case .copyToTerminal, .externalEditor, .redraw, .suspend, .quit: break
         }
@@ -132,7 +132,8 @@ final class EffectRunner: Sendable {
         if let revision = connected.services.revision {
             let now = revision()
             if lastRevision.exchange(now, ordering: .relaxed) != now { connected.desk?.refresh() }
-        } else if connected.services.steering != nil, count % 2 == 0 {
+        } else if count % 2 == 0 {
+            // A recording may be one that is still being made.
             connected.desk?.refresh()
         }
         guard let steering = connected.services.steering, count % 2 == 1 else { return }

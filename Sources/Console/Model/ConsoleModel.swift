@@ -67,6 +67,12 @@ public struct ConsoleModel: Sendable {
     public var split = 500
     /// Whether the mouse drags the line between list and detail.
     public var isDraggingSplit = false
+    /// Whether the user chose the theme, so that the terminal's background does not.
+    public var isThemeChosen = false
+    /// Whether commands are given as words, on lines.
+    public var isLinear = false
+    /// Whether a recording that was opened is still being made, by a Sluice that runs elsewhere.
+    public var isGrowing = false
     /// Counts what is asked, so that late answers are known as such.
     public var generation = 0
 
@@ -95,8 +101,14 @@ public struct ConsoleModel: Sendable {
 
     /// Whether exchanges may still come.
     public var isLive: Bool {
-        if case .recorded = source { return false }
+        if case .recorded = source { return isGrowing }
         return true
+    }
+
+    /// How a command is given: its key, or its word where it has no key or keys are not read.
+    func way(to command: Command, in place: Context? = nil) -> String {
+        let key = isLinear ? nil : keymap.keys(for: command, in: place ?? .list).first
+        return key ?? (isLinear ? command.rawValue : ":\(command.rawValue)")
     }
 
     /// Tells the user something, and keeps it among the messages.

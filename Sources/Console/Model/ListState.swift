@@ -24,6 +24,8 @@ public struct ListState: Sendable {
     public var selected = 0
     /// The selected exchange.
     public var selectedID: ExchangeID?
+    /// Whether what is being looked for is opened once it is found.
+    var opensWhenFound = false
     /// When unfinished rows were last read again.
     var readAt: Int64 = 0
     /// Whether the newest exchange stays selected.

@@ -1,4 +1,5 @@
 public import HTTPModel
+public import Runner
 
 /// What lies over list and detail.
 public enum Overlay: Sendable {
@@ -39,7 +40,6 @@ public struct PickerState: Sendable {
         case export
         case preset
         case sort
-        case body
         case theme
         case tool(Command)
     }
@@ -87,8 +87,6 @@ public struct PromptState: Sendable {
     public var title: String
     /// The line.
     public var line: LineEditor
-    /// What is wrong with it.
-    public var problem: String?
 }
 
 /// A question before something cannot be taken back.
@@ -100,7 +98,7 @@ public struct ConfirmState: Sendable {
         /// The rules are saved, then the console ends.
         case saveAndQuit
         /// The request is sent as often as was said.
-        case repeating(ExchangeID, String)
+        case repeating(ExchangeID, RepeatPlan)
         /// The profile's files are written over.
         case overwriteRules
     }

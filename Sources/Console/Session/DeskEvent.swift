@@ -12,8 +12,6 @@ public enum DeskEvent: Sendable {
     case position(generation: Int, id: ExchangeID, index: Int?)
     /// Where the next row of a kind is, as a distance from the list's end; `nil` where there is none that way.
     case found(generation: Int, index: Int?, JumpKind)
-    /// One exchange with heads and trace; `nil` where the session does not have it.
-    case exchange(RecordedExchange?)
     /// The children of a node of the structure, as far as they are counted.
     case structure(StructureLevel)
     /// The session's counters have changed.

@@ -2,12 +2,11 @@ import HTTPModel
 import Recording
 import Synchronization
 
-/// The desk's thread that reads what the screen shows: a page of rows or one exchange at a time.
+/// The desk's thread that reads what the screen shows: a page of rows at a time.
 final class DeskPager {
     enum Command: Sendable {
         case rows(Range<Int>, generation: Int)
         case locate(ExchangeID, generation: Int)
-        case exchange(ExchangeID)
     }
 
     private let reader: SessionReader
@@ -48,13 +47,6 @@ final class DeskPager {
             }
             guard let place else { return }
             deliver(.position(generation: generation, id: id, index: place))
-        case .exchange(let id):
-            do {
-                deliver(.exchange(try reader.exchange(id)))
-            } catch {
-                fail(error)
-                deliver(.exchange(nil))
-            }
         }
     }
 

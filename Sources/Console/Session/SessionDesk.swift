@@ -83,13 +83,6 @@ public final class SessionDesk: Sendable {
         passes.put(.find(kind, from: row, forward: forward, generation: generation))
     }
 
-    /// Reads one exchange with heads and trace.
-    ///
-    /// Answered by `.exchange`.
-    public func loadExchange(_ id: ExchangeID) {
-        pages.put(.exchange(id))
-    }
-
     /// Counts the children of a node, over the exchanges of the list.
     ///
     /// Answered by `.structure`, several times while the

@@ -29,7 +29,7 @@ public enum Effect: Sendable {
     // Sending.
     case openRequest(ExchangeID)
     case send(draft: String, ExchangeID?)
-    case repeating(ExchangeID, times: Int, parallel: Int, delay: Int)
+    case repeating(ExchangeID, RepeatPlan)
     // The console.
     case trust(proxy: String, Look)
     case externalEditor(EditorState)

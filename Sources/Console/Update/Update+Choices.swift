@@ -29,7 +29,6 @@ extension ConsoleModel {
             let off = PickerState.Item("off", "off: no throttling")
             return ("Network", [off] + ThrottlePreset.all.map { .init($0.name, $0.name, detail: $0.conditions.brief) })
         case .sort: return ("Sort by", SortColumn.allCases.map { .init($0.rawValue, $0.rawValue) })
-        case .body: return ("Body", BodyForm.allCases.map { .init($0.rawValue, $0.rawValue) })
         case .theme: return ("Theme", Theme.allCases.map { .init($0.rawValue, $0.rawValue) })
         case .tool(let command):
             let title = CommandTable.entry(command)?.title ?? ""
@@ -90,7 +89,6 @@ extension ConsoleModel {
         case .export: return export(item.value)
         case .preset: return setPreset(item.value)
         case .sort: return sort(item.value)
-        case .body: return setBodyForm(item.value)
         case .theme: return setTheme(item.value)
         case .tool(let command): return perform(command, item.value)
         }
@@ -128,7 +126,7 @@ extension ConsoleModel {
             // The end waits for the files: where they cannot be written, nothing may be lost.
             rules.endsWhenSaved = true
             return [.saveRules(isForced: false)]
-        case .repeating(let id, let words): return repeatMany(words, of: id, isConfirmed: true)
+        case .repeating(let id, let plan): return repeatMany(plan, of: id)
         case .overwriteRules: return [.saveRules(isForced: true)]
         }
     }

@@ -77,7 +77,7 @@ extension ConsoleModel {
         case .repeatRequest: return selected(argument).map { [.send(draft: "", $0)] } ?? []
         case .compose: return selected(argument).map { [.openRequest($0)] } ?? []
         case .repeatAdvanced:
-            return withArgument(command, argument, "Times, parallel, delay in ms: for example 100 10 0") {
+            return withArgument(command, argument, "How often x how many at once, delay: for example 100 x 10, 50ms") {
                 $0.repeatMany($1)
             }
         case .trust: return [.trust(proxy: proxy.address, look)]
@@ -136,7 +136,7 @@ extension ConsoleModel {
             case .findInDetail: detail.sought
             case .searchBodies: list.query.bodyText ?? ""
             case .columns: list.columns.map(\.rawValue).joined(separator: " ")
-            case .repeatAdvanced: "10 2 0"
+            case .repeatAdvanced: "10 x 2"
             default: ""
             }
         overlays.append(.prompt(PromptState(command: command, title: title, line: LineEditor(known))))

@@ -10,6 +10,7 @@ extension ConsoleModel {
             return []
         }
         look.theme = theme
+        isThemeChosen = true
         return [.redraw]
     }
 

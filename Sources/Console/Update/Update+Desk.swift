@@ -10,7 +10,7 @@ extension ConsoleModel {
             guard generation == list.generation else { return [] }
             take(records, from: first)
             if list.selectedID == nil || list.isFollowing { list.selectedID = list.rows[list.selected]?.id }
-            return followDetail()
+            return openFound() + followDetail()
         case .position(let generation, let id, let index):
             guard generation == list.generation else { return [] }
             guard let index else {
@@ -30,8 +30,10 @@ extension ConsoleModel {
                 return []
             }
             list.isFollowing = false
-            return select(index)
-        case .exchange: return []
+            let opens = list.opensWhenFound
+            let effects = select(index)
+            list.opensWhenFound = opens
+            return effects + openFound()
         case .structure(let level):
             guard level.generation == list.generation else { return [] }
             structure.levels[level.node] = level
@@ -46,26 +48,35 @@ extension ConsoleModel {
         }
     }
 
+    /// Opens what was looked for, where that was asked meanwhile, as soon as its row is known.
+    private mutating func openFound() -> [Effect] {
+        guard list.opensWhenFound, list.selectedRecord != nil, !jobs.contains(where: { $0.id == .find }) else {
+            return []
+        }
+        list.opensWhenFound = false
+        return open(nil)
+    }
+
     private mutating func take(_ status: ListStatus) -> [Effect] {
         guard status.generation == list.generation else { return [] }
         // While a pass runs backwards, it is older rows that come; they move nothing.
         let isQuiet = list.progress == nil && status.progress == nil && list.query.sort == nil
         let grown = isQuiet ? status.total - list.total : 0
         list.total = status.total
+        isGrowing = isGrowing || list.sessionTotal > 0 && status.sessionTotal > list.sessionTotal
         list.sessionTotal = status.sessionTotal
         list.progress = status.progress
         list.excludedBy = status.excludedBy
         if let error = status.error { tell(error, .error) }
         take(progress: status.progress)
+        // What was looked at moves away from the end by as many rows as came.
+        if grown > 0 { list.rows = Dictionary(uniqueKeysWithValues: list.rows.map { ($0.key + grown, $0.value) }) }
         if list.isFollowing {
             list.selected = 0
             list.bottom = 0
-            list.rows.removeAll(keepingCapacity: true)
         } else if grown > 0 {
-            // What was looked at moves away from the end by as many rows as came.
             list.selected += grown
             list.bottom += grown
-            list.rows = Dictionary(uniqueKeysWithValues: list.rows.map { ($0.key + grown, $0.value) })
         }
         list.selected = min(list.selected, max(0, list.total - 1))
         // Where there is room, the newest rows are on the screen as well, though another one is selected.

@@ -159,7 +159,8 @@ extension ConsoleModel {
         reading.cursor = now.firstIndex(of: line) ?? reading.cursor
         reading.reveal(rows: rows, count: now.count)
         let place = (found.firstIndex(of: line) ?? 0) + 1
-        tell("\(place) of \(found.count) lines with '\(text.prefix(40))'; ctrl-n finds the next.")
+        let next = way(to: .findNext, in: .detail)
+        tell("\(place) of \(found.count) lines with '\(text.prefix(40))'; \(next) finds the next.")
     }
 }
 

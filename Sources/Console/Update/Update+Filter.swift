@@ -101,7 +101,7 @@ extension ConsoleModel {
         tell(
             query.focusedHosts.isEmpty
                 ? "All hosts are shown."
-                : "Only \(query.focusedHosts.sorted().joined(separator: ", ")); i takes it back."
+                : "Only \(query.focusedHosts.sorted().joined(separator: ", ")); \(way(to: .focusHost)) takes it back."
         )
         return ask(query)
     }
@@ -136,7 +136,7 @@ extension ConsoleModel {
             return []
         }
         jump = choice
-        tell("] and [ go to: \(choice.rawValue).")
+        tell("\(way(to: .next)) and \(way(to: .previous)) go to: \(choice.rawValue).")
         return []
     }
 
@@ -145,6 +145,7 @@ extension ConsoleModel {
             tell("Nothing is selected to compare with.", .error)
             return []
         }
+        list.opensWhenFound = false
         jobs.removeAll { $0.id == .find }
         jobs.append(Job(id: .find, title: "looking for \(jump.rawValue)", startedAt: now))
         return [.find(kind, from: list.selected, forward: forward, generation: list.generation)]
@@ -167,6 +168,7 @@ extension ConsoleModel {
 
     mutating func cancelJobs() -> [Effect] {
         jobs = []
+        list.opensWhenFound = false
         tell("Stopped.")
         return [.cancelJobs]
     }

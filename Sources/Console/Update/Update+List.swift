@@ -57,6 +57,7 @@ extension ConsoleModel {
     mutating func select(_ row: Int, keepsFollowing: Bool = false) -> [Effect] {
         let row = min(max(0, row), max(0, list.total - 1))
         if !keepsFollowing { list.isFollowing = list.isFollowing && row == 0 && list.selected == 0 }
+        list.opensWhenFound = false
         list.selected = row
         list.selectedID = list.rows[row]?.id
         reveal()
@@ -119,6 +120,11 @@ extension ConsoleModel {
         if context == .detail { return toggleFold() }
         if view == .structure { return openBranch() }
         guard list.total > 0 else { return [] }
+        if jobs.contains(where: { $0.id == .find }) {
+            // Keys are faster than a search: what it finds is meant, not what it set out from.
+            list.opensWhenFound = true
+            return []
+        }
         if detail.isOpen, detail.id == list.selectedID {
             isDetailFocused = true
             return []

@@ -1,4 +1,5 @@
 import HTTPModel
+import Runner
 import Terminal
 
 /// Copying, exporting, comparing, sending again.
@@ -36,44 +37,38 @@ extension ConsoleModel {
         guard let current = selectedID else { return [] }
         let other = argument.flatMap { Int64($0.drop { $0 == "#" }) }.map { ExchangeID($0) }
         guard let other = other ?? marks.last(where: { $0 != current }) else {
-            tell("Mark the exchange to compare with first: space marks it.", .error)
+            tell("Mark the exchange to compare with first: \(way(to: .mark)) marks it.", .error)
             return []
         }
         return [.compare(other, current, width: max(20, size.width - 6))]
     }
 
-    /// Sends a request many times: `times parallel delay`.
+    /// Sends a request many times; the words are a plan, `100 x 10, 50ms`.
     mutating func repeatMany(_ words: String) -> [Effect] {
         guard let id = selectedID else { return [] }
-        return repeatMany(words, of: id, isConfirmed: false)
-    }
-
-    mutating func repeatMany(_ words: String, of id: ExchangeID, isConfirmed: Bool) -> [Effect] {
-        let numbers = words.split { $0 == " " || $0 == "," || $0 == "x" }.map { Int($0) }
-        let times = numbers.first.flatMap { $0 } ?? 0
-        let parallel = numbers.count > 1 ? numbers[1] ?? 0 : 1
-        let delay = numbers.count > 2 ? numbers[2] ?? -1 : 0
-        guard (1...1_000_000).contains(times), (1...256).contains(parallel), (0...3_600_000).contains(delay),
-            numbers.count <= 3
-        else {
-            tell("Give how often, how many at once (1 to 256) and the delay in ms, for example: 100 10 0", .error)
+        let plan: RepeatPlan
+        do {
+            plan = try RepeatPlan(words)
+        } catch {
+            tell("\(error)".replacing("\n", with: " "), .error)
             return []
         }
         let host = list.selectedRecord?.url.host ?? ""
-        let isLocal = host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.") || host == "::1"
-        if times > 100, !isLocal, !isConfirmed {
-            overlays.append(
-                .confirm(
-                    ConfirmState(
-                        question: "Send \(times) requests to \(host), which is not this machine?",
-                        choices: [("y", "send them", .repeating(id, words)), ("n", "do not", nil)]
-                    )
+        guard plan.needsConfirmation(forHost: host) else { return repeatMany(plan, of: id) }
+        overlays.append(
+            .confirm(
+                ConfirmState(
+                    question: "Send \(plan.times) requests to \(host), which is not this machine?",
+                    choices: [("y", "send them", .repeating(id, plan)), ("n", "do not", nil)]
                 )
             )
-            return []
-        }
+        )
+        return []
+    }
+
+    mutating func repeatMany(_ plan: RepeatPlan, of id: ExchangeID) -> [Effect] {
         jobs.removeAll { $0.id == .repeating }
-        jobs.append(Job(id: .repeating, title: "sending \(times) requests", progress: 0, startedAt: now))
-        return [.repeating(id, times: times, parallel: parallel, delay: delay)]
+        jobs.append(Job(id: .repeating, title: "sending \(plan.times) requests", progress: 0, startedAt: now))
+        return [.repeating(id, plan)]
     }
 }

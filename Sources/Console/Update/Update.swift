@@ -101,7 +101,8 @@ extension ConsoleModel {
         proxy.problem = nil
         let known = Set(proxy.holds.map(\.id))
         for hold in holds where !known.contains(hold.id) {
-            tell("Held: \(hold.method) \(hold.url), \(hold.side). H shows it, X lets all go on.")
+            let ways = "\(way(to: .holds)) shows it, \(way(to: .executeAll)) lets all go on."
+            tell("Held: \(hold.method) \(hold.url), \(hold.side). \(ways)")
         }
         proxy.holds = holds
         for index in overlays.indices {
@@ -119,8 +120,17 @@ extension ConsoleModel {
         case .key(let key): return take(key)
         case .mouse(let mouse): return take(mouse)
         case .paste(let text): return paste(text)
-        case .focus, .reply: return []
+        case .reply(let reply): return suit(reply)
+        case .focus: return []
         }
+    }
+
+    /// Takes the theme that suits the terminal's background, where the user has chosen none.
+    private mutating func suit(_ reply: TerminalReply) -> [Effect] {
+        let theme: Theme = reply.isDark ? .dark : .light
+        guard !isThemeChosen, look.theme != .plain, look.theme != theme else { return [] }
+        look.theme = theme
+        return [.redraw]
     }
 
     mutating func take(_ key: Key) -> [Effect] {
@@ -152,7 +162,8 @@ extension ConsoleModel {
             return []
         case .unknown:
             if key.code == .escape { return perform(.back, nil) }
-            if let prefix { tell("\(prefix.spelling) \(key.spelling) means nothing here; ? lists the keys.", .error) }
+            guard let prefix else { return [] }
+            tell("\(prefix.spelling) \(key.spelling) means nothing here; \(way(to: .help)) lists the keys.", .error)
             return []
         }
     }
@@ -171,7 +182,7 @@ extension ConsoleModel {
         case nil where filter.isEditing:
             filter.line.insert(text)
             return filterChanged()
-        default: tell("There is nothing to paste into; / opens the filter.", .error)
+        default: tell("There is nothing to paste into; \(way(to: .filter)) opens the filter.", .error)
         }
         return []
     }

@@ -110,12 +110,14 @@ enum StatusView {
         } else if !model.proxy.address.isEmpty {
             parts.append(model.proxy.address)
             parts.append(model.proxy.session == nil ? "not recording" : "recording")
+        } else if model.isGrowing {
+            parts.append("being recorded elsewhere")
         } else if model.isLive {
             parts.append("starting …")
         }
         if let job = model.jobs.last(where: { model.now - $0.startedAt > 300_000 }) {
             let progress = job.progress.map { " \(Int($0 * 100)) %" } ?? ""
-            parts.append("\(job.title)\(progress), ctrl-g stops")
+            parts.append("\(job.title)\(progress), \(model.way(to: .cancel)) stops")
         }
         if let preset = model.proxy.preset { parts.append("throttle \(preset)") }
         let on = model.proxy.tools.filter { $0.isOn && $0.enabled > 0 && $0.name != "throttle" }.map(\.name)

@@ -106,7 +106,7 @@ enum SequenceView {
         case .host: return (host(record, drawn.width), nil, false)
         case .path: return (path(record), nil, false)
         case .status: return status(record)
-        case .type: return (shortType(record.mediaType), .faint, false)
+        case .type: return (ExchangeLine.shortType(record.mediaType), .faint, false)
         case .size: return (size(record), nil, true)
         case .time: return (time(record, model), isSlow(record) ? .warning : nil, true)
         case .waterfall: return (bar(record, span, drawn.width, model), .link, false)
@@ -164,11 +164,6 @@ enum SequenceView {
                 }
             return ("\(record.status)\(changed)", role, false)
         }
-    }
-
-    private static func shortType(_ mediaType: String) -> String {
-        let subtype = mediaType.split(separator: "/", maxSplits: 1).last.map(String.init) ?? mediaType
-        return subtype.hasPrefix("x-") ? String(subtype.dropFirst(2)) : subtype
     }
 
     private static func size(_ record: ExchangeRecord) -> String {

@@ -113,11 +113,11 @@ extension FilterNode {
         case .term(let term):
             var result: Bool? = false
             for test in term.tests {
-                guard test.needs == .record else {
-                    result = nil
-                    continue
+                switch test.decides(row) {
+                case true: return true
+                case nil: result = nil
+                case false: break
                 }
-                if test.matches(row) { return true }
             }
             return result
         case .not(let operand): return operand.decides(row).map { !$0 }

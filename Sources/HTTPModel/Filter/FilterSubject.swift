@@ -1,4 +1,4 @@
-/// What a filter can ask of an exchange without looking at its messages: columns of the narrow row.
+/// What a filter can ask of an exchange: columns of the narrow row, and where they are at hand those beside it.
 public enum FilterColumn: UInt8, Sendable, Hashable, CaseIterable {
     /// The number in the session.
     case id
@@ -44,6 +44,30 @@ public enum FilterColumn: UInt8, Sendable, Hashable, CaseIterable {
     case tallyFromServer
     /// The gRPC status.
     case grpcStatus
+    /// The request's head as received.
+    case requestHead
+    /// The request's head as sent, where it is another.
+    case requestHeadSent
+    /// The request's trailers.
+    case requestTrailers
+    /// The response's head as received.
+    case responseHead
+    /// The response's head as sent, where it is another.
+    case responseHeadSent
+    /// The response's trailers.
+    case responseTrailers
+    /// The client's address.
+    case clientAddress
+    /// The server's address.
+    case serverAddress
+
+    /// Whether it stands beside the narrow row, with the messages or the connections.
+    public var isBesideRow: Bool { self >= .requestHead }
+}
+
+extension FilterColumn: Comparable {
+    /// Whether the first stands before the second.
+    public static func < (left: FilterColumn, right: FilterColumn) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Something with the columns of an exchange's narrow row: a record, or a row that is looked at where it lies.
@@ -56,9 +80,14 @@ public protocol FilterSubject {
     func text(_ column: FilterColumn, passes test: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool
     /// Whether there is anything in a column, be it an empty text.
     func has(_ column: FilterColumn) -> Bool
+    /// Whether heads, trailers and addresses can be asked for too.
+    var hasMessages: Bool { get }
 }
 
 extension ExchangeRecord: FilterSubject {
+    /// A record has no messages.
+    public var hasMessages: Bool { false }
+
     /// The number in a column; `nil` where there is none, or where the column holds text.
     public func number(_ column: FilterColumn) -> Int64? {
         switch column {
@@ -77,7 +106,7 @@ extension ExchangeRecord: FilterSubject {
         case .tallyFromClient: tally.fromClient
         case .tallyFromServer: tally.fromServer
         case .grpcStatus: (grpc?.status).map(Int64.init)
-        case .method, .scheme, .host, .path, .query, .mediaType, .failure: nil
+        default: nil
         }
     }
 

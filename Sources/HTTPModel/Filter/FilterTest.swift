@@ -68,7 +68,7 @@ enum FilterTest: Sendable, Hashable {
         }
     }
 
-    /// The columns that the test looks at; empty where it looks at messages.
+    /// The columns that the test looks at; empty where it looks at bodies.
     var columns: [FilterColumn] {
         switch self {
         case .text(let field, _): [field.column]
@@ -87,7 +87,11 @@ enum FilterTest: Sendable, Hashable {
             }
         case .version: [.clientVersion, .upstreamVersion]
         case .property: [.kind, .state, .flags, .failure, .grpcStatus, .mediaType]
-        case .address, .field, .body: []
+        case .address(let leg, _): [leg == .client ? .clientAddress : .serverAddress]
+        case .field(let side, _, _):
+            (side == .response ? [] : [.requestHead, .requestHeadSent, .requestTrailers])
+                + (side == .request ? [] : [.responseHead, .responseHeadSent, .responseTrailers])
+        case .body: []
         }
     }
 
@@ -105,6 +109,50 @@ enum FilterTest: Sendable, Hashable {
 // MARK: - What the record answers
 
 extension FilterTest {
+    /// Whether it holds, as far as what is at hand tells; `nil` where it does not.
+    func decides(_ row: some FilterSubject) -> Bool? {
+        switch self {
+        case .body: return nil
+        case .address(let leg, let glob):
+            guard row.hasMessages else { return nil }
+            return row.text(leg == .client ? .clientAddress : .serverAddress) { address in
+                !address.isEmpty
+                    && (glob.matches(address)
+                        || glob.matches(FilterTest.withoutPort(String(decoding: address, as: UTF8.self))))
+            }
+        case .field(let side, let name, let value):
+            guard row.hasMessages else { return nil }
+            return FilterTest.hasField(of: row, side, name, value)
+        default: return matches(row)
+        }
+    }
+
+    private static let requestSections: [(FilterColumn, StoredSection)] = [
+        (.requestHead, .request), (.requestHeadSent, .request), (.requestTrailers, .trailers),
+    ]
+    private static let responseSections: [(FilterColumn, StoredSection)] = [
+        (.responseHead, .response), (.responseHeadSent, .response), (.responseTrailers, .trailers),
+    ]
+
+    /// Whether a field of a side passes; `nil` where that is to be asked of the heads as a whole.
+    private static func hasField(of row: some FilterSubject, _ side: Side, _ name: Glob, _ value: Glob?) -> Bool? {
+        var isKnown = true
+        func search(_ sections: [(FilterColumn, StoredSection)]) -> Bool {
+            for (column, section) in sections where row.has(column) {
+                let isFound = row.text(column) { bytes in
+                    let found = StoredHead.hasField(section, in: bytes, name: name, value: value)
+                    if found == nil { isKnown = false }
+                    return found == true
+                }
+                if isFound { return true }
+            }
+            return false
+        }
+        if side != .response, search(requestSections) { return true }
+        if side != .request, search(responseSections) { return true }
+        return isKnown ? false : nil
+    }
+
     func matches(_ row: some FilterSubject) -> Bool {
         switch self {
         case .text(let field, let glob): row.text(field.column) { glob.matches($0) }

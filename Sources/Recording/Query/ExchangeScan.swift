@@ -36,8 +36,8 @@ public struct ExchangeScan: Sendable {
             .filter { terms.count == 1 || !$0.needsMessages && !$0.needsBodies }
     }
 
-    /// Whether the row alone, without heads and bodies, answers.
-    public var needsRowsOnly: Bool { bodyText == nil && !filter.needsMessages && !filter.needsBodies }
+    /// Whether it is answered without bodies, so that many exchanges are looked at in no time.
+    var isQuick: Bool { bodyText == nil && !filter.needsBodies }
 
     /// Whether a row passes, as far as it alone can tell; learns from it which terms hold of anything.
     ///
@@ -78,6 +78,17 @@ public struct ScanStep: Sendable, Hashable {
     /// A step that found nothing.
     public init() {}
 
+    /// Adds what a step upwards found below what this one has seen; what is beyond the limit is left to the next step.
+    fileprivate mutating func add(_ block: ScanStep, from upper: Int64, limit: Int) {
+        let room = max(0, limit - matches.count)
+        let last = block.matches.count > room ? block.matches.suffix(room).first ?? upper + 1 : Int64.min
+        matches += block.matches.suffix(room).reversed()
+        inFlight += block.inFlight.reversed().prefix { $0 >= last }
+        missing += block.missing.reversed().prefix { $0 >= last }.prefix(max(0, ScanStep.mostMissing - missing.count))
+        looked += last == Int64.min ? block.looked : upper - last + 1
+        if last != Int64.min { next = last - 1 }
+    }
+
     fileprivate mutating func skip(_ ids: Range<Int64>) {
         guard !ids.isEmpty else { return }
         looked += Int64(ids.count)
@@ -108,6 +119,9 @@ extension SessionReader {
     ) throws -> ScanStep {
         let ids = ids.clamped(to: 1...Int64.max - 1)
         let columns = LeanColumns(scan.columns, version: version)
+        if columns.hasMessages, order == .newestFirst, ids.count > 1 {
+            return try stepDown(&scan, in: ids, limit: limit, until: shouldPause)
+        }
         let isUpward = order == .oldestFirst
         var found = ScanStep()
         var expected = isUpward ? ids.lowerBound : ids.upperBound
@@ -138,6 +152,38 @@ extension SessionReader {
             found.skip(isUpward ? expected..<ids.upperBound + 1 : ids.lowerBound..<expected + 1)
         }
         return found
+    }
+
+    /// Looks from the highest number to the lowest, but within each block of numbers upwards: SQLite finds the row with the
+    /// messages of the next number beside that of the one before, and looks for any other from the root of the tree.
+    private func stepDown(
+        _ scan: inout ExchangeScan,
+        in ids: ClosedRange<Int64>,
+        limit: Int,
+        until shouldPause: () -> Bool
+    ) throws -> ScanStep {
+        var found = ScanStep()
+        var upper = ids.upperBound
+        while true {
+            let block = try read { try number(rows: 256, below: upper, in: $0) }.map { max($0, ids.lowerBound) }
+            let lower = block ?? ids.lowerBound
+            found.add(try step(&scan, in: lower...upper, order: .oldestFirst), from: upper, limit: limit)
+            if found.next != nil { return found }
+            guard lower > ids.lowerBound else { return found }
+            upper = lower - 1
+            if found.matches.count >= limit || shouldPause() {
+                found.next = upper
+                return found
+            }
+        }
+    }
+
+    /// The number of the row that is so many rows below a number, that one counted; `nil` where there are fewer.
+    private func number(rows: Int64, below upper: Int64, in database: Database) throws -> Int64? {
+        let sql = "SELECT id FROM exchange WHERE id <= ? ORDER BY id DESC LIMIT 1 OFFSET ?"
+        return try RowReader.rows(sql, [upper, rows - 1], in: database, path: path, subject: "exchange") {
+            try $0.number()
+        }.first
     }
 
     /// Looks which of some exchanges are meant, in the order of the numbers, as far as the caller lets it.
@@ -207,7 +253,7 @@ extension SessionReader {
 
     private func pauses(after rows: Int, _ scan: ExchangeScan, _ shouldPause: () -> Bool) -> Bool {
         // Asking costs as much as looking at a row does.
-        (rows & (scan.needsRowsOnly ? 0xFF : 0xF)) == 0 && shouldPause()
+        (rows & (scan.isQuick ? 0xFF : 0xF)) == 0 && shouldPause()
     }
 
     private func matches(_ filter: Filter, _ record: ExchangeRecord, in database: Database) throws -> Bool {

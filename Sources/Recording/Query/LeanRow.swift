@@ -16,9 +16,13 @@ struct LeanRow: FilterSubject {
     /// Whether something is still to come; always there.
     var isInFlight: Bool { sqlite3_column_int64(statement, 1) == Int64(ExchangeRecord.State.inFlight.rawValue) }
 
+    /// Whether messages and addresses are there, where they are asked for.
+    let hasMessages: Bool
+
     init(_ statement: SQLiteStatement, _ columns: LeanColumns) {
         self.statement = statement
         places = columns.places
+        hasMessages = columns.hasMessages
     }
 
     func number(_ column: FilterColumn) -> Int64? {
@@ -31,12 +35,16 @@ struct LeanRow: FilterSubject {
         test(bytes(column))
     }
 
-    /// The text in a column as it lies there; empty where there is none.
+    /// The text in a column, or its bytes, as they lie there; empty where there is none.
     func bytes(_ column: FilterColumn) -> UnsafeBufferPointer<UInt8> {
         let place = places[Int(column.rawValue)]
-        guard place >= 0, let start = sqlite3_column_text(statement, place) else {
-            return UnsafeBufferPointer(start: nil, count: 0)
-        }
+        guard place >= 0 else { return UnsafeBufferPointer(start: nil, count: 0) }
+        // A blob asked for as text would be copied to have a zero at its end.
+        let start =
+            sqlite3_column_type(statement, place) == SQLITE_BLOB
+            ? sqlite3_column_blob(statement, place).map { $0.assumingMemoryBound(to: UInt8.self) }
+            : sqlite3_column_text(statement, place)
+        guard let start else { return UnsafeBufferPointer(start: nil, count: 0) }
         return UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, place)))
     }
 
@@ -48,9 +56,10 @@ struct LeanRow: FilterSubject {
 
 /// Which columns a pass reads, and where a statement has them.
 struct LeanColumns {
-    /// What stands between `SELECT` and `FROM`.
+    /// `SELECT` and `FROM`; the exchange is `e`.
     let sql: String
     let places: [CInt]
+    let hasMessages: Bool
 
     /// - Parameters:
     ///   - columns: what is asked for, besides the number and the state.
@@ -65,12 +74,19 @@ struct LeanColumns {
             names.append(Self.name(of: column, version: version))
         }
         self.places = places
-        sql = names.joined(separator: ", ")
+        hasMessages = columns.contains(where: \.isBesideRow)
+        var tables = "exchange AS e"
+        if columns.contains(where: { (.requestHead...(.responseTrailers)).contains($0) }) {
+            tables += " LEFT JOIN payload AS p ON p.id = e.payload"
+        }
+        if columns.contains(.clientAddress) { tables += " LEFT JOIN connection AS c ON c.id = e.client_connection" }
+        if columns.contains(.serverAddress) { tables += " LEFT JOIN connection AS u ON u.id = e.upstream_connection" }
+        sql = "SELECT \(names.joined(separator: ", ")) FROM \(tables)"
     }
 
     private static func name(of column: FilterColumn, version: Int64) -> String {
         switch column {
-        case .id: "id"
+        case .id: "e.id"
         case .kind: "kind"
         case .state: "state"
         case .flags: "flags"
@@ -92,6 +108,14 @@ struct LeanColumns {
         case .tallyFromClient: version == 1 ? "0" : "tally_client"
         case .tallyFromServer: version == 1 ? "0" : "tally_server"
         case .grpcStatus: version == 1 ? "NULL" : "grpc_status"
+        case .requestHead: "request_head"
+        case .requestHeadSent: "request_head_sent"
+        case .requestTrailers: "request_trailers"
+        case .responseHead: "response_head"
+        case .responseHeadSent: "response_head_sent"
+        case .responseTrailers: "response_trailers"
+        case .clientAddress: "c.peer_address"
+        case .serverAddress: "u.peer_address"
         }
     }
 }
@@ -108,7 +132,7 @@ extension SessionReader {
         _ visit: (LeanRow) throws -> Bool
     ) throws {
         let direction = order == .oldestFirst ? "ASC" : "DESC"
-        let sql = "SELECT \(columns.sql) FROM exchange WHERE id BETWEEN ? AND ? ORDER BY id \(direction)"
+        let sql = "\(columns.sql) WHERE e.id BETWEEN ? AND ? ORDER BY e.id \(direction)"
         try step(sql, [ids.lowerBound, ids.upperBound], columns, database, visit)
     }
 
@@ -156,7 +180,7 @@ extension SessionReader {
         _ database: Database,
         _ visit: (Int64, LeanRow?) throws -> Bool
     ) throws {
-        let sql = "SELECT \(columns.sql) FROM exchange WHERE id = ?"
+        let sql = "\(columns.sql) WHERE e.id = ?"
         for id in ids {
             var goesOn = true
             var isThere = false

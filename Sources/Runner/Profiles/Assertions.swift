@@ -58,7 +58,7 @@ public enum Assertions {
         var tooSlow = Offenders()
         var chosen = Offenders()
         try reader.forEachRecord(from: start) { record in
-            guard try assertion.filter.matches(record, in: reader) else { return true }
+            guard try reader.matches(assertion.filter, record) else { return true }
             count += 1
             chosen.add(record) { "\(record.method) \(record.url) → \($0)" }
             if let status = assertion.status, !status.passes(record.status) {

@@ -41,8 +41,11 @@ public struct ComposedRequest: Sendable {
     }
 
     /// Whether it goes to this machine, by its name or address.
-    public var isLocal: Bool {
-        let host = destination.host.lowercased()
+    public var isLocal: Bool { ComposedRequest.isLocal(destination.host) }
+
+    /// Whether a host is this machine, by its name or address.
+    static func isLocal(_ host: String) -> Bool {
+        let host = host.lowercased()
         if host == "localhost" || host.hasSuffix(".localhost") { return true }
         // In the usual form of an address (RFC 5952), however it was written.
         let address = try? SocketAddress(ipAddress: host, port: 0).ipAddress

@@ -1,3 +1,5 @@
+import Foundation
+
 /// How often a request is sent again, and how fast.
 public struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
     /// How often it is sent in all.
@@ -23,19 +25,25 @@ public struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         self.delayMilliseconds = min(max(delayMilliseconds, 0), RepeatPlan.longestDelay)
     }
 
-    /// Reads a plan as a person writes it: `100`, `100 x 10`, `100 x 10, 50ms`, `20, 2s`.
+    /// Reads a plan as a person writes it: `100`, `100 x 10`, `100 x 10, 50ms`, `20, 2s`, or bare numbers, the third in
+    /// milliseconds: `100 10 50`.
     ///
     /// - Throws: ``ControlFailure`` that says what is wrong with which part.
     public init(_ text: String) throws(ControlFailure) {
-        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
-        let counts = (parts.first ?? "").split(omittingEmptySubsequences: false) { "xX×*".contains($0) }
+        let words = text.split(separator: " ").map(String.init)
+        if (2...3).contains(words.count), words.allSatisfy({ Int($0) != nil }) {
+            try self.init("\(words[0]) x \(words[1])" + (words.count == 3 ? ", \(words[2])ms" : ""))
+            return
+        }
+        let parts = RepeatPlan.trimmed(text.split(separator: ",", omittingEmptySubsequences: false))
+        let counts = RepeatPlan.trimmed(parts[0].split(omittingEmptySubsequences: false) { "xX×*".contains($0) })
         guard parts.count <= 2, (1...2).contains(counts.count) else {
             throw ControlFailure("'\(text.prefix(60))' is no plan.", hint: RepeatPlan.help)
         }
-        let times = try RepeatPlan.number(String(counts[0]), in: 1...RepeatPlan.mostTimes, "how often")
+        let times = try RepeatPlan.number(counts[0], in: 1...RepeatPlan.mostTimes, "how often")
         let parallel =
             counts.count < 2
-            ? 1 : try RepeatPlan.number(String(counts[1]), in: 1...RepeatPlan.mostParallel, "how many at a time")
+            ? 1 : try RepeatPlan.number(counts[1], in: 1...RepeatPlan.mostParallel, "how many at a time")
         let delay = parts.count < 2 ? 0 : try RepeatPlan.delay(parts[1])
         self.init(times: times, parallel: parallel, delayMilliseconds: delay)
     }
@@ -47,11 +55,15 @@ public struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether it should be asked for once more: so many requests to a machine that is not this one.
-    public func needsConfirmation(for request: ComposedRequest) -> Bool {
-        times > RepeatPlan.confirmedTimes && !request.isLocal
+    public func needsConfirmation(forHost host: String) -> Bool {
+        times > RepeatPlan.confirmedTimes && !ComposedRequest.isLocal(host)
     }
 
     private static let help = "For example: 100 x 10, 50ms: 100 in all, 10 at a time, 50 ms between them."
+
+    private static func trimmed(_ parts: [some StringProtocol]) -> [String] {
+        parts.map { $0.trimmingCharacters(in: .whitespaces) }
+    }
 
     private static func number(
         _ text: String,

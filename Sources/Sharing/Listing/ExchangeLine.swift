@@ -57,7 +57,7 @@ public enum ExchangeLine {
     }
 
     /// The telling part of a media type: `json` of `application/json`, `problem+json` of `application/problem+json`.
-    private static func shortType(_ mediaType: String) -> String {
+    public static func shortType(_ mediaType: String) -> String {
         let subtype = mediaType.split(separator: "/", maxSplits: 1).last.map(String.init) ?? mediaType
         return subtype.hasPrefix("x-") ? String(subtype.dropFirst(2)) : subtype
     }

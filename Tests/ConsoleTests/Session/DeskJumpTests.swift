@@ -74,17 +74,6 @@ struct DeskJumpTests {
         #expect(try fixture.find(.error, from: 9, forward: true) == 7)
     }
 
-    @Test("reads one exchange with its messages")
-    func exchange() throws {
-        let fixture = try DeskFixture()
-        fixture.record(DeskSamples.exchange(1, body: .init(string: "x")))
-        fixture.desk.loadExchange(ExchangeID(1))
-        let head = try fixture.events.next { if case .exchange(let exchange) = $0 { exchange?.messages } else { nil } }
-        #expect(head.responseHead?.readableBytes ?? 0 > 10)
-        fixture.desk.loadExchange(ExchangeID(9))
-        #expect(try fixture.events.next { if case .exchange(let exchange) = $0 { exchange == nil } else { nil } })
-    }
-
     @Test("counts sites and paths, of the list only, and goes on counting")
     func structure() throws {
         let fixture = try DeskFixture(

@@ -20,7 +20,7 @@ extension Effect {
         case .copy(let form, let id): "copy \(form.rawValue) \(id.number)"
         case .decide(let ids, let decision): "\(decision.word) \(ids.joined(separator: " "))"
         case .openHold(let id): "open hold \(id)"
-        case .repeating(let id, let times, let parallel, let delay): "repeat \(id.number) \(times) \(parallel) \(delay)"
+        case .repeating(let id, let plan): "repeat \(id.number) \(plan)"
         case .send(_, let id): "send \(id?.number ?? 0)"
         case .why(let id): "why \(id.number)"
         case .saveCopy(_, let path): "save copy \(path)"

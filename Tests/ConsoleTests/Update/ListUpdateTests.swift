@@ -199,6 +199,56 @@ struct ListUpdateTests {
         #expect(model.list.selectedID == ExchangeID(18))
     }
 
+    @Test func `what a jump is looking for is opened, where that was asked before it was found`() {
+        var model = list(30)
+        #expect(model.press("[").words == ["find before 0"])
+        #expect(model.press("enter").isEmpty && !model.detail.isOpen)
+        let effects = model.update(.desk(.found(generation: 0, index: 12, .error)))
+        #expect(effects.words.contains { $0.hasPrefix("detail 18 ") })
+        #expect(model.detail.isOpen && model.detail.id == ExchangeID(18))
+    }
+
+    @Test func `the row that a jump found is opened once it is known`() {
+        var model = list(30)
+        model.list.rows[12] = nil
+        model.press("[", "enter")
+        let found = model.update(.desk(.found(generation: 0, index: 12, .error)))
+        #expect(!found.words.contains { $0.hasPrefix("detail") })
+        let row = ModelFixture.record(18)
+        let effects = model.update(.desk(.rows(generation: 0, first: 12, [row])))
+        #expect(effects.words.contains { $0.hasPrefix("detail 18 ") })
+    }
+
+    @Test func `a move after a jump opens nothing`() {
+        var model = list(30)
+        model.press("[", "enter", "up")
+        _ = model.update(.desk(.found(generation: 0, index: 12, .error)))
+        #expect(!model.detail.isOpen)
+    }
+
+    @Test func `a recording that grows can be followed, and rows that move stay on the screen`() {
+        let records = ModelFixture.plain(20)
+        var model = ModelFixture.listing(records, size, source: .recorded(name: "day.sluice"))
+        #expect(!model.isLive && model.whyNot(.follow) != nil)
+        _ = model.update(.desk(.list(ListStatus(generation: 0, total: 22, sessionTotal: 22))))
+        #expect(model.isLive && model.whyNot(.follow) == nil)
+        // The two new rows are not known yet; those that were known have moved up, and are not blank.
+        #expect(model.list.rows[2]?.id == ExchangeID(20) && model.list.rows[0] == nil)
+    }
+
+    @Test func `the terminal's background chooses the theme, unless the user has`() {
+        var model = list(3)
+        let light = TerminalReply.background(red: 250, green: 250, blue: 240)
+        #expect(model.update(.input(.reply(light))).words == ["redraw"])
+        #expect(model.look.theme == .light)
+        _ = model.perform(.theme, "dark")
+        #expect(model.update(.input(.reply(light))).isEmpty)
+        #expect(model.look.theme == .dark)
+        var plain = ModelFixture.listing(ModelFixture.plain(1), size, look: Look(theme: .plain))
+        #expect(plain.update(.input(.reply(light))).isEmpty)
+        #expect(plain.look.theme == .plain)
+    }
+
     @Test func `what takes long is stopped by one key`() {
         var model = list(3)
         #expect(model.press("ctrl-g").isEmpty)

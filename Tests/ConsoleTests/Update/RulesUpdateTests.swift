@@ -220,18 +220,18 @@ struct SendingUpdateTests {
 
     @Test func `many requests to another machine are asked about`() {
         var model = console("https://api.example.com/")
-        #expect(model.perform(.repeatAdvanced, "100 4 0").words == ["repeat 1 100 4 0"])
+        #expect(model.perform(.repeatAdvanced, "100 4 0").words == ["repeat 1 100 x 4"])
         #expect(model.perform(.repeatAdvanced, "101 4 0").isEmpty)
-        #expect(model.press("y").words == ["repeat 1 101 4 0"])
+        #expect(model.press("y").words == ["repeat 1 101 x 4"])
         var local = console("http://localhost:3000/")
-        #expect(local.perform(.repeatAdvanced, "5000 4 0").words == ["repeat 1 5000 4 0"])
+        #expect(local.perform(.repeatAdvanced, "5000 x 4, 2s").words == ["repeat 1 5000 x 4, 2000ms"])
     }
 
     @Test(arguments: ["", "0", "-1 1 0", "10 0 0", "10 300 0", "10 1 -5", "1 2 3 4", "x", "99999999999999999999"])
     func `numbers that make no sense are refused`(_ words: String) {
         var model = console("https://api.example.com/")
         #expect(model.perform(.repeatAdvanced, words).isEmpty)
-        #expect(model.told.hasPrefix("Give how often"))
+        #expect(model.told.contains("For example: 100 x 10, 50ms"))
     }
 
     @Test func `keys copy, send again and say why`() {

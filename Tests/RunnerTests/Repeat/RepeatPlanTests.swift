@@ -11,6 +11,8 @@ struct RepeatPlanTests {
             (" 100 X 10 , 50ms ", RepeatPlan(times: 100, parallel: 10, delayMilliseconds: 50), "100 x 10, 50ms"),
             ("20, 2s", RepeatPlan(times: 20, delayMilliseconds: 2_000), "20, 2000ms"),
             ("5 × 1", RepeatPlan(times: 5), "5"),
+            ("10 20", RepeatPlan(times: 10, parallel: 20), "10 x 20"),
+            ("100 10 50", RepeatPlan(times: 100, parallel: 10, delayMilliseconds: 50), "100 x 10, 50ms"),
         ]
     )
     func reads(text: String, plan: RepeatPlan, description: String) throws {
@@ -22,7 +24,8 @@ struct RepeatPlanTests {
     @Test(
         "refuses anything else",
         arguments: [
-            "", "x", "0", "-1", "1x0", "1 x 2 x 3", "1, 2, 3", "1,50", "1, ms", "1, 2m", "100001", "1x257", "1,3601s",
+            "", "x", "0", "-1", "1x0", "1 x 2 x 3", "1, 2, 3", "1,50", "1 2 3 4", "10 x 1 0", "10 0 0", "1, ms",
+            "1, 2m", "100001", "1x257", "1,3601s",
             "99999999999999999999", "ten",
         ]
     )

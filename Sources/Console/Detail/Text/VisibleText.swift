@@ -1,3 +1,5 @@
+import Terminal
+
 /// Text from traffic made fit for a screen: nothing in it can drive a terminal or hide.
 enum VisibleText {
     /// The text with what cannot be seen made visible: control characters as `^[`, others as `<U+202E>`.
@@ -53,22 +55,8 @@ enum VisibleText {
 }
 
 extension StringProtocol {
-    /// How many columns the text takes: two for wide characters, none for marks upon others.
-    var columns: Int {
-        if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
-        return reduce(0) { $0 + ($1.unicodeScalars.first.map(Self.width) ?? 0) }
-    }
-
-    private static func width(_ scalar: Unicode.Scalar) -> Int {
-        switch scalar.value {
-        case 0x0300...0x036F, 0x200D, 0xFE00...0xFE0F: 0
-        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
-            0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF,
-            0x20000...0x3FFFD:
-            2
-        default: 1
-        }
-    }
+    /// How many columns the text takes on a screen.
+    var columns: Int { TextWidth.columns(self) }
 
     /// The text with spaces after it, up to so many columns.
     func filled(to width: Int) -> String {

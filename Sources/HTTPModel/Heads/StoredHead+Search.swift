@@ -1,0 +1,81 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// What a stored section begins with.
+enum StoredSection: Sendable, Hashable {
+    case request
+    case response
+    case trailers
+}
+
+extension StoredHead {
+    /// Whether a field of a stored section passes, looked at where it lies; `nil` where the section is so unusual, with
+    /// folded lines or without a proper start line, that it is to be read as a whole.
+    ///
+    /// A pass over a million exchanges has no time to make heads of them.
+    static func hasField(
+        _ section: StoredSection,
+        in bytes: UnsafeBufferPointer<UInt8>,
+        name: Glob,
+        value: Glob?
+    ) -> Bool? {
+        var start = 0
+        if section != .trailers {
+            guard !bytes.isEmpty else { return false }
+            let end = lineFeed(in: bytes, from: 0)
+            guard isUsual(section, UnsafeBufferPointer(rebasing: bytes[..<end])) else { return nil }
+            start = end + 1
+        }
+        // With a name that is known the colon is where it must be, or the line is another's.
+        let length = name.shape == .literal ? name.literalBytes.count : nil
+        while start < bytes.count {
+            let feed = lineFeed(in: bytes, from: start)
+            if feed + 1 < bytes.count, isBlank(bytes[feed + 1]) { return nil }
+            if let length, feed - start <= length || bytes[start + length] != colon {
+                start = feed + 1
+                continue
+            }
+            let end = feed > start && bytes[feed - 1] == 0x0D ? feed - 1 : feed
+            if passes(UnsafeBufferPointer(rebasing: bytes[start..<end]), name, value) { return true }
+            start = feed + 1
+        }
+        return false
+    }
+
+    private static let colon = UInt8(ascii: ":")
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// Where the line ends that begins at a place: its line feed, or the end of all.
+    private static func lineFeed(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        guard let base = bytes.baseAddress, start < bytes.count,
+            let found = memchr(base + start, 0x0A, bytes.count - start)
+        else { return bytes.count }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(base)
+    }
+
+    /// Whether a start line is one that ``request(_:)`` or ``response(_:)`` can read.
+    private static func isUsual(_ section: StoredSection, _ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let space = line.firstIndex(of: 0x20) else { return false }
+        guard section == .response else { return true }
+        let code = line[(space + 1)...]
+        guard code.count >= 3, code.prefix(3).allSatisfy({ $0 &- 0x30 < 10 }) else { return false }
+        return code.count == 3 || code[code.startIndex + 3] == 0x20 || code[code.startIndex + 3] == 0x0D
+    }
+
+    private static func passes(_ line: UnsafeBufferPointer<UInt8>, _ name: Glob, _ value: Glob?) -> Bool {
+        // An HTTP/2 pseudo-header begins with a colon, so the name ends at the second one.
+        let from = line.first == colon ? 1 : 0
+        guard from < line.count, let end = line[from...].firstIndex(of: colon),
+            name.matches(UnsafeBufferPointer(rebasing: line[..<end]))
+        else { return false }
+        guard let value else { return true }
+        var content = line[(end + 1)...]
+        while let byte = content.first, isBlank(byte) { content = content.dropFirst() }
+        while let byte = content.last, isBlank(byte) { content = content.dropLast() }
+        return value.matches(UnsafeBufferPointer(rebasing: content))
+    }
+}
