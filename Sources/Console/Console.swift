@@ -76,9 +76,10 @@ public enum Console {
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
             let thread = Thread {
+                // From within: only so does the system know the name.
+                Thread.current.name = "sluice.console"
                 continuation.resume(with: Result { try body() })
             }
-            thread.name = "sluice.console"
             thread.stackSize = 8 << 20
             thread.start()
         }

@@ -119,6 +119,11 @@ public final class RunningProxy: Sendable {
     /// The messages that wait for a decision.
     public var holds: HoldBoard { server.holds }
 
+    /// The file with the authority's certificate, that clients can trust: the one that the settings name, else the user's own.
+    public var authorityPath: String {
+        settings.authority.map { URL(fileURLWithPath: $0).path } ?? StandardPaths.authorityCertificate
+    }
+
     /// Counts up whenever the session has changed.
     public var revision: Int { recorder.revision }
 
@@ -145,6 +150,7 @@ public final class RunningProxy: Sendable {
     public var controlTarget: any ControlTarget {
         RunningTarget(
             address: "\(address.ipAddress.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""):\(address.port ?? 0)",
+            authority: AuthorityInUse(path: authorityPath, certificate: Data(authority.certificateDER)),
             session: session,
             rules: rules,
             holds: holds,

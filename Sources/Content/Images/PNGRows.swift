@@ -28,7 +28,7 @@ struct PNGRows {
 
     var isComplete: Bool { rowCount == shape.height }
 
-    private var done: [PNGThumbnail.Pixel] = []
+    private var done: [Thumbnail.Pixel] = []
 
     static func palette(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var palette: [UInt8] = []
@@ -72,11 +72,11 @@ struct PNGRows {
     }
 
     /// The thumbnail's pixels; rows that never came are transparent.
-    func means() -> [PNGThumbnail.Pixel] {
+    func means() -> [Thumbnail.Pixel] {
         var copy = self
         if !isComplete { copy.flush() }
-        let clear = PNGThumbnail.Pixel(red: 0, green: 0, blue: 0, alpha: 0)
-        return copy.done + [PNGThumbnail.Pixel](repeating: clear, count: max(0, width * height - copy.done.count))
+        let clear = Thumbnail.Pixel(red: 0, green: 0, blue: 0, alpha: 0)
+        return copy.done + [Thumbnail.Pixel](repeating: clear, count: max(0, width * height - copy.done.count))
     }
 
     private mutating func endRow(_ filter: UInt8) {
@@ -139,13 +139,13 @@ struct PNGRows {
         }
     }
 
-    private func pixel(_ column: Int) -> PNGThumbnail.Pixel {
+    private func pixel(_ column: Int) -> Thumbnail.Pixel {
         let first = column * shape.channels
         switch shape.colourType {
         case 3:
             let index = raw(first) * 4
-            guard index + 3 < palette.count else { return PNGThumbnail.Pixel(red: 0, green: 0, blue: 0) }
-            return PNGThumbnail.Pixel(
+            guard index + 3 < palette.count else { return Thumbnail.Pixel(red: 0, green: 0, blue: 0) }
+            return Thumbnail.Pixel(
                 red: palette[index],
                 green: palette[index + 1],
                 blue: palette[index + 2],
@@ -155,11 +155,11 @@ struct PNGRows {
             let grey = sample(first)
             let isClear = !transparent.isEmpty && raw(first) == transparent[0]
             let alpha = shape.colourType == 4 ? sample(first + 1) : isClear ? 0 : 255
-            return PNGThumbnail.Pixel(red: grey, green: grey, blue: grey, alpha: alpha)
+            return Thumbnail.Pixel(red: grey, green: grey, blue: grey, alpha: alpha)
         default:
             let isClear = !transparent.isEmpty && (0..<3).allSatisfy { raw(first + $0) == transparent[$0] }
             let alpha = shape.colourType == 6 ? sample(first + 3) : isClear ? 0 : 255
-            return PNGThumbnail.Pixel(
+            return Thumbnail.Pixel(
                 red: sample(first),
                 green: sample(first + 1),
                 blue: sample(first + 2),
@@ -194,7 +194,7 @@ struct PNGRows {
             let place = column * 5
             let count = max(1, sums[place + 4])
             done.append(
-                PNGThumbnail.Pixel(
+                Thumbnail.Pixel(
                     red: UInt8(min(255, sums[place] / count)),
                     green: UInt8(min(255, sums[place + 1] / count)),
                     blue: UInt8(min(255, sums[place + 2] / count)),

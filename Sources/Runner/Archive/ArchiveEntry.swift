@@ -30,12 +30,17 @@ struct ArchiveEntry {
     var serverAddress = ""
     var serverPort = ""
     var error = ""
+    /// What a WebSocket carried.
+    var messages: [ArchivedMessage] = []
 }
 
 /// Reads the entries of a HAR 1.2 one after the other, whatever its size.
 struct ArchiveReading {
     /// Longer bodies are cut off: bytes as they stand in the archive.
     static let longestString = 64 << 20
+
+    /// More messages of one WebSocket are not read.
+    static let mostMessages = 100_000
 
     /// Calls `body` with each entry, in order.
     static func forEach(_ scanner: inout JSONScanner, _ body: (ArchiveEntry) throws -> Void) throws {
@@ -63,6 +68,7 @@ struct ArchiveReading {
             case ("connection", .string(let text)): entry.serverPort = text
             case ("request", .beginObject): try request(&scanner, &entry)
             case ("response", .beginObject): try response(&scanner, &entry)
+            case ("_webSocketMessages", .beginArray): entry.messages = try messages(&scanner)
             case ("timings", .beginObject):
                 try members(&scanner) { scanner, name, first in
                     guard case .literal(let number) = first else { return try scanner.skip(first) }
@@ -132,6 +138,24 @@ struct ArchiveReading {
             if fields.count < 1_000 { fields.append(field) }
         }
         return fields
+    }
+
+    private static func messages(_ scanner: inout JSONScanner) throws -> [ArchivedMessage] {
+        var messages: [ArchivedMessage] = []
+        try elements(&scanner) { scanner in
+            var message = ArchivedMessage()
+            try members(&scanner) { scanner, name, first in
+                switch (name, first) {
+                case ("type", .string(let text)): message.isSent = text == "send"
+                case ("time", .literal(let number)): message.time = Double(number) ?? 0
+                case ("opcode", .literal(let number)): message.opcode = Int(number) ?? -1
+                case ("data", .string(let text)): message.data = text
+                default: try scanner.skip(first)
+                }
+            }
+            if messages.count < mostMessages { messages.append(message) }
+        }
+        return messages
     }
 
     /// Calls `body` at each object of an array; what is no object is passed over.

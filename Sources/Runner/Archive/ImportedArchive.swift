@@ -105,8 +105,14 @@ struct ArchiveRecording {
         }
 
         var (request, response) = (entry.request, entry.response)
-        let requestBody = ArchiveRecording.body(&request)
-        let responseBody = ArchiveRecording.body(&response)
+        var requestBody = ArchiveRecording.body(&request)
+        var responseBody = ArchiveRecording.body(&response)
+        let stream = ArchiveStream(entry.messages)
+        if !entry.messages.isEmpty {
+            record.kind = .webSocket
+            record.tally = stream.tally
+            (requestBody, responseBody) = (stream.sent.bytes, stream.received.bytes)
+        }
         var messages = ExchangeMessages()
         let target = record.method == "CONNECT" ? record.url.authority : record.url.description
         messages.requestHead = ArchiveRecording.head(
@@ -133,6 +139,8 @@ struct ArchiveRecording {
         events.append(.opened(opened, messages))
         events += ArchiveRecording.pieces(requestBody).map { .body(record.id, .requestReceived, $0) }
         events += ArchiveRecording.pieces(responseBody).map { .body(record.id, .responseReceived, $0) }
+        events += stream.sent.arrivals.map { .arrival(record.id, .requestReceived, offset: $0.offset, at: $0.at) }
+        events += stream.received.arrivals.map { .arrival(record.id, .responseReceived, offset: $0.offset, at: $0.at) }
         events.append(.finished(record, messages))
         return events
     }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// What goes over the control socket: one JSON object a line, a reply for each request, in order.
 ///
@@ -192,6 +192,8 @@ public struct ControlStatus: Codable, Sendable, Hashable {
     public var address: String
     /// The process.
     public var pid: Int32
+    /// The authority that signs what clients are shown; `nil` from an older Sluice.
+    public var authority: AuthorityInUse?
     /// The session that is recorded to.
     public var session: String?
     /// The profile's files, included ones too.
@@ -206,6 +208,7 @@ public struct ControlStatus: Codable, Sendable, Hashable {
         version: String,
         address: String,
         pid: Int32,
+        authority: AuthorityInUse? = nil,
         session: String? = nil,
         profiles: [String] = [],
         tools: [ToolState] = [],
@@ -214,10 +217,25 @@ public struct ControlStatus: Codable, Sendable, Hashable {
         self.version = version
         self.address = address
         self.pid = pid
+        self.authority = authority
         self.session = session
         self.profiles = profiles
         self.tools = tools
         self.holds = holds
+    }
+}
+
+/// The authority of a proxy that runs.
+public struct AuthorityInUse: Codable, Sendable, Hashable {
+    /// The file that clients can trust.
+    public var path: String
+    /// The certificate, DER.
+    public var certificate: Data
+
+    /// Names an authority.
+    public init(path: String, certificate: Data) {
+        self.path = path
+        self.certificate = certificate
     }
 }
 

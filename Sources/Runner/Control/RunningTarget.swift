@@ -8,6 +8,7 @@ import Stages
 /// What the control socket of a running proxy steers.
 struct RunningTarget: ControlTarget {
     let address: String
+    let authority: AuthorityInUse
     let session: String?
     let rules: RulesInForce
     let holds: HoldBoard
@@ -19,6 +20,7 @@ struct RunningTarget: ControlTarget {
             version: SluiceVersion.current,
             address: address,
             pid: ProcessInfo.processInfo.processIdentifier,
+            authority: authority,
             session: session,
             profiles: await rules.profile?.sources.map(\.file) ?? [],
             tools: await rules.tools,

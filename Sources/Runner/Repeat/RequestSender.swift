@@ -1,3 +1,4 @@
+public import Foundation
 import HTTPModel
 public import NIOCore
 public import Wire
@@ -29,11 +30,13 @@ public final class RequestSender: Sendable {
     /// - Parameters:
     ///   - proxy: where it listens, for example `127.0.0.1:8080` or `[::1]:8080`.
     ///   - authority: the PEM file with the certificate of its authority.
+    ///   - certificate: that certificate itself, DER, in place of the file.
     ///   - limit: how long one request may take in all.
     /// - Throws: ``StartFailure`` where that is no address; `CertificateFailure` where the file cannot be used.
     public init(
         proxy: String,
         authority: String = StandardPaths.authorityCertificate,
+        certificate: Data? = nil,
         limit: Duration = .seconds(300)
     ) throws {
         guard let (host, port) = RequestURL.splitAuthority(proxy), let port,
@@ -42,7 +45,7 @@ public final class RequestSender: Sendable {
             throw StartFailure("'\(proxy)' is no address of a proxy.", hint: "For example: 127.0.0.1:8080")
         }
         self.proxy = RequestSender.reachable(address)
-        trust = TLSTrust(extraFiles: [authority])
+        trust = certificate.map { TLSTrust(certificates: [Array($0)]) } ?? TLSTrust(extraFiles: [authority])
         try trust.loadExtraFiles()
         self.limit = limit
     }

@@ -10,7 +10,7 @@ internal import Synchronization
 public final class TLSTrust: Sendable {
     private let includesSystem: Bool
     private let extraFiles: [String]
-    private let authorities: [CertificateAuthority]
+    private let certificates: [[UInt8]]
     /// The store and what is in it so far.
     private struct State {
         /// The `X509_STORE` as a number, since a pointer may not leave a lock.
@@ -27,14 +27,16 @@ public final class TLSTrust: Sendable {
     ///   - includesSystem: Whether the system's authorities are in it.
     ///   - extraFiles: PEM files with more certificates to trust (`--upstream-ca`): authorities, or single servers.
     ///   - authorities: Authorities at hand to trust as well.
+    ///   - certificates: Certificates to trust as well, in DER form; what is none is left out.
     public init(
         includesSystem: Bool = true,
         extraFiles: [String] = [],
-        authorities: [CertificateAuthority] = []
+        authorities: [CertificateAuthority] = [],
+        certificates: [[UInt8]] = []
     ) {
         self.includesSystem = includesSystem
         self.extraFiles = extraFiles
-        self.authorities = authorities
+        self.certificates = authorities.map(\.certificateDER) + certificates
     }
 
     deinit {
@@ -104,9 +106,8 @@ public final class TLSTrust: Sendable {
                 advice: "Give a file with one or more certificates in PEM form."
             )
         }
-        for authority in authorities {
-            // What was read or made as a certificate once can be read again.
-            if let certificate = X509Handle(der: authority.certificateDER) {
+        for der in certificates {
+            if let certificate = X509Handle(der: der) {
                 X509_STORE_add_cert(store, certificate.pointer)
             }
         }

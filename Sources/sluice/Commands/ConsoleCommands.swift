@@ -83,13 +83,16 @@ struct Attach: AsyncParsableCommand {
         let steering = Steering(client)
         let status = try client.ask(ControlRequest(.status)).status
         let canSteer = !view
+        let authority = status?.authority?.path ?? StandardPaths.authorityCertificate
         try await Screen.run(.attached(canSteer: canSteer), linear) { _ in
             ConsoleServices(
                 session: status?.session,
                 steering: steering,
-                sender: canSteer ? try status.map { try RequestSender(proxy: $0.address) } : nil,
-                authorityPath: StandardPaths.authorityCertificate,
-                trustText: TrustHelp.text(path: StandardPaths.authorityCertificate)
+                sender: canSteer
+                    ? try status.map { try RequestSender(proxy: $0.address, certificate: $0.authority?.certificate) }
+                    : nil,
+                authorityPath: authority,
+                trustText: TrustHelp.text(path: authority)
             )
         }
     }
@@ -224,14 +227,13 @@ enum LiveServices {
 
     /// What the console needs of a proxy that runs.
     static func services(_ running: RunningProxy, _ remarks: Remarks) -> ConsoleServices {
-        let authority = StandardPaths.authorityCertificate
         var services = ConsoleServices(
             session: running.session,
             steering: Steering(running.controlTarget),
             sender: RequestSender(proxy: running.address, authority: running.authority),
             revision: { running.revision },
-            authorityPath: authority,
-            trustText: TrustHelp.text(path: authority)
+            authorityPath: running.authorityPath,
+            trustText: TrustHelp.text(path: running.authorityPath)
         )
         services.remarks = remarks
         return services

@@ -1,4 +1,5 @@
 import Content
+import Foundation
 import HTTPModel
 import NIOCore
 import Testing
@@ -47,25 +48,100 @@ struct ImageTests {
 
     @Test func `filters, alpha and palettes are undone`() throws {
         let filtered: [UInt8] = [1, 10, 20, 30, 1, 1, 1, 2, 5, 5, 5, 5, 5, 5]
-        let image = try PNGThumbnail(
+        let image = try Thumbnail(
             ByteBuffer(bytes: ImageTests.png(width: 2, height: 2, type: 2, rows: filtered)),
+            .png,
             maximumWidth: 10,
             maximumHeight: 10
         )
         #expect(image.pixels.map(\.red) == [10, 11, 15, 16])
         #expect(image.pixels.map(\.blue) == [30, 31, 35, 36])
-        let clear = try PNGThumbnail(
+        let clear = try Thumbnail(
             ByteBuffer(bytes: ImageTests.png(width: 1, height: 1, type: 6, rows: [0, 200, 200, 200, 0])),
+            .png,
             maximumWidth: 10,
             maximumHeight: 10
         )
-        #expect(clear.pixels == [PNGThumbnail.Pixel(red: 0, green: 0, blue: 0, alpha: 0)])
+        #expect(clear.pixels == [Thumbnail.Pixel(red: 0, green: 0, blue: 0, alpha: 0)])
+    }
+
+    /// Red at the left, blue at the right, 32 × 16 pixels; the blue of the last one cannot be seen.
+    private static let halves: [(ImageHeader.Format, String, isClear: Bool)] = [
+        (
+            .jpeg,
+            """
+            /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAYEBQYFBAYGBQYHBwYIChAKCgkJChQODwwQFxQYGBcUFhYaHSUfGhsjHBYWICwgIyYnKSop\
+            GR8tMC0oMCUoKSj/2wBDAQcHBwoIChMKChMoGhYaKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgo\
+            KCj/wAARCAAQACADAREAAhEBAxEB/8QAFgABAQEAAAAAAAAAAAAAAAAAAAYH/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/EABYBAQEBAAAA\
+            AAAAAAAAAAAAAAAIBv/EABQRAQAAAAAAAAAAAAAAAAAAAAD/2gAMAwEAAhEDEQA/AM6Y5SICAWElYBfo9VSAgFhJWAf/2Q==
+            """, false
+        ),
+        (
+            .jpeg,
+            """
+            /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAYEBQYFBAYGBQYHBwYIChAKCgkJChQODwwQFxQYGBcUFhYaHSUfGhsjHBYWICwgIyYnKSop\
+            GR8tMC0oMCUoKSj/2wBDAQcHBwoIChMKChMoGhYaKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgo\
+            KCj/wgARCAAQACADAREAAhEBAxEB/8QAFgABAQEAAAAAAAAAAAAAAAAAAAUG/8QAFgEBAQEAAAAAAAAAAAAAAAAAAAcF/9oADAMBAAIQ\
+            AxAAAAHOY1IECwysX49VBAsMrH//xAAUEAEAAAAAAAAAAAAAAAAAAAAw/9oACAEBAAEFAg//xAAUEQEAAAAAAAAAAAAAAAAAAAAw/9oA\
+            CAEDAQE/AQ//xAAUEQEAAAAAAAAAAAAAAAAAAAAw/9oACAECAQE/AQ//xAAUEAEAAAAAAAAAAAAAAAAAAAAw/9oACAEBAAY/Ag//xAAU\
+            EAEAAAAAAAAAAAAAAAAAAAAw/9oACAEBAAE/IQ//2gAMAwEAAgADAAAAEP0v0v/EABQRAQAAAAAAAAAAAAAAAAAAADD/2gAIAQMBAT8Q\
+            D//EABQRAQAAAAAAAAAAAAAAAAAAADD/2gAIAQIBAT8QD//EABQQAQAAAAAAAAAAAAAAAAAAADD/2gAIAQEAAT8QD//Z
+            """, false
+        ),
+        (
+            .webP,
+            """
+            UklGRk4AAABXRUJQVlA4IEIAAAAQAwCdASogABAAAUAmJaACdMoRwN4B+IH6q8YFygATfQAA/vLrf/zUxYDJHP/0sa3VwBw/65bK3o+M\
+            3Kvi7lqoAAA=
+            """, false
+        ), (.webP, "UklGRiYAAABXRUJQVlA4TBkAAAAvH8ADEA8Q87//8x8qBAJJ/tIDLBDR/yheAA==", true),
+    ]
+
+    @Test func `JPEG and WebP images become small, whole or cut off anywhere`() throws {
+        for (format, base64, isClear) in Self.halves {
+            let bytes = Array(try #require(Data(base64Encoded: base64)))
+            let header = try #require(ImageHeader(ByteBuffer(bytes: bytes)))
+            #expect(header.format == format && header.width == 32 && header.height == 16)
+            let image = try Thumbnail(ByteBuffer(bytes: bytes), format, maximumWidth: 8, maximumHeight: 8)
+            #expect(image.width == 8 && image.height == 4 && !image.isCut)
+            let (left, right) = (image.pixels[0], image.pixels[7])
+            #expect(left.red > 230 && left.blue < 25 && left.alpha == 255, "\(format) \(left)")
+            #expect(isClear ? right.alpha == 0 : right.blue > 230 && right.red < 25, "\(format) \(right)")
+            for length in 0..<bytes.count {
+                // Nothing but that it ends, and says so where it has something to show.
+                _ = try? Thumbnail(
+                    ByteBuffer(bytes: bytes.prefix(length)),
+                    format,
+                    maximumWidth: 8,
+                    maximumHeight: 8
+                )
+            }
+            for place in bytes.indices {
+                var damaged = bytes
+                damaged[place] ^= 0xFF
+                _ = try? Thumbnail(ByteBuffer(bytes: damaged), format, maximumWidth: 8, maximumHeight: 8)
+            }
+        }
+    }
+
+    @Test func `an animated WebP has a reason in place of its preview`() throws {
+        let base64 = """
+            UklGRsoAAABXRUJQVlA4WAoAAAACAAAABwAABwAAQU5JTQYAAAAAAAAAAABBTk1GSgAAAAAAAAAAAAcAAAcAAGQAAAJWUDggMgAAADAB\
+            AJ0BKggACAABQCYloAADcAD+8ut///mwP/bz/wR6Af//0uD//pcH//S4P/SkAAAAQU5NRkwAAAAAAAAAAAAHAAAHAABkAAAAVlA4IDQA\
+            AAA0AQCdASoIAAgAAAAmJaAAA3AA/ukiH//3nz//ufP/+58/6M///yn7//I4//8jj/5QIAAA
+            """
+        let bytes = ByteBuffer(bytes: try #require(Data(base64Encoded: base64)))
+        let problem = #expect(throws: Thumbnail.Problem.self) {
+            try Thumbnail(bytes, .webP, maximumWidth: 8, maximumHeight: 8)
+        }
+        #expect(problem?.description == "it is animated")
     }
 
     @Test func `a large image becomes small`() throws {
         let rows = (0..<100).flatMap { _ in [0] + [UInt8](repeating: 100, count: 200) }
-        let image = try PNGThumbnail(
+        let image = try Thumbnail(
             ByteBuffer(bytes: ImageTests.png(width: 200, height: 100, type: 0, rows: rows)),
+            .png,
             maximumWidth: 20,
             maximumHeight: 50
         )

@@ -1,3 +1,4 @@
+import Content
 import Foundation
 import HTTPModel
 import NIOCore
@@ -69,6 +70,39 @@ struct ImportedArchiveTests {
             #expect(second.record.state == .failed)
             #expect(second.record.failure?.code == .dns)
             #expect(second.record.failure?.message == "There is no such name.")
+        }
+    }
+
+    @Test("The messages of a WebSocket come back, in their order and with their times")
+    func webSocket() throws {
+        let long = String(repeating: "x", count: 70_000)
+        let archive = """
+            {"log": {"entries": [{"startedDateTime": "2026-11-21T10:57:03Z", "_resourceType": "websocket",
+              "request": {"method": "GET", "url": "wss://chat.example/s", "headers": []},
+              "response": {"status": 101, "headers": [
+                {"name": "Sec-WebSocket-Extensions", "value": "permessage-deflate"}]},
+              "_webSocketMessages": [
+                {"type": "send", "time": 1795258623.5, "opcode": 1, "data": "hello ä"},
+                {"type": "receive", "time": 1795258624.25, "opcode": 2, "data": "AAEC"},
+                {"type": "receive", "time": 1795258625, "opcode": 1, "data": "\(long)"},
+                {"type": "send", "time": 1795258626, "opcode": 77, "data": "no kind"},
+                {"type": "send", "time": "never", "opcode": 9, "data": "\(long)"}, 7, {}]}]}}
+            """
+        try imported(archive) { _, reader in
+            let exchange = try #require(try reader.exchange(ExchangeID(1)))
+            #expect(exchange.record.kind == .webSocket && exchange.record.status == 101)
+            #expect(exchange.record.tally.fromClient == 2 && exchange.record.tally.fromServer == 3)
+            let sides = (BodySide.requestReceived, BodySide.responseReceived)
+            let timeline = try #require(MessageTimeline(exchange, source: reader, sides: sides, payloadLimit: 1 << 20))
+            var texts: [String] = []
+            var times: [Int64?] = []
+            while let message = try timeline.next() {
+                texts.append(message.text ?? "\(message.payload.readableBytes) bytes")
+                times.append(message.arrivedAt)
+            }
+            #expect(Set(texts) == ["hello ä", "3 bytes", long, "125 bytes", ""])
+            #expect(times.contains(1_795_258_623_500_000) && times.contains(1_795_258_624_250_000))
+            #expect(timeline.remarks.isEmpty)
         }
     }
 

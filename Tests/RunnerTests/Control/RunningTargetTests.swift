@@ -88,6 +88,7 @@ struct RunningTargetTests {
             let status = try #require(try await running.ask(ControlRequest(.status)).status)
             #expect(status.profiles == [running.profile] && status.session == running.session)
             #expect(status.pid == getpid() && status.protocol == 1)
+            #expect(status.authority == AuthorityInUse(path: "/tmp/ca-cert.pem", certificate: Data([1, 2, 3])))
             try Data("version: 1\nblock: [ { at: \"*/blocked\" }, { at: \"*/new\" } ]\n".utf8)
                 .write(to: URL(filePath: running.profile))
             #expect(try await running.ask(ControlRequest(.profileReload)).message == "1 rule added")
@@ -244,6 +245,7 @@ private final class Running: Sendable {
         rules = RulesInForce(profile: loaded, paths: [profile], server: server, recorder: recorder)
         let target = RunningTarget(
             address: "127.0.0.1:\(server.address.port ?? 0)",
+            authority: AuthorityInUse(path: "/tmp/ca-cert.pem", certificate: Data([1, 2, 3])),
             session: session,
             rules: rules,
             holds: server.holds

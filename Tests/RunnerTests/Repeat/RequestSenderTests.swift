@@ -186,6 +186,23 @@ struct RequestSenderTests {
         }
     }
 
+    @Test("is told of the authority by its certificate where there is no file of it")
+    func certificate() async throws {
+        try await withProxy { running in
+            let target = running.proxy.controlTarget
+            let status = await target.status()
+            let authority = try #require(status.authority)
+            #expect(authority.path == running.proxy.authorityPath)
+            let sender = try RequestSender(
+                proxy: status.address,
+                authority: "/nowhere/ca-cert.pem",
+                certificate: authority.certificate
+            )
+            let outcome = await sender.send(try request("GET", "https://127.0.0.1:\(try await deadPort())/"))
+            #expect(outcome.status == 502)
+        }
+    }
+
     @Test("gives up when the time is over")
     func expires() async throws {
         let origin = try await ScriptedOrigin(["/": .nothing])

@@ -12,7 +12,7 @@ struct ImageView {
         if !header.remark.isEmpty { facts.append(header.remark) }
         writer.add(facts.joined(separator: ", "))
         guard writer.options.showsPreview, writer.options.isUnicode else { return }
-        guard header.format == .png else {
+        guard Thumbnail.formats.contains(header.format) else {
             writer.add("(no preview of \(header.format.rawValue) images)", .faint)
             return
         }
@@ -22,7 +22,7 @@ struct ImageView {
         }
         let width = max(8, min(120, writer.options.width - writer.margin - 2))
         do {
-            let image = try PNGThumbnail(body.bytes, maximumWidth: width, maximumHeight: 96)
+            let image = try Thumbnail(body.bytes, header.format, maximumWidth: width, maximumHeight: 96)
             writer.gap()
             PalettePreview(image: image).write(into: &writer)
             if image.isCut { writer.add("(the image ends early)", .warning) }

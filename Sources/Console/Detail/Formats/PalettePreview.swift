@@ -2,7 +2,7 @@ import Content
 
 /// A small image in half blocks: each sign has two pixels above each other, in colours of the 256-colour palette.
 struct PalettePreview {
-    let image: PNGThumbnail
+    let image: Thumbnail
 
     func write(into writer: inout DetailWriter) {
         for row in stride(from: 0, to: image.height, by: 2) {

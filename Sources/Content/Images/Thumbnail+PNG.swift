@@ -1,73 +1,19 @@
-public import NIOCore
+import NIOCore
 
-/// A PNG image (ISO 15948) made small: each pixel is the mean of those that it stands for.
-///
-/// The image is decoded row by row and never whole in memory. Interlaced images are not read.
-public struct PNGThumbnail: Sendable, Hashable {
-    /// Why an image cannot be made small.
-    public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
-        /// What is wrong, in a few words.
-        public var description: String
-    }
-
-    /// A pixel; red, green and blue are as they look upon black.
-    public struct Pixel: Sendable, Hashable {
-        /// How red it is.
-        public var red: UInt8
-        /// How green it is.
-        public var green: UInt8
-        /// How blue it is.
-        public var blue: UInt8
-        /// How opaque it is: 0 cannot be seen.
-        public var alpha: UInt8
-
-        /// Creates a pixel.
-        public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
-            self.red = red
-            self.green = green
-            self.blue = blue
-            self.alpha = alpha
-        }
-    }
-
-    /// More bytes of pixels than these are not decoded.
-    private static let mostBytes = 48 << 20
-
-    /// How many pixels it is wide.
-    public let width: Int
-    /// How many pixels it is high.
-    public let height: Int
-    /// The pixels, row by row.
-    public let pixels: [Pixel]
-    /// Whether the image ended early, so that its lower part is missing.
-    public let isCut: Bool
-
-    /// Decodes an image.
-    ///
-    /// - Parameters:
-    ///   - bytes: the file.
-    ///   - maximumWidth: how many pixels it may be wide at most; smaller images keep their size.
-    ///   - maximumHeight: how many pixels it may be high at most.
-    /// - Throws: ``Problem`` where it is no PNG image, interlaced, or too large.
-    public init(_ bytes: ByteBuffer, maximumWidth: Int, maximumHeight: Int) throws(Problem) {
-        let bytes = Array(bytes.readableBytesView)
+extension Thumbnail {
+    /// Decodes a PNG image (ISO 15948), row by row and never whole in memory; interlaced images are not read.
+    static func png(_ bytes: [UInt8], _ bounds: Bounds) throws(Problem) -> Thumbnail {
         var chunks = PNGChunks(bytes)
         guard bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), let first = chunks.next(),
             first.type == "IHDR", let shape = PNGShape(bytes[first.range])
         else { throw Problem(description: "its header cannot be read") }
         guard !shape.isInterlaced else { throw Problem(description: "it is interlaced") }
         guard shape.rowLength.multipliedReportingOverflow(by: shape.height).overflow == false,
-            shape.rowLength * shape.height <= PNGThumbnail.mostBytes
+            shape.rowLength * shape.height <= mostBytes
         else { throw Problem(description: "it is too large") }
-        let scale = max(
-            1,
-            Double(shape.width) / Double(max(1, maximumWidth)),
-            Double(shape.height) / Double(max(1, maximumHeight))
-        )
-        width = max(1, min(maximumWidth, Int((Double(shape.width) / scale).rounded())))
-        height = max(1, min(maximumHeight, Int((Double(shape.height) / scale).rounded())))
+        let (width, height) = bounds.fitting(shape.width, shape.height)
         var rows = PNGRows(shape: shape, width: width, height: height)
-        let decoder = ContentDecoder(codings: [.deflate], limit: PNGThumbnail.mostBytes + shape.height)
+        let decoder = ContentDecoder(codings: [.deflate], limit: mostBytes + shape.height)
         while let chunk = chunks.next(), !rows.isComplete {
             switch chunk.type {
             case "PLTE": rows.palette = PNGRows.palette(bytes[chunk.range])
@@ -77,8 +23,7 @@ public struct PNGThumbnail: Sendable, Hashable {
             }
         }
         guard rows.rowCount > 0 else { throw Problem(description: "its pixels cannot be decoded") }
-        isCut = !rows.isComplete
-        pixels = rows.means()
+        return Thumbnail(width: width, height: height, pixels: rows.means(), isCut: !rows.isComplete)
     }
 }
 

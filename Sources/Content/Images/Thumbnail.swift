@@ -1,0 +1,135 @@
+public import NIOCore
+
+/// An image made small: each pixel is the mean of those that it stands for.
+public struct Thumbnail: Sendable, Hashable {
+    /// Why an image cannot be made small.
+    public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
+        /// What is wrong, in a few words.
+        public var description: String
+    }
+
+    /// A pixel; red, green and blue are as they look upon black.
+    public struct Pixel: Sendable, Hashable {
+        /// How red it is.
+        public var red: UInt8
+        /// How green it is.
+        public var green: UInt8
+        /// How blue it is.
+        public var blue: UInt8
+        /// How opaque it is: 0 cannot be seen.
+        public var alpha: UInt8
+
+        /// Creates a pixel.
+        public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
+            self.red = red
+            self.green = green
+            self.blue = blue
+            self.alpha = alpha
+        }
+    }
+
+    /// More bytes of pixels than these are not decoded.
+    static let mostBytes = 48 << 20
+
+    /// How many pixels it is wide.
+    public let width: Int
+    /// How many pixels it is high.
+    public let height: Int
+    /// The pixels, row by row.
+    public let pixels: [Pixel]
+    /// Whether the image ended early, so that its lower part is missing.
+    public let isCut: Bool
+
+    /// The formats that are decoded.
+    public static let formats: Set<ImageHeader.Format> = [.png, .jpeg, .webP]
+
+    /// Decodes an image of one of ``formats``.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file.
+    ///   - format: what it is.
+    ///   - maximumWidth: how many pixels it may be wide at most; smaller images keep their size.
+    ///   - maximumHeight: how many pixels it may be high at most.
+    /// - Throws: ``Problem`` where it is no such image, of a kind that is not read, or too large.
+    public init(
+        _ bytes: ByteBuffer,
+        _ format: ImageHeader.Format,
+        maximumWidth: Int,
+        maximumHeight: Int
+    ) throws(Problem) {
+        let bytes = Array(bytes.readableBytesView)
+        let bounds = Bounds(width: max(1, maximumWidth), height: max(1, maximumHeight))
+        self =
+            switch format {
+            case .png: try Thumbnail.png(bytes, bounds)
+            case .jpeg: try Thumbnail.jpeg(bytes, bounds)
+            case .webP: try Thumbnail.webP(bytes, bounds)
+            default: throw Problem(description: "\(format.rawValue) images are not decoded")
+            }
+    }
+
+    init(width: Int, height: Int, pixels: [Pixel], isCut: Bool) {
+        self.width = width
+        self.height = height
+        self.pixels = pixels
+        self.isCut = isCut
+    }
+
+    /// How large a thumbnail may be.
+    struct Bounds {
+        let width: Int
+        let height: Int
+
+        /// The size of an image made to fit, of the same shape.
+        func fitting(_ width: Int, _ height: Int) -> (width: Int, height: Int) {
+            let scale = max(1, Double(width) / Double(self.width), Double(height) / Double(self.height))
+            return (
+                max(1, min(self.width, Int((Double(width) / scale).rounded()))),
+                max(1, min(self.height, Int((Double(height) / scale).rounded())))
+            )
+        }
+    }
+
+    /// The means of an image's pixels, each four bytes of red, green, blue and alpha, as they look upon black.
+    static func means(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ width: Int,
+        _ height: Int,
+        to size: (width: Int, height: Int)
+    ) -> [Pixel] {
+        var pixels: [Pixel] = []
+        pixels.reserveCapacity(size.width * size.height)
+        for row in 0..<size.height {
+            let rows = span(row, of: size.height, in: height)
+            for column in 0..<size.width {
+                let columns = span(column, of: size.width, in: width)
+                var sums = (0, 0, 0, 0)
+                for y in rows {
+                    for x in columns {
+                        let place = (y * width + x) * 4
+                        sums.0 += Int(bytes[place])
+                        sums.1 += Int(bytes[place + 1])
+                        sums.2 += Int(bytes[place + 2])
+                        sums.3 += Int(bytes[place + 3])
+                    }
+                }
+                let count = rows.count * columns.count
+                pixels.append(
+                    Pixel(
+                        red: UInt8(sums.0 / count),
+                        green: UInt8(sums.1 / count),
+                        blue: UInt8(sums.2 / count),
+                        alpha: UInt8(sums.3 / count)
+                    )
+                )
+            }
+        }
+        return pixels
+    }
+
+    /// Which of `whole` lines one of `count` stands for: at least one.
+    private static func span(_ index: Int, of count: Int, in whole: Int) -> Range<Int> {
+        let start = index * whole / count
+        return start..<max(start + 1, (index + 1) * whole / count)
+    }
+}

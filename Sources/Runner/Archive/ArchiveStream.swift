@@ -1,0 +1,71 @@
+import Content
+import Foundation
+import HTTPModel
+import NIOCore
+
+/// A WebSocket's message in a HAR, as Chrome writes it in `_webSocketMessages`.
+struct ArchivedMessage {
+    /// Whether the client sent it.
+    var isSent = false
+    /// When: seconds since 1970.
+    var time = 0.0
+    /// RFC 6455's number for its kind.
+    var opcode = 1
+    /// Text; of all but text messages base64.
+    var data = ""
+}
+
+/// The messages of a WebSocket as the bytes that carried them, and when these came.
+struct ArchiveStream {
+    /// What a direction carried.
+    struct Direction {
+        /// Frames, one for each message (RFC 6455 §5.2).
+        var bytes = ByteBuffer()
+        /// Where messages begin, and when they came: microseconds since 1970.
+        var arrivals: [(offset: Int64, at: Int64)] = []
+    }
+
+    private(set) var sent = Direction()
+    private(set) var received = Direction()
+    /// How many there were.
+    private(set) var tally = MessageTally()
+
+    init(_ messages: [ArchivedMessage]) {
+        for message in messages {
+            guard let opcode = UInt8(exactly: message.opcode).flatMap(WebSocketOpcode.init) else { continue }
+            // Who wrote the archive may have had text where it should be base64.
+            let decoded = opcode == .text ? nil : Data(base64Encoded: message.data)
+            let payload = decoded.map { ByteBuffer(bytes: $0) } ?? ByteBuffer(string: message.data)
+            if message.isSent {
+                sent.add(opcode, payload, isMasked: true, message.time)
+                tally.fromClient += 1
+            } else {
+                received.add(opcode, payload, isMasked: false, message.time)
+                tally.fromServer += 1
+            }
+        }
+    }
+}
+
+extension ArchiveStream.Direction {
+    fileprivate mutating func add(_ opcode: WebSocketOpcode, _ payload: ByteBuffer, isMasked: Bool, _ seconds: Double) {
+        // A control frame has no room for more.
+        let payload = opcode.isControl ? payload.getSlice(at: 0, length: min(125, payload.readableBytes)) : payload
+        let count = payload?.readableBytes ?? 0
+        if abs(seconds) < 1e11 { arrivals.append((Int64(bytes.readableBytes), Int64(seconds * 1_000_000))) }
+        bytes.writeInteger(0x80 | opcode.rawValue)
+        let mask: UInt8 = isMasked ? 0x80 : 0
+        switch count {
+        case ..<126: bytes.writeInteger(mask | UInt8(count))
+        case ..<65_536:
+            bytes.writeInteger(mask | 126)
+            bytes.writeInteger(UInt16(count))
+        default:
+            bytes.writeInteger(mask | 127)
+            bytes.writeInteger(UInt64(count))
+        }
+        // A mask of zeros leaves the payload as it is.
+        if isMasked { bytes.writeInteger(UInt32(0)) }
+        if let payload { bytes.writeImmutableBuffer(payload) }
+    }
+}
