@@ -34,6 +34,12 @@ public final class RunningProxy: Sendable {
     private let watcher = Mutex<FileWatcher?>(nil)
     private let settings: RunSettings
     private let complain: @Sendable (String) -> Void
+    private let recordingProblem: RecordingProblem
+
+    /// Why the recording stopped, once it has.
+    private final class RecordingProblem: Sendable {
+        let words = Mutex<String?>(nil)
+    }
 
     /// Starts everything.
     ///
@@ -56,6 +62,7 @@ public final class RunningProxy: Sendable {
         let session = try sessionPath(settings)
         let isNew = session.map { !FileManager.default.fileExists(atPath: $0) } ?? false
         let log = ExchangeLog(form: settings.output, write: print)
+        let problem = RecordingProblem()
         let recorder = try Recorder(
             RecorderConfiguration(path: session, mode: settings.recorder, sluiceVersion: SluiceVersion.current),
             onFinished: { records in
@@ -63,6 +70,7 @@ public final class RunningProxy: Sendable {
                 onFinished?(records)
             },
             onFailure: { error in
+                problem.words.withLock { $0 = "\(error)" }
                 complain("sluice: recording stopped: \(error)\nThe traffic goes on unrecorded.\n")
             }
         )
@@ -80,7 +88,17 @@ public final class RunningProxy: Sendable {
                 server: server,
                 recorder: recorder
             )
-            let running = RunningProxy(server, recorder, rules, authority, profile, session, settings, complain)
+            let running = RunningProxy(
+                server,
+                recorder,
+                rules,
+                authority,
+                profile,
+                session,
+                settings,
+                problem,
+                complain
+            )
             await running.beginControl(complain)
             await running.watchProfile()
             return running
@@ -100,9 +118,11 @@ public final class RunningProxy: Sendable {
         _ profile: RuleProfile?,
         _ session: String?,
         _ settings: RunSettings,
+        _ recordingProblem: RecordingProblem,
         _ complain: @escaping @Sendable (String) -> Void
     ) {
         self.complain = complain
+        self.recordingProblem = recordingProblem
         self.server = server
         self.recorder = recorder
         self.rules = rules
@@ -152,6 +172,7 @@ public final class RunningProxy: Sendable {
             address: "\(address.ipAddress.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""):\(address.port ?? 0)",
             authority: AuthorityInUse(path: authorityPath, certificate: Data(authority.certificateDER)),
             session: session,
+            recordingProblem: { [recordingProblem] in recordingProblem.words.withLock { $0 } },
             rules: rules,
             holds: holds,
             onProfileFiles: { [weak self] in await self?.watchProfile() }

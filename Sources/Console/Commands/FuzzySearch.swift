@@ -2,7 +2,7 @@
 public enum FuzzySearch {
     /// The items whose text has the letters of `query` in their order, best first; all of them for an empty query.
     ///
-    /// Letters side by side count for more, and so do those at the beginning of a word.
+    /// Letters side by side count for more, and so do those at the beginning of a word, and whole words.
     public static func sorted<Item>(_ items: [Item], by query: String, text: (Item) -> String) -> [Item] {
         let query = Array(query.lowercased().filter { !$0.isWhitespace }.prefix(100))
         guard !query.isEmpty else { return items }
@@ -35,6 +35,8 @@ public enum FuzzySearch {
                 position += 1
             }
             guard found == query.count else { break }
+            // A word that was typed whole is meant rather than one that begins with it.
+            if position == text.count || !(text[position].isLetter || text[position].isNumber) { total += 4 }
             best = max(best ?? Int.min, total)
         }
         // Letters that are strewn over a long text are there by chance.

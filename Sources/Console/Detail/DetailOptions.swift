@@ -46,6 +46,8 @@ public struct DetailOptions: Sendable, Hashable {
     public var firstMessage = 0
     /// How many columns there are, for tables, bars and bytes in hexadecimal.
     public var width = 80
+    /// Whether what is in flight goes on; in a recording that has ended it never ends.
+    public var isLive = true
     /// Whether signs that are not ASCII may be used.
     public var isUnicode = true
 

@@ -20,10 +20,14 @@ public struct LineEditor: Sendable, Hashable {
     /// Where the next character goes: 0 is before the first.
     public private(set) var cursor: Int
 
+    /// Whether the text is a suggestion: what is typed first takes its place, any other key makes it the user's own.
+    public private(set) var isSuggestion = false
+
     /// Begins with a text, the cursor after it.
-    public init(_ text: String = "") {
+    public init(_ text: String = "", isSuggestion: Bool = false) {
         characters = text.prefix(Self.longest).map { $0.isNewline ? " " : $0 }
         cursor = characters.count
+        self.isSuggestion = isSuggestion && !characters.isEmpty
     }
 
     /// The text.
@@ -31,6 +35,12 @@ public struct LineEditor: Sendable, Hashable {
 
     /// Takes a key.
     public mutating func take(_ key: Key) -> Outcome {
+        let outcome = edit(key)
+        if outcome != .ignored { isSuggestion = false }
+        return outcome
+    }
+
+    private mutating func edit(_ key: Key) -> Outcome {
         switch (key.code, key.modifiers) {
         case (.character(let character), []), (.character(let character), .shift): return insert(String(character))
         case (.left, []), (.character("b"), .control): return move(to: cursor - 1)
@@ -55,6 +65,11 @@ public struct LineEditor: Sendable, Hashable {
         let room = Self.longest - characters.count
         let new = text.prefix(max(0, room)).map { $0.isNewline ? Character(" ") : $0 }
         guard !new.isEmpty else { return .moved }
+        if isSuggestion {
+            isSuggestion = false
+            characters = []
+            cursor = 0
+        }
         characters.insert(contentsOf: new, at: cursor)
         cursor += new.count
         return .changed

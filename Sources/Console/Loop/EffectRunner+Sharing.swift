@@ -59,6 +59,7 @@ extension EffectRunner {
         start(on: passes) { [self] in
             defer { inbox.send(.jobEnded(.export)) }
             guard let reader else { return }
+            if !request.isForced, ExportFile.isThere(request.path) { return inbox.send(.exportConflict(request)) }
             do {
                 let file = try ExportFile(request.path)
                 let count = try write(request, reader, file) { self.cancellations.load(ordering: .relaxed) != begun }
@@ -146,10 +147,20 @@ final class ExportFile {
         let path = (path as NSString).expandingTildeInPath
         self.path = path
         temporary = path + ".part"
+        let folder = (path as NSString).deletingLastPathComponent
+        if !folder.isEmpty {
+            try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
         guard FileManager.default.createFile(atPath: temporary, contents: nil, attributes: [.posixPermissions: 0o600]),
             let file = FileHandle(forWritingAtPath: temporary)
-        else { throw ConsoleFailure("\(path) cannot be written. Does its folder exist, and may you write there?") }
+        else { throw ConsoleFailure("\(path) cannot be written. Is its folder one, and may you write there?") }
         self.file = file
+    }
+
+    /// Whether there is a file of that name that holds something.
+    static func isThere(_ path: String) -> Bool {
+        let facts = try? FileManager.default.attributesOfItem(atPath: (path as NSString).expandingTildeInPath)
+        return facts?[.type] as? FileAttributeType == .typeRegular && (facts?[.size] as? Int ?? 0) > 0
     }
 
     deinit { try? FileManager.default.removeItem(atPath: temporary) }

@@ -87,6 +87,8 @@ public struct PromptState: Sendable {
     public var title: String
     /// The line.
     public var line: LineEditor
+    /// What the command is told before the line: what was chosen already.
+    public var prefix = ""
 }
 
 /// A question before something cannot be taken back.
@@ -101,6 +103,8 @@ public struct ConfirmState: Sendable {
         case repeating(ExchangeID, RepeatPlan)
         /// The profile's files are written over.
         case overwriteRules
+        /// The file is written over.
+        case export(ExportRequest)
     }
 
     /// The question.

@@ -6,6 +6,8 @@ public struct ProxyState: Sendable {
     public var address = ""
     /// The file that is recorded to; `nil` where nothing is.
     public var session: String?
+    /// Why the recording stopped; `nil` while it goes on.
+    public var recordingProblem: String?
     /// The tools, in their fixed order.
     public var tools: [ToolState] = []
     /// Messages that wait for a decision, oldest first.

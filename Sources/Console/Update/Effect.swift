@@ -82,6 +82,15 @@ public struct ExportRequest: Sendable, Hashable {
         case curl
         case har
         case json
+
+        /// What the choice reads.
+        public var title: String {
+            switch self {
+            case .curl: "cURL script"
+            case .har: "HAR"
+            case .json: "JSON"
+            }
+        }
     }
 
     /// The form.

@@ -40,6 +40,8 @@ public enum Message: Sendable {
     case ruleRemark(text: String, String, isWrong: Bool)
     /// What an editor of the user's came back with; `nil` for no change.
     case edited(EditorState, String?)
+    /// The file of an export is there already.
+    case exportConflict(ExportRequest)
     /// Something was done, or could not be.
     case said(String, Notice.Kind)
     /// A text for the terminal's clipboard, and what to say of it.

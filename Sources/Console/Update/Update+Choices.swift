@@ -16,14 +16,14 @@ extension ConsoleModel {
     private func choices(for purpose: PickerState.Purpose) -> (String, [PickerState.Item]) {
         switch purpose {
         case .palette:
-            return ("Commands", CommandTable.entries.map { entry in paletteItem(entry) })
+            return ("Commands", CommandTable.entries.map { paletteItem($0) } + Tool.allCases.flatMap { toolItems($0) })
         case .jump:
             return ("] and [ go to", JumpChoice.allCases.map { .init($0.rawValue, $0.rawValue) })
         case .copy: return ("Copy", CopyForm.allCases.map { .init($0.rawValue, $0.title) })
         case .export:
             let what = marks.isEmpty ? "\(list.total) in the list" : "\(marks.count) marked"
             return (
-                "Export \(what) as", ExportRequest.Form.allCases.map { .init($0.rawValue, $0.rawValue.uppercased()) }
+                "Export \(what) as", ExportRequest.Form.allCases.map { .init($0.rawValue, $0.title) }
             )
         case .preset:
             let off = PickerState.Item("off", "off: no throttling")
@@ -40,6 +40,23 @@ extension ConsoleModel {
         let place: Context = detail.isOpen && isDetailFocused ? .detail : .list
         let keys = keymap.keys(for: entry.command, in: place).prefix(3).joined(separator: "  ")
         return .init(entry.command.rawValue, entry.title, detail: keys, disabled: whyNot(entry.command))
+    }
+
+    /// What can be done with a tool, by its name.
+    private func toolItems(_ tool: Tool) -> [PickerState.Item] {
+        let commands: [(Command, String)] = [
+            (.panel, "open the panel"), (.toggleTool, "switch on or off"),
+            (.ruleFromExchange, "rule from the exchange"),
+        ]
+        return commands.map { command, words in
+            let keys = keymap.keys(for: command, argument: tool.rawValue, in: .list).prefix(2)
+            return .init(
+                "\(command.rawValue) \(tool.rawValue)",
+                "\(tool.title): \(words)",
+                detail: keys.joined(separator: "  "),
+                disabled: whyNot(command)
+            )
+        }
     }
 
     /// A tool's state in a few words.
@@ -83,7 +100,9 @@ extension ConsoleModel {
         }
         overlays.removeLast()
         switch picker.purpose {
-        case .palette: return Command(rawValue: item.value).map { perform($0, nil) } ?? []
+        case .palette:
+            let words = item.value.split(separator: " ", maxSplits: 1).map(String.init)
+            return Command(rawValue: words[0]).map { perform($0, words.count > 1 ? words[1] : nil) } ?? []
         case .jump: return chooseJump(item.value)
         case .copy: return copy(item.value)
         case .export: return export(item.value)
@@ -102,7 +121,7 @@ extension ConsoleModel {
             return []
         case (.enter, _):
             overlays.removeLast()
-            return perform(prompt.command, prompt.line.text)
+            return perform(prompt.command, prompt.prefix + prompt.line.text)
         default:
             guard prompt.line.take(key) != .ignored else { return key.modifiers.contains(.control) ? run(key) : [] }
         }
@@ -128,6 +147,7 @@ extension ConsoleModel {
             return [.saveRules(isForced: false)]
         case .repeating(let id, let plan): return repeatMany(plan, of: id)
         case .overwriteRules: return [.saveRules(isForced: true)]
+        case .export(let request): return export(request)
         }
     }
 }

@@ -1,5 +1,6 @@
 public import HTTPModel
 import Runner
+import Stages
 
 extension ConsoleModel {
     /// Does what a command says, or tells why it cannot be done.
@@ -137,9 +138,11 @@ extension ConsoleModel {
             case .searchBodies: list.query.bodyText ?? ""
             case .columns: list.columns.map(\.rawValue).joined(separator: " ")
             case .repeatAdvanced: "10 x 2"
+            case .saveBody: list.selectedRecord.map { RuleFromExchange.suggestedFile(for: $0) } ?? ""
             default: ""
             }
-        overlays.append(.prompt(PromptState(command: command, title: title, line: LineEditor(known))))
+        let line = LineEditor(known, isSuggestion: true)
+        overlays.append(.prompt(PromptState(command: command, title: title, line: line)))
         return []
     }
 

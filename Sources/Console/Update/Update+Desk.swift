@@ -54,7 +54,7 @@ extension ConsoleModel {
             return []
         }
         list.opensWhenFound = false
-        return open(nil)
+        return openSelected()
     }
 
     private mutating func take(_ status: ListStatus) -> [Effect] {

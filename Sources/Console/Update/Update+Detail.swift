@@ -26,6 +26,7 @@ extension ConsoleModel {
         detail.generation += 1
         detail.options.width = detailWidth
         detail.options.isUnicode = look.isUnicode
+        detail.options.isLive = isLive
         return [.detail(id, detail.options, generation: detail.generation)]
     }
 

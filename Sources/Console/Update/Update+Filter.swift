@@ -145,7 +145,8 @@ extension ConsoleModel {
             tell("Nothing is selected to compare with.", .error)
             return []
         }
-        list.opensWhenFound = false
+        // What is being read in the detail gives way to what is found.
+        list.opensWhenFound = context == .detail
         jobs.removeAll { $0.id == .find }
         jobs.append(Job(id: .find, title: "looking for \(jump.rawValue)", startedAt: now))
         return [.find(kind, from: list.selected, forward: forward, generation: list.generation)]

@@ -129,7 +129,11 @@ extension ConsoleModel {
             isDetailFocused = true
             return []
         }
-        // The one that is selected now, not the one that was open last.
+        return openSelected()
+    }
+
+    /// Opens the exchange that is selected now, not the one that was open last.
+    mutating func openSelected() -> [Effect] {
         guard let id = list.selectedRecord?.id ?? list.selectedID else { return [] }
         detail.isOpen = true
         isDetailFocused = true

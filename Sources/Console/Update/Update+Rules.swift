@@ -10,14 +10,25 @@ extension ConsoleModel {
         let words = word.split(separator: " ").map(String.init)
         guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return unknownTool(word) }
         guard let state = proxy.tool(tool), state.rules > 0 else {
+            if tool == .throttle { return pick(.preset) }
+            if let effects = switchOnWhole(tool) { return effects }
             tell(
                 "\(tool.title) has no rules yet; \(panelKeys(tool)) opens its panel, a \(tool.letter) makes one.",
                 .error
             )
-            return tool == .throttle ? pick(.preset) : []
+            return []
         }
         let isOn = words.count > 1 ? words[1] == "on" : !state.isOn
         return [.setTool(tool, isOn: isOn)]
+    }
+
+    /// Switches a tool without rules on for everything; `nil` where it needs a rule to know what to do.
+    private mutating func switchOnWhole(_ tool: Tool) -> [Effect]? {
+        let texts = rules.texts.isEmpty ? [RulesState.Text(file: RulesState.newFile, text: "")] : rules.texts
+        let changed = try? RuleEditing.edit(texts, texts.count - 1) { try $0.setTool(tool.slot, isOn: true) }
+        guard let changed else { return nil }
+        let isSwitchedOff = proxy.tool(tool)?.isOn == false
+        return (isSwitchedOff ? [.setTool(tool, isOn: true)] : []) + apply(changed)
     }
 
     private func panelKeys(_ tool: Tool) -> String {
@@ -116,6 +127,8 @@ extension ConsoleModel {
     /// Puts a preset in force for everything, or `off`.
     mutating func setPreset(_ word: String) -> [Effect] {
         let isOff = word == "off"
+        // The conditions stay, so that the tool's key brings them back.
+        if isOff, let state = proxy.tool(.throttle), state.rules > 0 { return [.setTool(.throttle, isOn: false)] }
         guard isOff || ThrottlePreset.named(word) != nil else {
             tell("There is no preset '\(word.prefix(40))'; sluice throttle list prints them.", .error)
             return []

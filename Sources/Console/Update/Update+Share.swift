@@ -23,13 +23,34 @@ extension ConsoleModel {
         }
         guard parts.count > 1 else {
             let name = "sluice.\(form == .curl ? "sh" : form.rawValue)"
-            let line = LineEditor("\(form.rawValue) \(name)")
-            overlays.append(.prompt(PromptState(command: .export, title: "Form and file", line: line)))
+            let line = LineEditor(name, isSuggestion: true)
+            let title = "File for the \(form.title)"
+            let prompt = PromptState(command: .export, title: title, line: line, prefix: form.rawValue + " ")
+            overlays.append(.prompt(prompt))
             return []
         }
-        jobs.append(Job(id: .export, title: "exporting", startedAt: now))
         let ids = marks.isEmpty ? nil : marks
-        return [.export(ExportRequest(form: form, path: parts[1], ids: ids, query: list.query))]
+        return export(ExportRequest(form: form, path: parts[1], ids: ids, query: list.query))
+    }
+
+    mutating func export(_ request: ExportRequest) -> [Effect] {
+        jobs.append(Job(id: .export, title: "exporting", startedAt: now))
+        return [.export(request)]
+    }
+
+    /// Asks whether a file is to be written over.
+    mutating func askToOverwrite(_ request: ExportRequest) {
+        jobs.removeAll { $0.id == .export }
+        var forced = request
+        forced.isForced = true
+        overlays.append(
+            .confirm(
+                ConfirmState(
+                    question: "\(request.path) is there already.",
+                    choices: [("o", "overwrite it", .export(forced)), ("n", "leave it", nil)]
+                )
+            )
+        )
     }
 
     /// Compares the selected exchange with the marked one, or with the one of that number.

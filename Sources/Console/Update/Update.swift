@@ -42,6 +42,7 @@ extension ConsoleModel {
         case .editor(let editor): return open(editor)
         case .ruleRemark(let text, let words, let isWrong): remark(text, words, isWrong)
         case .edited(let editor, let text): return takeBack(editor, text)
+        case .exportConflict(let request): askToOverwrite(request)
         case .said(let text, let kind): tell(text, kind)
         case .copied(let text, let words):
             tell(words)
@@ -78,7 +79,7 @@ extension ConsoleModel {
     ///
     /// An exchange that ends changes no number of the list, so that nothing else tells of it.
     private mutating func readUnfinishedRows() -> [Effect] {
-        guard now - list.readAt >= 200_000, view == .sequence else { return [] }
+        guard now - list.readAt >= 200_000, view == .sequence, isLive else { return [] }
         let shown = list.bottom..<max(list.bottom, min(list.total, list.bottom + Layout(self).listRows))
         guard shown.contains(where: { list.rows[$0]?.state == .inFlight }) else { return [] }
         list.readAt = now
@@ -97,6 +98,7 @@ extension ConsoleModel {
     private mutating func take(_ status: ControlStatus, _ holds: [HoldSummary]) -> [Effect] {
         proxy.address = status.address
         proxy.session = status.session
+        proxy.recordingProblem = status.recordingProblem
         proxy.tools = status.tools
         proxy.problem = nil
         let known = Set(proxy.holds.map(\.id))

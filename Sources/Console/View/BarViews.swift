@@ -109,7 +109,9 @@ enum StatusView {
             parts.append(problem)
         } else if !model.proxy.address.isEmpty {
             parts.append(model.proxy.address)
-            parts.append(model.proxy.session == nil ? "not recording" : "recording")
+            let isStopped = model.proxy.recordingProblem != nil
+            parts.append(isStopped ? "NOT RECORDING" : model.proxy.session == nil ? "not recording" : "recording")
+            if let problem = model.proxy.recordingProblem { parts.append(problem) }
         } else if model.isGrowing {
             parts.append("being recorded elsewhere")
         } else if model.isLive {

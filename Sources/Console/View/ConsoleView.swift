@@ -62,7 +62,9 @@ enum TitleView {
 
     private static func source(_ model: ConsoleModel) -> String {
         switch model.source {
-        case .live: model.proxy.session.map { "recording to \($0)" } ?? "not recording"
+        case .live:
+            model.proxy.session.map { model.proxy.recordingProblem == nil ? "recording to \($0)" : "stopped: \($0)" }
+                ?? "not recording"
         case .demo: "demo: traffic of its own"
         case .attached(let canSteer): "attached\(canSteer ? "" : " (view only)"): \(model.proxy.session ?? "")"
         case .recorded(let name): name

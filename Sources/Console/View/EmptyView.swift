@@ -111,7 +111,7 @@ enum EmptyView {
         let authority = model.proxy.authorityPath
         let phone =
             PhonePage.address(address).map { "proxy: this machine, port \(port); then open \($0)" }
-            ?? "start with --listen 0.0.0.0:\(port), so that it reaches this machine"
+            ?? "start with --listen 0.0.0.0:\(port) --allow NETWORK, so that it reaches this machine"
         return [
             [
                 [Span("Waiting for traffic on \(address).", .heading)],
@@ -121,12 +121,14 @@ enum EmptyView {
                 ],
             ],
             [[Span("curl", .label)]]
-                + curlLines(["--proxy \(address)", "--cacert \(authority)", "https://example.com/"], model),
+                + shellLines(
+                    ["--proxy \(address)", "--cacert \(authority)", "https://example.com/"],
+                    after: "curl",
+                    model
+                ),
             [[Span("one program, with everything set for it", .label)], [Span("  sluice run -- npm test", .string)]],
-            [
-                [Span("a shell and all it starts", .label)],
-                [Span("  export http_proxy=http://\(address) https_proxy=http://\(address)", .string)],
-            ],
+            [[Span("a shell and all it starts", .label)]]
+                + shellLines(["http_proxy=http://\(address)", "https_proxy=http://\(address)"], after: "export", model),
             [
                 [Span("a browser", .label)],
                 [Span("  HTTP proxy \(address); then trust the certificate: ! says how", .string)],
@@ -136,11 +138,11 @@ enum EmptyView {
     }
 
     /// A command that can be copied as it stands: where it is too long for a line, it goes on as a shell takes it.
-    private static func curlLines(_ words: [String], _ model: ConsoleModel) -> [[Span]] {
-        let line = "  curl \(words.joined(separator: " "))"
+    private static func shellLines(_ words: [String], after command: String, _ model: ConsoleModel) -> [[Span]] {
+        let line = "  \(command) \(words.joined(separator: " "))"
         guard TextWidth.columns(line) > model.size.width - 2 else { return [[Span(line, .string)]] }
         return words.enumerated().map { index, word in
-            let start = index == 0 ? "  curl " : "    "
+            let start = index == 0 ? "  \(command) " : "    "
             return [Span(start + word + (index == words.count - 1 ? "" : " \\"), .string)]
         }
     }

@@ -6,11 +6,31 @@ enum FooterView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         guard !rect.isEmpty else { return }
         let theme = model.look.theme
-        var x = rect.x + 1
-        for (key, word) in fitting(hints(model), help: help(model), width: rect.width - 1) {
-            x += screen.write(key, x: x, y: rect.y, style: theme.key, limit: rect.maxX - x) + 1
-            x += screen.write(word, x: x, y: rect.y, style: theme.faint, limit: max(0, rect.maxX - x)) + 2
+        for (row, hints) in lines(model, width: rect.width).prefix(rect.height).enumerated() {
+            let y = rect.y + row
+            var x = rect.x + 1
+            for (key, word) in hints {
+                x += screen.write(key, x: x, y: y, style: theme.key, limit: rect.maxX - x) + 1
+                x += screen.write(word, x: x, y: y, style: theme.faint, limit: max(0, rect.maxX - x)) + 2
+            }
         }
+    }
+
+    /// How many lines the keys need: one, but of what may follow a first key all is shown.
+    static func rows(_ model: ConsoleModel) -> Int {
+        model.pendingKey == nil ? 1 : max(1, lines(model, width: model.size.width).count)
+    }
+
+    private static func lines(_ model: ConsoleModel, width: Int) -> [[Hint]] {
+        var hints = hints(model)
+        guard model.pendingKey != nil else { return [fitting(hints, help: help(model), width: width - 1)] }
+        var lines: [[Hint]] = []
+        while !hints.isEmpty {
+            let line = fitting(hints, help: nil, width: width - 1)
+            lines.append(line)
+            hints.removeFirst(max(1, line.count))
+        }
+        return lines
     }
 
     /// As many hints as there is room for; where one is left out, the last one says where they all are.

@@ -24,15 +24,19 @@ enum HelpDocument {
             }
         }
         heading("Filter language")
-        let examples = [
-            ("status:5xx", "the status; also status:404, status>=400"), ("host:api", "part of the host"),
-            ("method:POST", "the method"), ("is:error", "what failed"), ("time:>500ms", "slow ones"),
-            ("size:>1mb", "large ones"), ("body:token", "text in a body"), ("-host:cdn", "not that host"),
-            ("a or b, (a b)", "or, and"),
-        ]
-        for (expression, text) in examples { line(expression, text, nil) }
+        for (expression, text) in filters { line(expression, text, nil) }
         return DetailDocument(lines: lines)
     }
+
+    /// Filters that show the language, each with what it means.
+    static let filters = [
+        ("users", "a word in the URL"), ("status:404", "the status; also status:4xx, status:>=400"),
+        ("host:api.example.com", "the host"), ("host:*.example.com", "any host like that"), ("path:/v1/*", "the path"),
+        ("method:POST", "the method"), ("is:error", "what failed"), ("time:>500ms", "slow ones"),
+        ("size:>1mb", "large ones"), ("header:\"server: nginx\"", "a field with that in its value"),
+        ("body:token", "text in a body"), ("-host:cdn.example.com", "not that host"),
+        ("status:5xx or (method:POST time:>1s)", "or, and"),
+    ]
 
     private static func keys(_ entry: CommandEntry, _ model: ConsoleModel, _ context: Context) -> String {
         let keys = model.keymap.keys(for: entry.command, in: context)

@@ -30,7 +30,10 @@ public struct Layout: Sendable, Hashable {
     /// Lays the screen out as it is with an exchange open, or without one.
     init(_ model: ConsoleModel, withDetail isOpen: Bool) {
         var rest = Rect(Size(width: model.size.width, height: model.size.height))
-        if model.size.height >= 8 { (rest, footer) = rest.splitBottom(1) }
+        if model.size.height >= 8 {
+            let rows = FooterView.rows(model)
+            (rest, footer) = rest.splitBottom(min(rows, model.size.height / 4))
+        }
         if model.size.height >= 4 { (rest, status) = rest.splitBottom(1) }
         let showsFilter =
             model.filter.isEditing || !model.filter.applied.isEmpty || model.list.query.bodyText != nil

@@ -105,7 +105,7 @@ enum SequenceView {
         case .method: return (record.method, .keyword, false)
         case .host: return (host(record, drawn.width), nil, false)
         case .path: return (path(record), nil, false)
-        case .status: return status(record)
+        case .status: return status(record, isLive: model.isLive)
         case .type: return (ExchangeLine.shortType(record.mediaType), .faint, false)
         case .size: return (size(record), nil, true)
         case .time: return (time(record, model), isSlow(record) ? .warning : nil, true)
@@ -144,9 +144,12 @@ enum SequenceView {
     }
 
     /// The status in a word, and its meaning.
-    private static func status(_ record: ExchangeRecord) -> Content {
+    ///
+    /// What is in flight in a recording that nobody goes on with never ended.
+    private static func status(_ record: ExchangeRecord, isLive: Bool) -> Content {
         let changed = record.flags.isDisjoint(with: [.requestChanged, .responseChanged, .answeredLocally]) ? "" : "~"
         switch record.state {
+        case .inFlight where !isLive: return ("cut", .failure, false)
         case .inFlight:
             let isHeld = record.flags.contains(.held) && record.status == 0
             return (record.status > 0 ? "\(record.status)…" : isHeld ? "held" : "…", .changed, false)
@@ -173,7 +176,7 @@ enum SequenceView {
     }
 
     private static func time(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
-        guard record.state == .inFlight else { return Measures.duration(record.timings.total) }
+        guard record.state == .inFlight, model.isLive else { return Measures.duration(record.timings.total) }
         return model.now > record.startedAt ? "\((model.now - record.startedAt) / 1_000_000) s…" : "…"
     }
 
@@ -185,8 +188,14 @@ enum SequenceView {
     private static func timeSpan(_ model: ConsoleModel, _ shown: Int) -> ClosedRange<Int64> {
         let records = (model.list.bottom..<model.list.bottom + shown).compactMap { model.list.rows[$0] }
         let start = records.map(\.startedAt).min() ?? 0
-        let end = records.map { $0.startedAt &+ max(0, $0.timings.total ?? 0) }.max() ?? 0
+        let end = records.map { $0.startedAt &+ length($0, model) }.max() ?? 0
         return start...max(start, end)
+    }
+
+    /// How long it took, or has taken so far.
+    private static func length(_ record: ExchangeRecord, _ model: ConsoleModel) -> Int64 {
+        if let total = record.timings.total { return max(0, total) }
+        return record.state == .inFlight && model.isLive ? max(0, model.now &- record.startedAt) : 0
     }
 
     private static func bar(
@@ -198,7 +207,7 @@ enum SequenceView {
         let whole = Double(max(1, span.upperBound - span.lowerBound))
         let columns = Double(width)
         let start = min(width - 1, max(0, Int(Double(record.startedAt - span.lowerBound) / whole * columns)))
-        let length = max(1, Int(Double(max(0, record.timings.total ?? 0)) / whole * columns))
+        let length = max(1, Int(Double(length(record, model)) / whole * columns))
         return String(repeating: " ", count: start) + String(repeating: "▬", count: min(length, width - start))
     }
 

@@ -196,6 +196,8 @@ public struct ControlStatus: Codable, Sendable, Hashable {
     public var authority: AuthorityInUse?
     /// The session that is recorded to.
     public var session: String?
+    /// Why the recording stopped, in words; `nil` while it goes on.
+    public var recordingProblem: String?
     /// The profile's files, included ones too.
     public var profiles: [String]
     /// The tools.

@@ -10,13 +10,15 @@ struct RunningTarget: ControlTarget {
     let address: String
     let authority: AuthorityInUse
     let session: String?
+    /// Why the recording stopped.
+    var recordingProblem: @Sendable () -> String? = { nil }
     let rules: RulesInForce
     let holds: HoldBoard
     /// Told when other files may belong to the profile than before.
     var onProfileFiles: @Sendable () async -> Void = {}
 
     func status() async -> ControlStatus {
-        ControlStatus(
+        var status = ControlStatus(
             version: SluiceVersion.current,
             address: address,
             pid: ProcessInfo.processInfo.processIdentifier,
@@ -26,6 +28,8 @@ struct RunningTarget: ControlTarget {
             tools: await rules.tools,
             holds: holds.all.count
         )
+        status.recordingProblem = recordingProblem()
+        return status
     }
 
     func tools() async -> [ToolState] { await rules.tools }

@@ -21,7 +21,7 @@ enum CrashRestoration {
         var length: Int
     }
 
-    private static let signals = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP]
+    private static let signals = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGQUIT]
 
     /// Whether the record is whole, and a terminal to be restored.
     private static let isArmed = Atomic<Bool>(false)

@@ -58,7 +58,10 @@ struct Open: AsyncParsableCommand {
         let path = session
         try await Screen.run(.recorded(name: path), linear) { stopping in
             let archive = try ImportedArchive(path)
-            await stopping.add { archive.remove() }
+            await stopping.add {
+                archive.remove()
+                return true
+            }
             return ConsoleServices(session: archive.session)
         }
     }
@@ -152,8 +155,8 @@ enum Screen {
             await stopping.stop()
             throw error
         }
-        await stopping.stop()
-        if !isDone { throw ExitCode(1) }
+        let isWhole = await stopping.stop()
+        if !isDone || !isWhole { throw ExitCode(1) }
     }
 }
 
@@ -174,18 +177,30 @@ struct LinearOptions: ParsableArguments {
 
 /// What is to be stopped when the console ends.
 actor Stopping {
-    private var steps: [@Sendable () async -> Void] = []
+    private var steps: [@Sendable () async -> Bool] = []
 
-    /// Remembers what to do at the end; what was begun last ends first.
-    func add(_ step: @escaping @Sendable () async -> Void) {
+    /// Remembers what to do at the end, and whether it went well; what was begun last ends first.
+    func add(_ step: @escaping @Sendable () async -> Bool) {
         steps.append(step)
     }
 
-    /// Does it.
-    func stop() async {
+    /// Remembers to end a proxy, and to say what it came to; all must be recorded.
+    func add(_ running: RunningProxy) {
+        add {
+            let summary = await running.stop()
+            StandardStreams.error(RunSummary.text(summary))
+            return summary.error == nil
+        }
+    }
+
+    /// Does it; returns whether all went well.
+    @discardableResult
+    func stop() async -> Bool {
         let steps = self.steps
         self.steps = []
-        for step in steps.reversed() { await step() }
+        var isFine = true
+        for step in steps.reversed() { isFine = await step() && isFine }
+        return isFine
     }
 }
 
@@ -194,30 +209,31 @@ enum LiveServices {
     /// Starts the proxy.
     static func start(_ settings: RunSettings, _ stopping: Stopping) async throws -> ConsoleServices {
         let remarks = Remarks()
+        let rules = RulesState.newFile
+        if settings.profiles.isEmpty, FileManager.default.fileExists(atPath: rules) {
+            remarks.add("\(rules) is in this folder and not in force: --profile \(rules) starts with it.")
+        }
         let running = try await RunningProxy.start(
             settings,
             print: { _ in },
             complain: { remarks.add($0) }
         )
-        await stopping.add {
-            let summary = await running.stop()
-            StandardStreams.error(RunSummary.text(summary))
-        }
+        await stopping.add(running)
         return services(running, remarks)
     }
 
     /// Starts the demo: an origin, a proxy, and a client that goes on until the console ends.
     static func startDemo(session: String?, _ stopping: Stopping) async throws -> ConsoleServices {
         let origin = try await DemoOrigin.start()
-        await stopping.add { await origin.stop() }
+        await stopping.add {
+            await origin.stop()
+            return true
+        }
         var (settings, _) = try Demo.settings(for: origin, session: session)
         settings.output = .quiet
         let remarks = Remarks()
         let running = try await RunningProxy.start(settings, print: { _ in }, complain: { remarks.add($0) })
-        await stopping.add {
-            let summary = await running.stop()
-            StandardStreams.error(RunSummary.text(summary))
-        }
+        await stopping.add(running)
         var services = services(running, remarks)
         services.background = {
             await Demo.drive(origin, through: running.address, authority: running.authority, forever: true)

@@ -67,7 +67,7 @@ struct CommandTableTests {
             Issue.record("no palette")
             return
         }
-        #expect(Set(picker.items.map(\.value)) == Set(Command.allCases.map(\.rawValue)))
+        #expect(Set(picker.items.map(\.value)).isSuperset(of: Command.allCases.map(\.rawValue)))
         model.type("copy as curl")
         #expect(model.press("enter").isEmpty)
         #expect(model.told == "There is no exchange yet.")

@@ -225,3 +225,19 @@ struct MessagePageTests {
         #expect(narrow.contains("  00000008  0a 63 e2 80 ae 64 09 65  .c...d.e"))
     }
 }
+
+struct MessageStandTests {
+    @Test func `a head that was only written anew for the other version of HTTP was not changed`() {
+        let exchange = Example.exchange { exchange in
+            exchange.messages.responseHeadSent = ByteBuffer(
+                string: "HTTP/2 200\r\ncontent-type: application/json\r\n\r\n"
+            )
+        }
+        #expect(!Example.lines(.response, exchange).contains { $0.contains("it was changed") })
+        let changed = Example.exchange { exchange in
+            exchange.messages.responseHeadSent = ByteBuffer(string: "HTTP/2 200\r\nx-new: yes\r\n\r\n")
+            exchange.record.flags.insert(.responseChanged)
+        }
+        #expect(Example.lines(.response, changed).contains { $0.contains("as received; it was changed") })
+    }
+}

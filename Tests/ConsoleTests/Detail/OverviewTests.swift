@@ -22,4 +22,19 @@ struct OverviewTests {
         #expect(lines.contains("  ● rewrite small pages: changed page: 1 to 2"))
         #expect(lines.contains("  ○ block trackers did not match: the host is another"))
     }
+
+    @Test func `of an exchange in flight nothing is told that is not known, and in a recording it is cut`() {
+        let exchange = Example.exchange { exchange in
+            exchange.record.state = .inFlight
+            exchange.record.status = 0
+            exchange.record.mediaType = ""
+            exchange.upstream = nil
+        }
+        let lines = Example.lines(.overview, exchange)
+        #expect(lines.contains("  Nothing is known of it yet: there is no answer."))
+        #expect(!lines.contains { $0.contains("No server was asked") || $0.contains("media type") })
+        #expect(lines.contains { $0.contains("in flight: something is still to come") })
+        let recorded = Example.lines(.overview, exchange) { $0.isLive = false }
+        #expect(recorded.contains { $0.contains("cut: the recording ended before the exchange did") })
+    }
 }

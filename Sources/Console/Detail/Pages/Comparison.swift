@@ -59,12 +59,16 @@ public enum Comparison {
             writer.section("Times") { times(&$0) }
         }
 
+        private func status(_ record: ExchangeRecord) -> String {
+            record.status > 0 ? String(record.status) : "no answer"
+        }
+
         private func outcome(_ writer: inout DetailWriter) {
             let (left, right) = (first.record, second.record)
             pairs(
                 [
                     ("method", left.method, right.method),
-                    ("status", String(left.status), String(right.status)),
+                    ("status", status(left), status(right)),
                     ("state", left.state.exportName, right.state.exportName),
                     ("failure", left.failure?.code.rawValue ?? "", right.failure?.code.rawValue ?? ""),
                     ("version", left.clientVersion.description, right.clientVersion.description),

@@ -52,7 +52,10 @@ struct MessagePage {
 
     private func standNote(_ isSent: Bool) -> String {
         let isOurs = !isRequest && exchange.record.flags.contains(.answeredLocally)
-        if sent == nil, !isBodyChanged { return isOurs ? "made by Sluice or a rule" : "sent on as it was received" }
+        let isChanged = exchange.record.flags.contains(isRequest ? .requestChanged : .responseChanged)
+        // Between versions of HTTP a message is written anew, and means the same.
+        let isAsBefore = sent == nil && !isBodyChanged || !isChanged && !isSent
+        if isAsBefore { return isOurs ? "made by Sluice or a rule" : "sent on as it was received" }
         return isSent
             ? "as sent" : isOurs ? "as made by Sluice or a rule" : "as received; it was changed before it was sent"
     }

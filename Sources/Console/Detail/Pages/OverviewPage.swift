@@ -18,6 +18,8 @@ struct OverviewPage {
         writer.section("Server") { writer in
             if let upstream = exchange.upstream {
                 connection(upstream, version: record.upstreamVersion, &writer)
+            } else if record.state == .inFlight {
+                writer.add("Nothing is known of it yet: there is no answer.", .faint)
             } else {
                 writer.add("No server was asked.", .faint)
             }
@@ -38,6 +40,7 @@ struct OverviewPage {
         if let sent = record.sentURL { writer.fact("sent to", sent.description, .link) }
         if record.kind != .http { writer.fact("kind", kind) }
         if record.status > 0 { writer.fact("status", statusSpans) }
+        let state = state(isLive: writer.options.isLive)
         writer.fact("state", [Span(state.text, state.role)])
         if let failure = record.failure {
             writer.fact("failure", [Span(failure.code.rawValue, .failure), Span(": \(failure.message)")])
@@ -51,7 +54,7 @@ struct OverviewPage {
         } else if record.state == .inFlight, let now {
             writer.fact("so far", Measures.duration(max(0, now - record.startedAt)))
         }
-        writer.fact("media type", record.mediaType)
+        if !record.mediaType.isEmpty { writer.fact("media type", record.mediaType) }
         let remarks = flagWords
         for (index, remark) in remarks.enumerated() { writer.fact(index == 0 ? "remarks" : "", remark) }
     }
@@ -76,8 +79,9 @@ struct OverviewPage {
         }
     }
 
-    private var state: (text: String, role: Role) {
+    private func state(isLive: Bool) -> (text: String, role: Role) {
         switch record.state {
+        case .inFlight where !isLive: ("cut: the recording ended before the exchange did", .failure)
         case .inFlight: ("in flight: something is still to come", .warning)
         case .complete: ("complete", .success)
         case .failed: ("failed", .failure)

@@ -1,0 +1,127 @@
+import HTTPModel
+import Runner
+import Terminal
+import Testing
+
+@testable import Console
+
+/// What somebody stumbled over who saw the console for the first time.
+struct NewcomerTests {
+    private let size = Size(width: 100, height: 30)
+
+    private func list(_ count: Int = 3) -> ConsoleModel { ModelFixture.listing(ModelFixture.plain(count), size) }
+
+    @Test func `a word that is typed whole is chosen before one that begins with it`() throws {
+        var model = list()
+        _ = model.perform(.preset, nil)
+        model.type("off")
+        guard case .picker(let picker)? = model.overlays.last else {
+            Issue.record("no choice")
+            return
+        }
+        #expect(picker.matches.first?.value == "off")
+        #expect(picker.matches.contains { $0.value == "offline" })
+    }
+
+    @Test func `the throttle is switched off with its conditions kept, and chosen where there are none`() {
+        var model = list()
+        #expect(model.press("t").isEmpty)
+        guard case .picker(let picker)? = model.overlays.last else {
+            Issue.record("no choice")
+            return
+        }
+        #expect(picker.purpose == .preset && model.notices.isEmpty)
+        let throttle = ToolState(name: "throttle", isOn: true, rules: 1, enabled: 1)
+        _ = model.update(.proxy(ModelFixture.status([throttle]), []))
+        #expect(model.perform(.preset, "off").words == ["throttle off"])
+    }
+
+    @Test func `a tool that needs no location is switched on with one key`() {
+        var model = list()
+        #expect(model.press("n").words == ["apply rules"])
+        var mapping = list()
+        #expect(mapping.press("m").isEmpty)
+        #expect(mapping.told.hasPrefix("Map remote has no rules yet"))
+    }
+
+    @Test func `the palette knows the tools by their names`() {
+        var model = list()
+        model.press(":")
+        model.type("rewrite panel")
+        model.press("enter")
+        guard case .panel(let panel)? = model.overlays.last else {
+            Issue.record("no panel")
+            return
+        }
+        #expect(panel.tool == .rewrite)
+    }
+
+    @Test func `filters that help shows are filters`() throws {
+        for (expression, _) in HelpDocument.filters { #expect(throws: Never.self) { try Filter(expression) } }
+    }
+
+    @Test func `all that may follow a first key is on the screen`() {
+        for width in [80, 120] {
+            var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: width, height: 24))
+            model.press("a")
+            let screen = ConsoleView.draw(model)
+            let text = (0..<24).map { screen.row($0) }.joined(separator: "\n")
+            for tool in Tool.allCases { #expect(text.contains(tool.title.lowercased()), "\(tool) at \(width)") }
+        }
+    }
+
+    @Test func `an export asks for the file alone, and before it writes over one`() {
+        var model = list()
+        model.press("E", "enter")
+        model.type("bug.sh")
+        #expect(model.press("enter").words == ["export curl bug.sh"])
+        let request = ExportRequest(form: .curl, path: "bug.sh", ids: nil, query: ListQuery())
+        #expect(model.update(.exportConflict(request)).isEmpty)
+        #expect(model.jobs.isEmpty)
+        guard case .export(let forced)? = model.press("o").first else {
+            Issue.record("nothing is exported")
+            return
+        }
+        #expect(forced.isForced && forced.path == "bug.sh")
+    }
+
+    @Test func `what is suggested in a line gives way to what is typed, and not to the cursor's keys`() {
+        var line = LineEditor("10 x 2", isSuggestion: true)
+        _ = line.take(Key(.character("5")))
+        #expect(line.text == "5")
+        var kept = LineEditor("10 x 2", isSuggestion: true)
+        _ = kept.take(Key(.backspace))
+        _ = kept.take(Key(.character("4")))
+        #expect(kept.text == "10 x 4")
+    }
+
+    @Test func `a jump from the detail shows what it finds in the detail`() {
+        var model = list(30)
+        model.press("enter")
+        #expect(model.context == .detail)
+        #expect(model.press("[").words == ["find before 0"])
+        let effects = model.update(.desk(.found(generation: 0, index: 12, .error)))
+        #expect(effects.words.contains { $0.hasPrefix("detail 18 ") })
+        #expect(model.detail.id == ExchangeID(18) && model.selectedID == ExchangeID(18))
+    }
+
+    @Test func `what never ended in a recording is cut, and no clock runs`() {
+        let record = ModelFixture.record(1) {
+            $0.state = .inFlight
+            $0.status = 0
+        }
+        var model = ModelFixture.listing([record], size, source: .recorded(name: "day.sluice"))
+        let screen = ConsoleView.draw(model)
+        let row = (0..<30).map { screen.row($0) }.first { $0.contains("GET") }
+        #expect(row?.contains(" cut ") == true && row?.contains("s…") == false)
+        #expect(model.update(.tick(ModelFixture.now + 10_000_000)).isEmpty)
+    }
+
+    @Test func `that nothing is recorded any more stands in the status line`() {
+        var model = list()
+        var status = ModelFixture.status()
+        status.recordingProblem = "The disk is full."
+        _ = model.update(.proxy(status, []))
+        #expect(StatusView.left(model).contains("NOT RECORDING · The disk is full."))
+    }
+}
