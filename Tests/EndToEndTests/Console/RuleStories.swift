@@ -72,7 +72,7 @@ extension EndToEnd.Consoles {
             try await console.screen.send("xp", waitFor: "off: no throttling")
             try await console.screen.send(Keys.enter)
             try await console.screen.waitUntilGone("off: no throttling")
-            try await console.screen.send("T", waitFor: "[ ] *: 3g")
+            try await console.screen.send("T", waitFor: "Throttle: off, 1 rule")
             let fast = try await console.answer("https://localhost:\(nginx.secure)/slow?free")
             #expect(fast.seconds < slow.seconds, "\(fast.seconds) \(slow.seconds)")
         }
