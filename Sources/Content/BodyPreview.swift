@@ -73,7 +73,8 @@ public struct BodyPreview: Sendable, Hashable {
             notes.append("the charset '\(asked)' is not known; read as \(decoded.charset)")
         }
         if decoded.invalidCount > 0 {
-            notes.append("\(decoded.invalidCount) places are no valid \(decoded.charset)")
+            let places = decoded.invalidCount == 1 ? "1 place is" : "\(decoded.invalidCount) places are"
+            notes.append("\(places) no valid \(decoded.charset)")
         }
         if pretty, mediaType?.isJSON == true {
             do throws(JSONSyntaxError) {

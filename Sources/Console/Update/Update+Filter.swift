@@ -7,7 +7,8 @@ extension ConsoleModel {
     mutating func openFilter(_ argument: String?) -> [Effect] {
         if let argument { return apply(filter: argument) }
         filter.isEditing = true
-        filter.line = LineEditor(filter.applied)
+        // What is added to a filter is a term of its own.
+        filter.line = LineEditor(filter.applied.isEmpty ? "" : filter.applied + " ")
         filter.error = nil
         filter.historyIndex = filter.history.count
         return []
@@ -18,8 +19,9 @@ extension ConsoleModel {
         case (.enter, _):
             guard filter.error == nil else { return [] }
             filter.isEditing = false
-            remember(filter.line.text)
-            return apply(filter: filter.line.text)
+            let text = String(filter.line.text.reversed().drop { $0 == " " }.reversed())
+            remember(text)
+            return apply(filter: text)
         case (.escape, _), (.character("c"), .control), (.character("g"), .control):
             filter.isEditing = false
             filter.error = nil

@@ -1,3 +1,4 @@
+import HTTPModel
 import Terminal
 
 /// What stands where there is nothing to list: what to do about it.
@@ -100,6 +101,8 @@ enum EmptyView {
         if let term = model.list.excludedBy {
             blocks[0].append([Span("This term alone excludes every one:")])
             blocks[0].append([Span("  \(term)", .warning)])
+        } else if model.list.progress == nil, model.list.query.filter.conjuncts.count > 1 {
+            blocks[0].append([Span("Each term alone fits some; no exchange fits all of them.")])
         }
         blocks.append([[Span("/", .key), Span(" edits the filter, "), Span("\\", .key), Span(" takes it away.")]])
         return blocks

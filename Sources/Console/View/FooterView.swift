@@ -94,7 +94,7 @@ enum FooterView {
         case .picker: return [("enter", "choose"), ("↑ ↓", "move"), ("type", "narrow"), ("esc", "close")]
         case .prompt: return [("enter", "do it"), ("esc", "cancel")]
         case .confirm(let confirm): return confirm.choices.map { (String($0.key), $0.title) }
-        case .report: return [("↑ ↓", "scroll"), ("f", "find"), ("esc", "close")]
+        case .report: return [("↑ ↓", "move"), ("f", "find"), ("esc", "close")]
         case nil: break
         }
         if model.filter.isEditing { return [("enter", "keep"), ("↑ ↓", "history"), ("esc", "as before")] }

@@ -124,4 +124,26 @@ struct NewcomerTests {
         _ = model.update(.proxy(status, []))
         #expect(StatusView.left(model).contains("NOT RECORDING · The disk is full."))
     }
+
+    @Test func `what is added to a filter is a term of its own, and no spaces are kept`() {
+        var model = list()
+        model.press("/")
+        model.type("items")
+        model.press("enter")
+        model.press("/")
+        #expect(model.filter.line.text == "items ")
+        model.type("status:200 ")
+        model.press("enter")
+        #expect(model.filter.applied == "items status:200")
+        #expect(model.filter.history == ["items", "items status:200"])
+    }
+
+    @Test func `terms that fit something each, and nothing together, are not blamed alone`() {
+        var model = list()
+        _ = model.perform(.filter, "method:POST status:404")
+        _ = model.update(.desk(.list(ListStatus(generation: model.list.generation, total: 0, sessionTotal: 3))))
+        let screen = ConsoleView.draw(model)
+        let text = (0..<30).map { screen.row($0) }.joined(separator: "\n")
+        #expect(text.contains("Each term alone fits some; no exchange fits all of them."))
+    }
 }
