@@ -22,12 +22,14 @@ extension EffectRunner {
 
     // MARK: - Copying
 
-    func copy(_ form: CopyForm, _ id: ExchangeID) {
+    /// Copies something of an exchange, or only hands it back as text.
+    func copy(_ form: CopyForm, _ id: ExchangeID, asText: Bool = false) {
         onReader { reader, inbox in
             guard let exchange = try reader.exchange(id) else {
                 return inbox.send(.said("Exchange \(id) is not in this session.", .error))
             }
             let text = try CopyText.text(form, exchange, reader)
+            if asText { return inbox.send(.copied(text, "")) }
             let way = try SystemClipboard.copy(text)
             switch way {
             case .tool(let name): inbox.send(.said("\(form.title) copied with \(name).", .info))
@@ -42,7 +44,9 @@ extension EffectRunner {
 
     func saveBody(_ id: ExchangeID, _ path: String) {
         onReader { reader, inbox in
-            guard let exchange = try reader.exchange(id) else { return }
+            guard let exchange = try reader.exchange(id) else {
+                return inbox.send(.said("Exchange \(id) is not in this session.", .error))
+            }
             let hasResponse = exchange.record.sizes.responseBody > 0 || exchange.record.sizes.requestBody == 0
             let side: BodySide = hasResponse ? .responseReceived : .requestReceived
             let file = try ExportFile(path)
@@ -92,7 +96,7 @@ extension EffectRunner {
                     source: reader,
                     form: .scriptFile,
                     files: BodyDirectory(
-                        path: request.path + ".bodies",
+                        path: ExportFile.expanded(request.path) + ".bodies",
                         referredToAs: (request.path as NSString).lastPathComponent + ".bodies"
                     ),
                     sink: file.write
@@ -143,13 +147,24 @@ final class ExportFile {
         guard !path.trimmingCharacters(in: .whitespaces).isEmpty else {
             throw ConsoleFailure("A file's name is needed.")
         }
-        let path = (path as NSString).expandingTildeInPath
+        guard path != "-", !path.hasPrefix("--") else {
+            throw ConsoleFailure("'\(path)' is no name of a file here; ./\(path) would be one.")
+        }
+        let path = ExportFile.expanded(path)
         self.path = path
         temporary = path + ".part"
         guard FileManager.default.createFile(atPath: temporary, contents: nil, attributes: [.posixPermissions: 0o600]),
             let file = FileHandle(forWritingAtPath: temporary)
         else { throw ConsoleFailure("\(path) cannot be written. Does its folder exist, and may you write there?") }
         self.file = file
+    }
+
+    /// A name with the user's own folder in place of `~`.
+    static func expanded(_ path: String) -> String {
+        guard path == "~" || path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else {
+            return (path as NSString).expandingTildeInPath
+        }
+        return home + path.dropFirst()
     }
 
     deinit { try? FileManager.default.removeItem(atPath: temporary) }

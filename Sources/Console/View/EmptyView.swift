@@ -101,7 +101,8 @@ enum EmptyView {
             blocks[0].append([Span("This term alone excludes every one:")])
             blocks[0].append([Span("  \(term)", .warning)])
         }
-        blocks.append([[Span("/", .key), Span(" edits the filter, "), Span("\\", .key), Span(" takes it away.")]])
+        let (edit, clear) = (model.way(to: .filter), model.way(to: .clearFilter))
+        blocks.append([[Span(edit, .key), Span(" edits the filter, "), Span(clear, .key), Span(" takes it away.")]])
         return blocks
     }
 
@@ -109,6 +110,7 @@ enum EmptyView {
         let address = model.proxy.address
         let port = address.split(separator: ":").last.map(String.init) ?? "8080"
         let authority = model.proxy.authorityPath
+        let trust = model.way(to: .trust)
         let phone =
             PhonePage.address(address).map { "proxy: this machine, port \(port); then open \($0)" }
             ?? "start with --listen 0.0.0.0:\(port), so that it reaches this machine"
@@ -116,8 +118,8 @@ enum EmptyView {
             [
                 [Span("Waiting for traffic on \(address).", .heading)],
                 [
-                    Span("?", .key), Span(" help  "), Span(":", .key), Span(" all commands  "), Span("!", .key),
-                    Span(" how to trust it"),
+                    Span(model.way(to: .help), .key), Span(" help  "), Span(model.way(to: .palette), .key),
+                    Span(" all commands  "), Span(trust, .key), Span(" how to trust it"),
                 ],
             ],
             [[Span("curl", .label)]]
@@ -129,7 +131,7 @@ enum EmptyView {
             ],
             [
                 [Span("a browser", .label)],
-                [Span("  HTTP proxy \(address); then trust the certificate: ! says how", .string)],
+                [Span("  HTTP proxy \(address); then trust the certificate: \(trust) says how", .string)],
             ],
             [[Span("a phone", .label)], [Span("  \(phone)", .string)]],
         ]
