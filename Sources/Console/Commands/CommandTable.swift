@@ -56,7 +56,7 @@ public enum CommandTable {
         entry(.searchBodies, "Search in the bodies of all exchanges", ["S"], .look, argument: "TEXT"),
         entry(.findInDetail, "Find text in what is open", ["f"], .look, argument: "TEXT", in: [.detail, .report]),
         entry(.findNext, "Find it again", ["ctrl-n"], .look, in: [.detail, .report]),
-        entry(.jumpKind, "Choose the kind that is gone to", ["J"], .look, short: "jump", argument: "KIND"),
+        entry(.jumpKind, "Choose the kind to go to", ["J"], .look, short: "jump", argument: "KIND"),
         entry(.next, "The next of that kind", ["]"], .look),
         entry(.previous, "The previous of that kind", ["["], .look),
         entry(.page, "Choose a page of the detail", ["1", "2", "3", "4", "5"], .look, argument: "PAGE"),

@@ -209,7 +209,7 @@ extension LinearLoop {
     private func draftRule(_ argument: String?) throws {
         let words = (argument ?? "").split(separator: " ", maxSplits: 1).map(String.init)
         guard words.count > 1 else { return change { $0.perform(.ruleFromExchange, argument) } }
-        if let reason = model.whyNot(.ruleFromExchange) { throw ConsoleFailure(reason) }
+        if let reason = model.whyNot(.toggleTool) { throw ConsoleFailure(reason) }
         guard let tool = Tool(word: words[0]) else { return change { $0.perform(.ruleFromExchange, words[0]) } }
         if Int64(words[1].drop { $0 == "#" }) != nil {
             guard let id = try exchange(words[1]) else { return }

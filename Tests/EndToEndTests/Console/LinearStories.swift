@@ -10,6 +10,9 @@ extension EndToEnd {
             let nginx = try await ReportingNginx()
             let console = try await LinearProcess()
             let origin = "http://127.0.0.1:\(nginx.plain)/"
+            // A rule that is written out needs no exchange to be made from.
+            try await console.says("rule block {at: \"*/nothing\"}", until: "apply puts it in force")
+            try await console.says("discard", until: "The draft is gone.")
             try await console.curl("\(origin)one?a=1")
             try await console.hears("1, GET ")
             try await console.curl("\(origin)two")
