@@ -87,6 +87,12 @@ actor RulesInForce {
         }
     }
 
+    /// The files and the name of what they come to.
+    var current: (states: [ProfileState], revision: String) { (states, revision) }
+
+    /// Names what is in force, and whether it is saved; another name for anything else.
+    var revision: String { String(UInt(bitPattern: states.hashValue), radix: 36) }
+
     // MARK: - Changing
 
     /// Switches tools on or off for exchanges that begin from now on.
@@ -99,12 +105,21 @@ actor RulesInForce {
 
     /// Puts texts in force without writing them; files that are not named stay as they are.
     ///
-    /// - Parameter texts: the texts and their files; one that is not of the profile yet becomes its last.
+    /// - Parameters:
+    ///   - texts: the texts and their files; one that is not of the profile yet becomes its last.
+    ///   - revision: what the texts were made from; `nil` for whatever is in force.
     /// - Returns: what has changed.
-    /// - Throws: what is wrong with the texts; the rules stay as they were then.
-    func apply(_ texts: [ProfileSource]) async throws(ProfileError) -> RulesDifference {
+    /// - Throws: what is wrong with the texts, or ``ControlFailure`` where something else is in force than what they were
+    ///   made from; the rules stay as they were then.
+    func apply(_ texts: [ProfileSource], madeFrom revision: String? = nil) async throws -> RulesDifference {
         await beginTurn()
         defer { endTurn() }
+        guard revision == nil || revision == self.revision else {
+            throw ControlFailure(
+                "The rules were changed elsewhere meanwhile.",
+                hint: "Nothing was done; make the change again, on the rules that are in force now."
+            )
+        }
         var edited = unsaved
         var roots = paths
         let known = Set((profile?.sources ?? []).map(\.identity))

@@ -4,7 +4,7 @@ public import Stages
 extension RunningProxy {
     /// The files of the profile with the texts that are in force, in their order.
     public var profileTexts: [ProfileState] {
-        get async { await controlTarget.profiles() }
+        get async { await controlTarget.profiles().states }
     }
 
     /// Puts texts in force without writing them to their files; files that are not named stay as they are.
@@ -15,7 +15,7 @@ extension RunningProxy {
     /// - Parameter texts: the texts and their files; one that is not of the profile yet becomes its last.
     /// - Returns: what has changed.
     /// - Throws: `ProfileError` with what is wrong; the rules stay as they were then.
-    public func apply(_ texts: [ProfileSource]) async throws(ProfileError) -> RulesDifference {
+    public func apply(_ texts: [ProfileSource]) async throws -> RulesDifference {
         let difference = try await rules.apply(texts)
         await watchProfile()
         return difference

@@ -75,8 +75,16 @@ public struct StartFailure: Error, CustomStringConvertible {
     /// Whether the message begins with `file:line:column:`, so that nothing must come before it.
     public let isPositioned: Bool
 
+    /// Whether the Sluice that was asked is there no more.
+    let isGone: Bool
+
     /// Creates a failure.
     public init(_ message: String, hint: String = "", isUsage: Bool = false, isPositioned: Bool = false) {
+        self.init(message, hint: hint, isUsage: isUsage, isPositioned: isPositioned, isGone: false)
+    }
+
+    init(_ message: String, hint: String = "", isUsage: Bool = false, isPositioned: Bool = false, isGone: Bool) {
+        self.isGone = isGone
         self.message = message
         self.hint = hint
         self.isUsage = isUsage

@@ -45,7 +45,7 @@ public enum CommandTable {
         entry(.right, "Open a branch; the next page", ["right", "l"], .move, in: main),
         entry(.open, "Open the exchange, or the fold", ["enter"], .move, short: "open", argument: "ID", in: main),
         entry(.back, "Back to the list; close", ["esc", "q"], .move, in: [.detail, .panel, .report]),
-        entry(.switchView, "Sequence or structure", ["tab"], .move, short: "structure"),
+        entry(.switchView, "Sequence or structure", ["tab"], .move, short: "structure", argument: "VIEW"),
         entry(.follow, "Follow the newest exchange, or stop", ["F"], .move, short: "follow"),
         entry(.goTo, "Go to an exchange by its number", ["#"], .move, argument: "ID"),
     ]
@@ -56,7 +56,7 @@ public enum CommandTable {
         entry(.searchBodies, "Search in the bodies of all exchanges", ["S"], .look, argument: "TEXT"),
         entry(.findInDetail, "Find text in what is open", ["f"], .look, argument: "TEXT", in: [.detail, .report]),
         entry(.findNext, "Find it again", ["ctrl-n"], .look, in: [.detail, .report]),
-        entry(.jumpKind, "Choose what ] and [ go to", ["J"], .look, short: "jump", argument: "KIND"),
+        entry(.jumpKind, "Choose the kind to go to", ["J"], .look, short: "jump", argument: "KIND"),
         entry(.next, "The next of that kind", ["]"], .look),
         entry(.previous, "The previous of that kind", ["["], .look),
         entry(.page, "Choose a page of the detail", ["1", "2", "3", "4", "5"], .look, argument: "PAGE"),
@@ -65,13 +65,13 @@ public enum CommandTable {
         entry(.bodyForm, "Body as pretty, raw or hex", ["v"], .look, short: "raw/hex", argument: "FORM", in: [.detail]),
         entry(.stand, "As received or as sent", ["s"], .look, short: "received/sent", argument: "STAND", in: [.detail]),
         entry(.fold, "Fold or unfold a block", ["space", "z"], .look, short: "fold", in: [.detail]),
-        entry(.sort, "Sort the list by a column", ["o"], .look, argument: "COLUMN"),
+        entry(.sort, "Sort the list by a column", ["o"], .look, argument: "COLUMN [asc|desc]"),
         entry(.columns, "Choose the columns", ["O"], .look, argument: "NAMES"),
-        entry(.mark, "Mark the exchange, or unmark it", ["space"], .look, short: "mark", in: [.list]),
+        entry(.mark, "Mark the exchange, or unmark it", ["space"], .look, short: "mark", argument: "ID", in: [.list]),
         entry(.focusHost, "Show only this host, or all again", ["i"], .look, argument: "HOST"),
-        entry(.highlight, "Colour exchanges that match the filter language", ["V"], .look, argument: "EXPRESSION"),
+        entry(.highlight, "Colour exchanges that match the filter language", ["V"], .look, argument: "[EXPRESSION]"),
         entry(.compare, "Compare with the marked exchange", ["="], .look, argument: "ID"),
-        entry(.why, "Why: what every rule did or did not", ["y"], .look, short: "why"),
+        entry(.why, "Why: what every rule did or did not", ["y"], .look, short: "why", argument: "ID"),
         entry(.cancel, "Stop what is running", ["ctrl-g"], .look),
     ]
 
@@ -84,7 +84,7 @@ public enum CommandTable {
             Tool.allCases.map { "a \($0.letter)" },
             .tools,
             short: "add rule",
-            argument: "TOOL"
+            argument: "TOOL [ID]"
         ),
         entry(.preset, "Choose the network's conditions", ["x p"], .tools, argument: "PRESET"),
         entry(.saveProfile, "Save the rules to the profile's file", ["ctrl-s"], .tools, argument: "FILE"),
@@ -101,9 +101,9 @@ public enum CommandTable {
     ]
 
     private static let share = [
-        entry(.copy, "Copy something of the exchange", ["c"], .share, short: "copy", argument: "WHAT"),
-        entry(.copyCurl, "Copy as cURL", ["C"], .share),
-        entry(.saveBody, "Save a body to a file", ["ctrl-o"], .share, argument: "FILE"),
+        entry(.copy, "Copy something of the exchange", ["c"], .share, short: "copy", argument: "WHAT [ID]"),
+        entry(.copyCurl, "Copy as cURL", ["C"], .share, argument: "ID"),
+        entry(.saveBody, "Save a body to a file", ["ctrl-o"], .share, argument: "[ID] FILE"),
         entry(.export, "Export the marked, or what the filter leaves", ["E"], .share, argument: "FORMAT FILE"),
     ]
 

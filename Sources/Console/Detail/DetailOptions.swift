@@ -51,6 +51,9 @@ public struct DetailOptions: Sendable, Hashable {
     /// Whether signs that are not ASCII may be used.
     public var isUnicode = true
 
+    /// Whether lengths are drawn as bars beside their numbers.
+    public var hasBars = true
+
     /// Creates the usual options for a part.
     public init(page: DetailPage = .overview) {
         self.page = page

@@ -57,6 +57,7 @@ public struct KeyFile: Sendable {
         guard let first = issues.first else { return }
         let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
         model.tell("\(first)\(more). The standard keys stay; sluice keys check says all.", .error)
+        model.notices[model.notices.count - 1].isPinned = true
     }
 
     /// Writes keys as such a file.
@@ -86,6 +87,9 @@ public struct KeyFile: Sendable {
         else { return false }
         return key.modifiers.isDisjoint(with: [.control, .alt])
     }
+
+    /// Keys that a terminal sends as others.
+    static let arrivesAs = ["ctrl-m": "enter", "ctrl-j": "enter", "ctrl-i": "tab", "ctrl-[": "esc"]
 
     private static func quoted(_ text: String) -> String {
         "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
@@ -169,6 +173,11 @@ private struct KeyFileReading {
             )
             return nil
         }
+        if let lost = known.first(where: { KeyFile.arrivesAs[$0.spelling] != nil }) {
+            let arrives = KeyFile.arrivesAs[lost.spelling] ?? ""
+            wrong(place, "'\(lost.spelling)' never arrives: a terminal sends \(arrives) for it")
+            return nil
+        }
         if KeyFile.isTyped(spelling, in: context) {
             wrong(place, "'\(spelling)' is text where one types; a key with ctrl- or alt- can mean a command")
             return nil
@@ -192,13 +201,9 @@ private struct KeyFileReading {
             wrong(place, "'\(name)' takes nothing after it, but has '\(argument.prefix(40))'")
             return nil
         }
-        if let argument, [.toggleTool, .panel, .ruleFromExchange].contains(command) {
-            let tool = argument.split(separator: " ").first.map(String.init) ?? ""
-            guard Tool(word: tool) != nil else {
-                let known = Tool.allCases.map(\.rawValue)
-                wrong(place, "there is no tool '\(tool.prefix(40))'\(PlacedValue.suggestion(for: tool, among: known))")
-                return nil
-            }
+        if let argument, let problem = command.problem(withArgument: argument) {
+            wrong(place, problem)
+            return nil
         }
         return .some(Keymap.Binding(command, argument))
     }

@@ -12,7 +12,7 @@ extension Console {
     ///   - input: where commands are read; the console ends with it.
     ///   - write: takes text, whole lines at a time.
     ///   - prepare: starts the proxy or opens the session; called once.
-    /// - Returns: whether the last command was done.
+    /// - Returns: whether all commands were done.
     /// - Throws: what `prepare` throws.
     public static func runLinear(
         _ source: ConsoleModel.Source,

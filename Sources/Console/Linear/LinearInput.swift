@@ -10,7 +10,8 @@ struct LinearInput {
     /// Whether no more bytes come.
     private(set) var hasEnded = false
     private var bytes: [UInt8] = []
-    private var lines: [String] = []
+    /// The lines; `nil` for one that was too long.
+    private var lines: [String?] = []
     private var taken = 0
     private var isSkipping = false
 
@@ -22,7 +23,9 @@ struct LinearInput {
     var isOver: Bool { hasEnded && taken == lines.count }
 
     /// The next whole line.
-    mutating func next() -> String? {
+    ///
+    /// - Throws: ``ConsoleFailure`` in place of a line that is too long.
+    mutating func next() throws(ConsoleFailure) -> String? {
         guard taken < lines.count else { return nil }
         defer {
             taken += 1
@@ -31,7 +34,10 @@ struct LinearInput {
                 taken = 0
             }
         }
-        return lines[taken]
+        guard let line = lines[taken] else {
+            throw ConsoleFailure("A line is longer than \(LinearInput.longestLine >> 20) MiB; it was left out.")
+        }
+        return line
     }
 
     /// Reads what is there; to be called where the descriptor can be read.
@@ -49,7 +55,7 @@ struct LinearInput {
     mutating func take(_ more: some Sequence<UInt8>) {
         for byte in more {
             if byte == 0x0A {
-                if !isSkipping { finishLine() }
+                if isSkipping { lines.append(nil) } else { finishLine() }
                 isSkipping = false
                 bytes.removeAll(keepingCapacity: true)
             } else if !isSkipping {
@@ -62,7 +68,7 @@ struct LinearInput {
     /// Says that no more bytes come; a last line without an end counts.
     mutating func end() {
         hasEnded = true
-        if !bytes.isEmpty, !isSkipping { finishLine() }
+        if isSkipping { lines.append(nil) } else if !bytes.isEmpty { finishLine() }
         bytes = []
     }
 

@@ -15,8 +15,8 @@ extension LinearLoop {
         case .rows(let count): tellRows(count)
         case .detail: tellDetail()
         case .selected:
-            guard let record = model.list.selectedRecord else { break }
-            say(LinearSentence.text(record, isMarked: model.marks.contains(record.id)))
+            guard !hasFailed, let record = model.list.selectedRecord else { break }
+            say(sentence(record))
         case .counts: tellCounts()
         case .structure:
             for (index, row) in model.structure.rows.enumerated() {
@@ -91,10 +91,18 @@ extension LinearLoop {
 
     // MARK: - Lists
 
+    private func sentence(_ record: ExchangeRecord) -> String {
+        LinearSentence.text(
+            record,
+            isMarked: model.marks.contains(record.id),
+            highlight: model.highlight(record)
+        )
+    }
+
     private func tellRows(_ count: Int) {
         for record in rows.reversed() {
             guard let record else { continue }
-            say(LinearSentence.text(record, isMarked: model.marks.contains(record.id)))
+            say(sentence(record))
         }
         rows = []
         tellCounts()
@@ -109,6 +117,12 @@ extension LinearLoop {
 
     private func tellDetail() {
         guard let document = model.detail.document, let id = model.detail.id, model.detail.isOpen else { return }
+        let page = model.detail.options.page
+        guard model.detail.pages.contains(page) else {
+            model.detail.options.page = .overview
+            let pages = model.detail.pages.map(\.rawValue).joined(separator: ", ")
+            return refuse("Exchange \(id) has no page '\(page.rawValue)'. There are: \(pages).")
+        }
         say("Exchange \(id), \(model.detail.options.page.rawValue):")
         for line in document.lines { say(line.plain) }
         let others = model.detail.pages.filter { $0 != model.detail.options.page }.map(\.rawValue)
@@ -125,7 +139,11 @@ extension LinearLoop {
 
     /// Writes how all is.
     func tellStatus() {
-        if !model.proxy.address.isEmpty { say("Listening on \(model.proxy.address).") }
+        if let problem = model.proxy.problem {
+            say(problem)
+        } else if !model.proxy.address.isEmpty {
+            say("Listening on \(model.proxy.address).")
+        }
         if let session = model.proxy.session ?? effects.services?.session { say("Session \(session).") }
         tellCounts()
         if !model.filter.applied.isEmpty { say("Filter \(model.filter.applied).") }
@@ -137,7 +155,6 @@ extension LinearLoop {
         if let preset = model.proxy.preset { say("Network: \(preset).") }
         if model.rules.isUnsaved { say("Changed rules are in no file.") }
         for hold in model.proxy.holds { say(LinearSentence.text(hold)) }
-        if let problem = model.proxy.problem { say("The proxy cannot be reached: \(problem)") }
     }
 
     // MARK: - Help
@@ -148,6 +165,7 @@ extension LinearLoop {
             for word in LinearWord.allCases { say(line(word)) }
             for entry in CommandTable.entries where !entry.command.needsScreen { say(line(entry)) }
             say("A word may be cut short as long as it is clear. # begins a remark.")
+            say("Sluice ends with 0 where every line was done, else with 1.")
             return
         }
         switch try LinearOrder(argument) {

@@ -36,6 +36,18 @@ extension LinearLoop {
         case .mark: return try mark(argument)
         case .editHold: return try editHold(argument)
         case .ruleFromExchange: return try draftRule(argument)
+        case .saveBody: return try saveBody(argument)
+        case .saveProfile:
+            let file = try argument.map(fileName)
+            return change { $0.perform(command, file) }
+        case .export:
+            let words = (argument ?? "").split(separator: " ", maxSplits: 1).map(String.init)
+            guard words.count > 1 else { break }
+            let file = try fileName(words[1])
+            return change { $0.perform(command, "\(words[0]) \(file)") }
+        case .highlight where argument == nil:
+            change { $0.perform(command, "") }
+            return say("No exchange is highlighted.")
         case .findInDetail: return try find(argument)
         case .next, .previous, .up, .down, .top, .bottom, .goTo: answer = .selected
         case .filter, .clearFilter, .searchBodies, .focusHost, .sort: answer = .counts
@@ -46,6 +58,9 @@ extension LinearLoop {
         case .page, .nextPage, .previousPage, .bodyForm, .stand: answer = .detail
         case .repeatRequest, .compose, .repeatAdvanced: yieldsToHolds = true
         default: break
+        }
+        if let argument, CommandTable.entry(command)?.argument.isEmpty != false {
+            throw ConsoleFailure("\(command.rawValue) takes nothing after it, but has '\(argument.prefix(40))'.")
         }
         change { $0.perform(command, argument) }
         if hasFailed { answer = Answer.none }
@@ -90,17 +105,14 @@ extension LinearLoop {
         } else if !words.isEmpty {
             model.detail.options.page = .overview
         }
+        guard let id = try exchange(words.first) else { return }
         answer = .detail
-        change { $0.perform(.open, words.first) }
+        change { $0.perform(.open, id.description) }
         if hasFailed { answer = Answer.none }
     }
 
     private func mark(_ argument: String?) throws {
-        guard let id = model.selected(argument), try effects.reader?.record(id) != nil else {
-            throw ConsoleFailure(
-                argument.map { "There is no exchange '\($0.prefix(40))'." } ?? "There is no exchange yet."
-            )
-        }
+        guard let id = try exchange(argument) else { return }
         if let index = model.marks.firstIndex(of: id) {
             model.marks.remove(at: index)
             say("\(id) is not marked any more.")
@@ -108,6 +120,42 @@ extension LinearLoop {
             model.marks.append(id)
             say("\(id) is marked.")
         }
+    }
+
+    /// The exchange of a number, or the selected one; `nil` where that was refused.
+    private func exchange(_ argument: String?) throws -> ExchangeID? {
+        var id: ExchangeID?
+        change { model in
+            id = model.selected(argument)
+            return []
+        }
+        guard let id else {
+            if !hasFailed { throw ConsoleFailure("There is no exchange yet.") }
+            return nil
+        }
+        guard try effects.reader?.record(id) != nil else {
+            throw ConsoleFailure("Exchange \(id) is not in this session.")
+        }
+        return id
+    }
+
+    /// A file's name: one word as a shell has it.
+    private func fileName(_ text: String) throws -> String {
+        let words = try HoldWords.words(text)
+        guard words.count == 1, let name = words.first, !name.isEmpty else {
+            throw ConsoleFailure("A file's name is one word; one with spaces stands in quotes.")
+        }
+        return name
+    }
+
+    /// Saves a body; before the file's name may stand the number of the exchange.
+    private func saveBody(_ argument: String?) throws {
+        let words = try HoldWords.words(argument ?? "")
+        guard let file = words.last, words.count <= 2 else {
+            throw ConsoleFailure("save-body needs [ID] FILE; a name with spaces stands in quotes.")
+        }
+        guard let id = try exchange(words.count > 1 ? words[0] : nil) else { return }
+        perform([.saveBody(id, path: file)])
     }
 
     private func find(_ argument: String?) throws {
@@ -160,9 +208,13 @@ extension LinearLoop {
 
     private func draftRule(_ argument: String?) throws {
         let words = (argument ?? "").split(separator: " ", maxSplits: 1).map(String.init)
-        guard words.count > 1, Int(words[1]) == nil else { return change { $0.perform(.ruleFromExchange, argument) } }
-        guard model.canSteer else { throw ConsoleFailure(model.whyNot(.panel) ?? "There is no proxy to steer.") }
+        guard words.count > 1 else { return change { $0.perform(.ruleFromExchange, argument) } }
+        if let reason = model.whyNot(.toggleTool) { throw ConsoleFailure(reason) }
         guard let tool = Tool(word: words[0]) else { return change { $0.perform(.ruleFromExchange, words[0]) } }
+        if Int64(words[1].drop { $0 == "#" }) != nil {
+            guard let id = try exchange(words[1]) else { return }
+            return perform([.draftRule(tool, id, level: 0)])
+        }
         let text = words[1].replacing("\\n", with: "\n")
         change { model in
             model.open(
@@ -181,7 +233,7 @@ extension LinearLoop {
     }
 
     private func changeRule(_ argument: String?, by key: Key, _ word: LinearWord) throws {
-        if let reason = model.whyNot(.panel) { throw ConsoleFailure(reason) }
+        if let reason = model.whyNot(.toggleTool) { throw ConsoleFailure(reason) }
         let words = (argument ?? "").split(separator: " ").map(String.init)
         guard words.count == 2, let tool = Tool(word: words[0]), let number = Int(words[1]) else {
             throw ConsoleFailure("\(word.rawValue) needs \(word.argument), for example: \(word.rawValue) block 1")

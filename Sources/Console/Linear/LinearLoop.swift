@@ -34,7 +34,13 @@ final class LinearLoop {
     /// Whether new exchanges are told.
     var isVerbose = true
     /// Whether the last line was in vain.
-    var hasFailed = false
+    var hasFailed = false {
+        didSet { hasEverFailed = hasEverFailed || hasFailed }
+    }
+    /// Whether a line was in vain.
+    private var hasEverFailed = false
+    /// Whether a signal ends it.
+    private var isInterrupted = false
     var hasEnded = false
     /// Whether a message that waits lets the line that is being done go on beside the next one.
     var yieldsToHolds = false
@@ -62,7 +68,7 @@ final class LinearLoop {
         self.write = write
     }
 
-    /// Runs until the input ends or `quit`; returns whether the last line was done.
+    /// Runs until the input ends or `quit`; returns whether all lines were done.
     func run() throws -> Bool {
         model.list.progress = 0
         perform([.setQuery(model.list.query, generation: 0)])
@@ -70,8 +76,13 @@ final class LinearLoop {
             let isSettled = settle()
             if isSettled, !isStarting {
                 finishAnswer()
-                if let line = input.next() {
-                    take(line)
+                do {
+                    if let line = try input.next() {
+                        take(line)
+                        continue
+                    }
+                } catch {
+                    refuse("\(error)")
                     continue
                 }
                 if input.isOver { break }
@@ -79,14 +90,15 @@ final class LinearLoop {
             wait(readsInput: isSettled && !isStarting)
         }
         if let failure { throw failure }
-        if !hasEnded, model.canSteer, model.rules.isUnsaved { say("Changed rules are in no file.") }
-        return !hasFailed
+        if !hasEnded || isInterrupted, model.canSteer, model.rules.isUnsaved { say("Changed rules are in no file.") }
+        return !hasEverFailed
     }
 
     /// Writes a line; signs that could drive a terminal are made visible.
     func say(_ line: String) {
         write(
-            line.split(separator: "\n", omittingEmptySubsequences: false).map { VisibleText.of(String($0)) + "\n" }
+            line.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+                .map { VisibleText.of(String($0)) + "\n" }
                 .joined()
         )
     }
@@ -123,7 +135,7 @@ final class LinearLoop {
         if signals == [.interrupt], answer != nil, !model.jobs.isEmpty {
             change { $0.perform(.cancel, nil) }
         } else if !signals.isEmpty {
-            hasEnded = true
+            (hasEnded, isInterrupted) = (true, true)
         }
     }
 
@@ -163,9 +175,11 @@ final class LinearLoop {
             isConnected = effects.services?.steering == nil
             if effects.reader == nil { awaited = LinearAwaited() }
         case .proxy(let status, let holds): return take(status, holds)
+        // Without a screen no terminal is handed anything: the text itself is the answer.
+        case .copied(let text, _): return say(text)
         case .proxyLost(let reason):
             isConnected = true
-            if model.proxy.problem == nil { say("The proxy cannot be reached: \(reason)") }
+            if model.proxy.problem == nil { say(reason) }
         case .desk(.rows(let generation, 0, let records)) where generation == model.list.generation:
             if case .rows(let count)? = answer, records.count >= min(count, model.list.total) {
                 rows = Array(records.prefix(count))
@@ -194,7 +208,7 @@ final class LinearLoop {
             case .quit: hasEnded = true
             case .redraw, .suspend: break
             case .externalEditor(let editor): edit(editor)
-            case .copyToTerminal(let text): say(text)
+            case .copy(let form, let id): effects.copy(form, id, asText: isatty(STDOUT_FILENO) == 0)
             default:
                 awaited.add(effect)
                 effects.perform(effect)

@@ -4,7 +4,7 @@ import Runner
 /// What linear mode says of an exchange or a message that waits: one sentence, to be read aloud.
 enum LinearSentence {
     /// An exchange: `12, POST api.example.com/login, 401, 230 milliseconds`.
-    static func text(_ record: ExchangeRecord, isMarked: Bool = false) -> String {
+    static func text(_ record: ExchangeRecord, isMarked: Bool = false, highlight: Int? = nil) -> String {
         var parts = [record.id.description, what(record), outcome(record)]
         if let grpc = record.grpc { parts.append("gRPC \(grpc.name ?? String(grpc.status))") }
         if record.kind == .webSocket {
@@ -14,6 +14,7 @@ enum LinearSentence {
         if !record.flags.isDisjoint(with: [.requestChanged, .responseChanged]) { parts.append("changed by a rule") }
         if record.flags.contains(.held) { parts.append("was held") }
         if isMarked { parts.append("marked") }
+        if let highlight { parts.append("highlight \(highlight)") }
         return VisibleText.of(parts.filter { !$0.isEmpty }.joined(separator: ", "))
     }
 
@@ -61,8 +62,10 @@ enum LinearSentence {
         case .inFlight: return status.isEmpty ? "on its way" : "\(status), on its way"
         case .complete: return status
         case .failed:
-            let reason = record.failure.map { ": \($0.message)" } ?? ""
-            return (status.isEmpty ? "failed" : "\(status), failed") + reason
+            let words = status.isEmpty ? "failed" : "\(status), failed"
+            guard let reason = record.failure?.message else { return words }
+            // The sentence goes on after it.
+            return "\(words): \(reason.hasSuffix(".") ? String(reason.dropLast()) : reason)"
         case .blocked: return status.isEmpty ? "denied by a rule" : "\(status), denied by a rule"
         case .interrupted: return "cut off"
         }

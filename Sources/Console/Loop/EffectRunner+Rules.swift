@@ -13,7 +13,8 @@ extension EffectRunner {
         case .setTool(let tool, let isOn): setTool(tool, isOn)
         case .draftRule(let tool, let id, let level): draftRule(tool, id, level)
         case .checkRule(let tool, let text, let replaced, let texts): checkRule(tool, text, replaced, texts)
-        case .applyRules(let texts): applyRules(texts)
+        case .loadRules: loadRules()
+        case .applyRules(let texts, let revision): applyRules(texts, madeFrom: revision)
         case .saveRules(let isForced): saveRules(isForced: isForced)
         case .saveCopy(let text, let path): saveCopy(text, path)
         default: break
@@ -31,22 +32,30 @@ extension EffectRunner {
 
     /// Reads the rules that are in force.
     func loadRules() {
-        steer { [inbox] in inbox.send(.rules(try await Self.texts($0))) }
+        steer { [inbox] steering in
+            let (texts, revision) = Self.texts(try await steering.ask(ControlRequest(.profileShow)))
+            inbox.send(.rules(texts, revision: revision))
+        }
     }
 
-    private static func texts(_ steering: Steering) async throws -> [RulesState.Text] {
-        let profiles = try await steering.ask(ControlRequest(.profileShow)).profiles ?? []
-        return profiles.map { RulesState.Text(file: $0.file, text: $0.text, isUnsaved: $0.isUnsaved) }
+    private static func texts(_ reply: ControlReply) -> (texts: [RulesState.Text], revision: String?) {
+        let profiles = reply.profiles ?? []
+        let texts = profiles.map { RulesState.Text(file: $0.file, text: $0.text, isUnsaved: $0.isUnsaved) }
+        return (texts, reply.rules)
     }
 
-    private func applyRules(_ texts: [RulesState.Text]) {
+    private func applyRules(_ texts: [RulesState.Text], madeFrom revision: String?) {
         steer { [inbox] steering in
             do {
                 let profiles = texts.map { ProfileState(file: $0.file, text: $0.text) }
-                let reply = try await steering.ask(ControlRequest(.profileApply, profiles: profiles))
-                inbox.send(.rulesApplied(try await Self.texts(steering), reply.message ?? ""))
+                let reply = try await steering.ask(
+                    ControlRequest(.profileApply, profiles: profiles, rules: revision)
+                )
+                let (texts, revision) = Self.texts(reply)
+                inbox.send(.rulesApplied(texts, reply.message ?? "", revision: revision))
             } catch {
-                inbox.send(.rulesRefused(try await Self.texts(steering), "\(error)"))
+                let (texts, revision) = Self.texts(try await steering.ask(ControlRequest(.profileShow)))
+                inbox.send(.rulesRefused(texts, "\(error)", revision: revision))
             }
         }
     }
@@ -55,7 +64,8 @@ extension EffectRunner {
         steer { [inbox] steering in
             do {
                 let reply = try await steering.ask(ControlRequest(.profileSave, isForced: isForced))
-                inbox.send(.rulesSaved(reply.saved ?? [], try await Self.texts(steering)))
+                let (texts, revision) = Self.texts(try await steering.ask(ControlRequest(.profileShow)))
+                inbox.send(.rulesSaved(reply.saved ?? [], texts, revision: revision))
             } catch {
                 inbox.send(isForced ? .said("\(error)", .error) : .rulesConflict("\(error)"))
             }

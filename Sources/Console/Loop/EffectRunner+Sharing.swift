@@ -22,12 +22,14 @@ extension EffectRunner {
 
     // MARK: - Copying
 
-    func copy(_ form: CopyForm, _ id: ExchangeID) {
+    /// Copies something of an exchange, or only hands it back as text.
+    func copy(_ form: CopyForm, _ id: ExchangeID, asText: Bool = false) {
         onReader { reader, inbox in
             guard let exchange = try reader.exchange(id) else {
                 return inbox.send(.said("Exchange \(id) is not in this session.", .error))
             }
             let text = try CopyText.text(form, exchange, reader)
+            if asText { return inbox.send(.copied(text, "")) }
             let way = try SystemClipboard.copy(text)
             switch way {
             case .tool(let name): inbox.send(.said("\(form.title) copied with \(name).", .info))
@@ -42,7 +44,9 @@ extension EffectRunner {
 
     func saveBody(_ id: ExchangeID, _ path: String) {
         onReader { reader, inbox in
-            guard let exchange = try reader.exchange(id) else { return }
+            guard let exchange = try reader.exchange(id) else {
+                return inbox.send(.said("Exchange \(id) is not in this session.", .error))
+            }
             let hasResponse = exchange.record.sizes.responseBody > 0 || exchange.record.sizes.requestBody == 0
             let side: BodySide = hasResponse ? .responseReceived : .requestReceived
             let file = try ExportFile(path)
@@ -93,7 +97,7 @@ extension EffectRunner {
                     source: reader,
                     form: .scriptFile,
                     files: BodyDirectory(
-                        path: request.path + ".bodies",
+                        path: ExportFile.expanded(request.path) + ".bodies",
                         referredToAs: (request.path as NSString).lastPathComponent + ".bodies"
                     ),
                     sink: file.write
@@ -144,7 +148,10 @@ final class ExportFile {
         guard !path.trimmingCharacters(in: .whitespaces).isEmpty else {
             throw ConsoleFailure("A file's name is needed.")
         }
-        let path = (path as NSString).expandingTildeInPath
+        guard path != "-", !path.hasPrefix("--") else {
+            throw ConsoleFailure("'\(path)' is no name of a file here; ./\(path) would be one.")
+        }
+        let path = ExportFile.expanded(path)
         self.path = path
         temporary = path + ".part"
         let folder = (path as NSString).deletingLastPathComponent
@@ -159,8 +166,16 @@ final class ExportFile {
 
     /// Whether there is a file of that name that holds something.
     static func isThere(_ path: String) -> Bool {
-        let facts = try? FileManager.default.attributesOfItem(atPath: (path as NSString).expandingTildeInPath)
+        let facts = try? FileManager.default.attributesOfItem(atPath: expanded(path))
         return facts?[.type] as? FileAttributeType == .typeRegular && (facts?[.size] as? Int ?? 0) > 0
+    }
+
+    /// A name with the user's own folder in place of `~`.
+    static func expanded(_ path: String) -> String {
+        guard path == "~" || path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else {
+            return (path as NSString).expandingTildeInPath
+        }
+        return home + path.dropFirst()
     }
 
     deinit { try? FileManager.default.removeItem(atPath: temporary) }

@@ -112,7 +112,7 @@ final class EffectRunner: Sendable {
         case .copy(let form, let id): copy(form, id)
         case .saveBody(let id, let path): saveBody(id, path)
         case .export(let request): export(request)
-        case .setTool, .draftRule, .checkRule, .applyRules, .saveRules, .saveCopy: performOnRules(effect)
+        case .setTool, .loadRules, .draftRule, .checkRule, .applyRules, .saveRules, .saveCopy: performOnRules(effect)
         case .openHold(let id): openHold(id)
         case .decide(let ids, let decision): decide(ids, decision)
         case .openRequest(let id): openRequest(id)

@@ -111,6 +111,11 @@ public struct ConsoleModel: Sendable {
         return key ?? (isLinear ? command.rawValue : ":\(command.rawValue)")
     }
 
+    /// The number of the highlight that an exchange matches.
+    func highlight(_ record: ExchangeRecord) -> Int? {
+        highlights.first { $0.filter.decides(record) == true }?.number
+    }
+
     /// Tells the user something, and keeps it among the messages.
     public mutating func tell(_ text: String, _ kind: Notice.Kind = .info) {
         notices.append(Notice(text: text, kind: kind, at: now))
@@ -153,6 +158,8 @@ public struct Notice: Sendable, Hashable {
     public var kind: Kind
     /// When: microseconds since 1970.
     public var at: Int64
+    /// Whether it stands in the status line until a key is pressed.
+    var isPinned = false
 }
 
 /// Something that runs beside the screen.

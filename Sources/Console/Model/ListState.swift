@@ -24,6 +24,8 @@ public struct ListState: Sendable {
     public var selected = 0
     /// The selected exchange.
     public var selectedID: ExchangeID?
+    /// The exchange that is being gone to; where it is not in the list, that is told.
+    var sought: ExchangeID?
     /// Whether what is being looked for is opened once it is found.
     var opensWhenFound = false
     /// When unfinished rows were last read again.

@@ -55,6 +55,8 @@ public struct RulesState: Sendable {
 
     /// The texts, in the order in which they are in force.
     public var texts: [Text] = []
+    /// The proxy's name for these texts; `nil` where it has told none.
+    public var revision: String?
     /// The texts before each change, the newest last.
     public var past: [[Text]] = []
     /// Whether the console ends once the rules are in their files.

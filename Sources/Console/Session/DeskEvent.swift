@@ -8,8 +8,8 @@ public enum DeskEvent: Sendable {
     /// Rows of the list, by distance from its end: the first one is the row at `first`, each further one a row away from
     /// the end; `nil` for a number that has no record.
     case rows(generation: Int, first: Int, [ExchangeRecord?])
-    /// Where an exchange is in the list, or the nearest one, as a distance from the list's end; `nil` for nowhere.
-    case position(generation: Int, id: ExchangeID, index: Int?)
+    /// Where an exchange is in the list.
+    case position(generation: Int, id: ExchangeID, ListPlace)
     /// Where the next row of a kind is, as a distance from the list's end; `nil` where there is none that way.
     case found(generation: Int, index: Int?, JumpKind)
     /// The children of a node of the structure, as far as they are counted.
@@ -18,6 +18,16 @@ public enum DeskEvent: Sendable {
     case summary(SessionSummary)
     /// Something could not be read; in words for the user.
     case failed(String)
+}
+
+/// Where an exchange is in a list; rows are counted from the list's end.
+public enum ListPlace: Hashable, Sendable {
+    /// In this row.
+    case row(Int)
+    /// Not in the list; this row is the nearest one, where the list is in the order of numbers.
+    case nowhere(nearest: Int?)
+    /// Not in the list so far, which is still being filled.
+    case unknown
 }
 
 /// How far a list has come.

@@ -13,6 +13,8 @@ struct DeskList: Sendable {
     private(set) var isFiltered = false
     /// Whether the list is ordered by something else than the number.
     private(set) var isSorted = false
+    /// Whether a pass has filled it, or was stopped, so that what is not in it will not come from there.
+    var isFilled = false
     private var isReversed = false
     /// Matches that the pass found, newest first.
     private var older = NumberList()
@@ -24,6 +26,7 @@ struct DeskList: Sendable {
     /// Begins the list of another query.
     mutating func begin(_ query: ListQuery, generation: Int) {
         self.generation = generation
+        isFilled = false
         isFiltered = !query.wholeFilter.matchesEverything || !(query.bodyText ?? "").isEmpty
         isSorted = query.sort.map { $0.column != .id } ?? false
         isReversed = query.sort.map { $0.column == .id && $0.isDescending } ?? false
@@ -58,6 +61,13 @@ struct DeskList: Sendable {
         if isSorted { return sorted.firstIndex(of: number).map { sorted.count - 1 - $0 } }
         let place = min(newerPlace(of: number), matchCount - 1)
         return isReversed ? matchCount - 1 - place : place
+    }
+
+    /// Where an exchange is, as far as the list is filled.
+    func position(of number: Int64) -> ListPlace {
+        let place = place(of: number)
+        if let place, self.number(last: place) == number { return .row(place) }
+        return isFilled ? .nowhere(nearest: place) : .unknown
     }
 
     /// How many of the list are newer than a number.

@@ -42,11 +42,9 @@ final class DeskPager {
             guard let numbers else { return }
             deliver(.rows(generation: generation, first: rows.lowerBound, records(numbers)))
         case .locate(let id, let generation):
-            let place = list.value.withLock { list -> Int?? in
-                list.generation == generation ? .some(list.place(of: id.number)) : nil
-            }
+            let place = list.value.withLock { $0.generation == generation ? $0.position(of: id.number) : nil }
             guard let place else { return }
-            deliver(.position(generation: generation, id: id, index: place))
+            deliver(.position(generation: generation, id: id, place))
         }
     }
 

@@ -218,7 +218,11 @@ final class DeskWorker {
     func tellStatus(force: Bool = false) {
         let now = DispatchTime.now().uptimeNanoseconds
         guard force || now - lastStatusTime >= 100_000_000 || isFirstPage else { return }
-        let total = list.value.withLock { $0.generation == generation ? $0.count : nil }
+        let total = list.value.withLock { list -> Int? in
+            guard list.generation == generation else { return nil }
+            if pass == nil { list.isFilled = true }
+            return list.count
+        }
         guard let total else { return }
         var status = ListStatus(
             generation: generation,

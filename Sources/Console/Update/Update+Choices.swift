@@ -18,7 +18,8 @@ extension ConsoleModel {
         case .palette:
             return ("Commands", CommandTable.entries.map { paletteItem($0) } + Tool.allCases.flatMap { toolItems($0) })
         case .jump:
-            return ("] and [ go to", JumpChoice.allCases.map { .init($0.rawValue, $0.rawValue) })
+            let title = "\(way(to: .next)) and \(way(to: .previous)) go to"
+            return (title, JumpChoice.allCases.map { .init($0.rawValue, $0.rawValue) })
         case .copy: return ("Copy", CopyForm.allCases.map { .init($0.rawValue, $0.title) })
         case .export:
             let what = marks.isEmpty ? "\(list.total) in the list" : "\(marks.count) marked"

@@ -49,12 +49,12 @@ extension ConsoleModel {
             return withArgument(command, argument, "Filter of what is to be coloured; empty for none") {
                 $0.setHighlight($1)
             }
-        case .mark: return mark()
+        case .mark: return mark(argument)
         case .compare: return compare(argument)
         case .jumpKind: return argument.map { chooseJump($0) } ?? pick(.jump)
         case .next: return jump(forward: true)
         case .previous: return jump(forward: false)
-        case .why: return selectedID.map { [.why($0)] } ?? []
+        case .why: return selected(argument).map { [.why($0)] } ?? []
         case .cancel: return cancelJobs()
         case .toggleTool: return argument.map { toggleTool($0) } ?? pick(.tool(.toggleTool))
         case .panel: return argument.map { openPanel($0) } ?? pick(.tool(.panel))
@@ -69,7 +69,7 @@ extension ConsoleModel {
         case .cancelHold: return decide(.cancel, argument)
         case .abort: return decide(.abort, argument)
         case .copy: return argument.map { copy($0) } ?? pick(.copy)
-        case .copyCurl: return copy(CopyForm.curl.rawValue)
+        case .copyCurl: return selected(argument).map { [.copy(.curl, $0)] } ?? []
         case .saveBody:
             return withArgument(command, argument, "File for the body") { model, path in
                 model.selectedID.map { [.saveBody($0, path: path)] } ?? []
@@ -98,30 +98,35 @@ extension ConsoleModel {
         case .open, .mark, .why, .copy, .copyCurl, .saveBody, .compare:
             return list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil
         case .repeatRequest, .compose, .repeatAdvanced:
-            if selectedID == nil { return "There is no exchange yet." }
-            return isLive && canSteer ? nil : "Requests are sent through a running proxy; this is a recording."
-        case .ruleFromExchange:
-            if !canSteer { return steeringProblem }
-            return selectedID == nil ? "There is no exchange yet." : nil
-        case .toggleTool, .panel, .preset, .saveProfile, .undo: return canSteer ? nil : steeringProblem
-        case .holds, .editHold, .execute, .executeAll, .cancelHold, .abort:
-            if !canSteer { return steeringProblem }
-            return proxy.holds.isEmpty ? "No message waits." : nil
+            if case .recorded = source { return "Requests are sent through a running proxy; this is a recording." }
+            return steeringProblem ?? (selectedID == nil ? "There is no exchange yet." : nil)
+        case .ruleFromExchange: return steeringProblem ?? (selectedID == nil ? "There is no exchange yet." : nil)
+        case .toggleTool, .preset, .saveProfile, .undo: return steeringProblem
+        case .panel: return lookingProblem
+        case .holds: return lookingProblem ?? (proxy.holds.isEmpty ? "No message waits." : nil)
+        case .editHold, .execute, .executeAll, .cancelHold, .abort:
+            return steeringProblem ?? (proxy.holds.isEmpty ? "No message waits." : nil)
         case .follow where !isLive: return "This is a recording: nothing new comes."
         case .follow, .next, .previous, .sort, .export: return list.total == 0 ? "There is no exchange here." : nil
         case .findInDetail, .findNext:
             if case .report? = overlays.last { return nil }
-            return detail.isOpen ? nil : "Nothing is open; Enter opens the selected exchange."
+            return detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange."
         case .bodyForm, .stand, .fold, .nextPage, .previousPage:
-            return detail.isOpen ? nil : "Nothing is open; Enter opens the selected exchange."
+            return detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange."
         case .cancel: return jobs.isEmpty ? "Nothing runs that could be stopped." : nil
         default: return nil
         }
     }
 
-    private var steeringProblem: String {
+    /// Why the proxy cannot be asked anything; `nil` where it can.
+    private var lookingProblem: String? {
         if case .recorded = source { return "This is a recording: there is no proxy to steer." }
-        return "Attached with --view: the proxy can be looked at only."
+        return proxy.problem
+    }
+
+    /// Why nothing can be changed at the proxy; `nil` where it can.
+    private var steeringProblem: String? {
+        lookingProblem ?? (canSteer ? nil : "Attached with --view: looking only.")
     }
 
     /// Does something with an argument, or asks for it.
@@ -146,14 +151,15 @@ extension ConsoleModel {
         return []
     }
 
-    /// The selected exchange, or the one of that number.
-    func selected(_ argument: String?) -> ExchangeID? {
-        guard let argument else { return selectedID }
-        return Int64(argument.drop { $0 == "#" }).map { ExchangeID($0) }
+    /// The selected exchange, or the one of that number; told where it is none.
+    mutating func selected(_ argument: String?) -> ExchangeID? {
+        argument.map { number($0) } ?? selectedID
     }
 
     /// The exchange that commands are about: the open one where the detail has the keys, else the selected one.
     public var selectedID: ExchangeID? {
-        context == .detail ? detail.id : list.selectedRecord?.id ?? list.selectedID
+        if context == .detail { return detail.id }
+        // Without a screen nobody sees a row take another one's place.
+        return isLinear ? list.selectedID ?? list.selectedRecord?.id : list.selectedRecord?.id ?? list.selectedID
     }
 }

@@ -32,7 +32,9 @@ extension ConsoleModel {
     /// Ends the console; asks only where something would be lost.
     mutating func quit() -> [Effect] {
         var losses: [String] = []
-        if canSteer, source != .demo, rules.isUnsaved { losses.append("changed rules that are in no file") }
+        if canSteer, proxy.problem == nil, source != .demo, rules.isUnsaved {
+            losses.append("changed rules that are in no file")
+        }
         if case .live = source, !proxy.holds.isEmpty {
             losses.append(proxy.holds.count == 1 ? "a message that waits" : "\(proxy.holds.count) messages that wait")
         }

@@ -11,17 +11,9 @@ extension ConsoleModel {
             take(records, from: first)
             if list.selectedID == nil || list.isFollowing { list.selectedID = list.rows[list.selected]?.id }
             return openFound() + followDetail()
-        case .position(let generation, let id, let index):
+        case .position(let generation, let id, let place):
             guard generation == list.generation else { return [] }
-            guard let index else {
-                tell("Exchange \(id) is not in the list.", .error)
-                return []
-            }
-            guard list.selectedID == id || list.selectedID == nil else { return [] }
-            list.selected = min(max(0, index), max(0, list.total - 1))
-            list.isFollowing = list.isFollowing && index == 0
-            reveal()
-            return loadRows()
+            return take(place, of: id)
         case .found(let generation, let index, _):
             jobs.removeAll { $0.id == .find }
             guard generation == list.generation else { return [] }
@@ -48,6 +40,40 @@ extension ConsoleModel {
         }
     }
 
+    private mutating func take(_ place: ListPlace, of id: ExchangeID) -> [Effect] {
+        let isSought = list.sought == id
+        guard isSought || list.selectedID == id else { return [] }
+        let index: Int
+        switch place {
+        // It is asked again once the list is filled.
+        case .unknown: return []
+        case .row(let row):
+            index = row
+            if isSought { (list.selectedID, list.isFollowing) = (id, false) }
+        case .nowhere(let nearest):
+            if isSought {
+                list.sought = nil
+                tell("Exchange \(id) is not in the list.", .error)
+                return []
+            }
+            // One that is open stays the one that commands are about, though the list does not show it.
+            if !detail.isOpen || detail.id != id { list.selectedID = nil }
+            guard let nearest else { return [] }
+            index = nearest
+        }
+        list.sought = nil
+        list.selected = min(max(0, index), max(0, list.total - 1))
+        list.isFollowing = list.isFollowing && index == 0
+        reveal()
+        return loadRows() + followDetail()
+    }
+
+    /// Asks where the exchanges are that the list was asked for while it was being filled.
+    private func locateAgain() -> [Effect] {
+        let kept = list.isFollowing ? nil : list.selectedID
+        return [list.sought ?? kept].compactMap { $0.map { .locate($0, generation: list.generation) } }
+    }
+
     /// Opens what was looked for, where that was asked meanwhile, as soon as its row is known.
     private mutating func openFound() -> [Effect] {
         guard list.opensWhenFound, list.selectedRecord != nil, !jobs.contains(where: { $0.id == .find }) else {
@@ -62,6 +88,7 @@ extension ConsoleModel {
         // While a pass runs backwards, it is older rows that come; they move nothing.
         let isQuiet = list.progress == nil && status.progress == nil && list.query.sort == nil
         let grown = isQuiet ? status.total - list.total : 0
+        let isFilled = list.progress != nil && status.progress == nil
         list.total = status.total
         isGrowing = isGrowing || list.sessionTotal > 0 && status.sessionTotal > list.sessionTotal
         list.sessionTotal = status.sessionTotal
@@ -82,7 +109,7 @@ extension ConsoleModel {
         // Where there is room, the newest rows are on the screen as well, though another one is selected.
         list.bottom = min(max(0, list.bottom), max(0, list.total - max(1, Layout(self).listRows)))
         let structure = view == .structure && status.progress == nil ? loadStructure() : []
-        return loadRows(always: true) + structure
+        return loadRows(always: true) + structure + (isFilled ? locateAgain() : [])
     }
 
     private mutating func take(progress: Double?) {
@@ -103,6 +130,7 @@ extension ConsoleModel {
         let kept = list.isFollowing ? nil : list.selectedID
         list.query = query
         list.generation = generation
+        list.sought = nil
         list.rows = [:]
         list.total = 0
         list.bottom = 0

@@ -27,12 +27,14 @@ extension ConsoleModel {
         detail.options.width = detailWidth
         detail.options.isUnicode = look.isUnicode
         detail.options.isLive = isLive
+        detail.options.hasBars = !isLinear
+        detail.options.showsPreview = !isLinear
         return [.detail(id, detail.options, generation: detail.generation)]
     }
 
     /// Shows the selected exchange, where another one is open.
     mutating func followDetail() -> [Effect] {
-        guard detail.isOpen, context != .detail, let record = list.selectedRecord else { return [] }
+        guard !isLinear, detail.isOpen, context != .detail, let record = list.selectedRecord else { return [] }
         let isUnfinished = detail.id == record.id && record.state == .inFlight
         guard detail.id != record.id || detail.document == nil || isUnfinished else { return [] }
         return loadDetail(of: record.id)

@@ -12,6 +12,11 @@ extension ConsoleModel {
     /// What a key does in the list of those that wait; `nil` where the key is none of its own.
     mutating func take(_ key: Key, holds selected: Int) -> [Effect]? {
         guard proxy.holds.indices.contains(selected) else { return nil }
+        if let reason = whyNot(.execute) {
+            guard ["x", "c", "a", "D", "X", "e"].contains(key.spelling) || key.code == .enter else { return nil }
+            tell(reason, .error)
+            return []
+        }
         let id = proxy.holds[selected].id
         switch (key.code, key.modifiers) {
         case (.enter, []), (.character("e"), []): return [.openHold(id)]
@@ -38,6 +43,11 @@ extension ConsoleModel {
             return proxy.holds[selected].id
         }
         guard let argument else {
+            // Without a screen nobody sees which one is meant.
+            if isLinear, proxy.holds.count > 1 {
+                tell("Several messages wait, name one: \(proxy.holds.map(\.id).joined(separator: ", ")).", .error)
+                return nil
+            }
             let own = selectedID.map { "\($0.number)." } ?? "-"
             return (proxy.holds.first { $0.id.hasPrefix(own) } ?? proxy.holds.first)?.id
         }

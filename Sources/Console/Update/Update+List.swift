@@ -58,6 +58,7 @@ extension ConsoleModel {
         let row = min(max(0, row), max(0, list.total - 1))
         if !keepsFollowing { list.isFollowing = list.isFollowing && row == 0 && list.selected == 0 }
         list.opensWhenFound = false
+        list.sought = nil
         list.selected = row
         list.selectedID = list.rows[row]?.id
         reveal()
@@ -112,10 +113,12 @@ extension ConsoleModel {
     /// Opens what is selected: an exchange, a branch, a fold.
     mutating func open(_ argument: String?) -> [Effect] {
         if let argument {
-            let effects = go(to: argument)
+            guard let id = number(argument) else { return [] }
             detail.isOpen = true
             isDetailFocused = true
-            return effects + loadDetail()
+            list.isFollowing = false
+            list.selectedID = id
+            return [.locate(id, generation: list.generation)] + loadDetail(of: id)
         }
         if context == .detail { return toggleFold() }
         if view == .structure { return openBranch() }
@@ -160,14 +163,18 @@ extension ConsoleModel {
 
     /// Goes to the row of an exchange.
     mutating func go(to word: String) -> [Effect] {
+        guard let id = number(word) else { return [] }
+        list.sought = id
+        return [.locate(id, generation: list.generation)]
+    }
+
+    /// The exchange that a number names; told where it is none.
+    mutating func number(_ word: String) -> ExchangeID? {
         guard let number = Int64(word.drop { $0 == "#" }), number > 0 else {
             tell("'\(word.prefix(40))' is no number of an exchange.", .error)
-            return []
+            return nil
         }
-        list.isFollowing = false
-        list.selectedID = ExchangeID(number)
-        detail.id = ExchangeID(number)
-        return [.locate(ExchangeID(number), generation: list.generation)]
+        return ExchangeID(number)
     }
 
     /// Follows the newest exchange, or stays where it is.
@@ -187,7 +194,14 @@ extension ConsoleModel {
         }
         var query = list.query
         let isSame = query.sort?.column == column
-        let isDescending = words.contains("desc") || (isSame && query.sort?.isDescending == false)
+        if let other = words.dropFirst().first(where: { !["asc", "desc"].contains($0) }) {
+            tell("The order is 'asc' or 'desc', not '\(other.prefix(40))'.", .error)
+            return []
+        }
+        let turns = isSame && query.sort?.isDescending == false && !words.contains("asc")
+        let isDescending = words.contains("desc") || turns
+        // The screen has a sign for it beside the column's name.
+        if isLinear { tell("Sorted by \(column.rawValue), \(isDescending ? "descending" : "ascending").") }
         query.sort = column == .id && !isDescending ? nil : SortOrder(column: column, isDescending: isDescending)
         return ask(query)
     }
@@ -206,15 +220,15 @@ extension ConsoleModel {
         return []
     }
 
-    /// Marks the selected exchange, or takes the mark away, and goes on to the next row.
-    mutating func mark() -> [Effect] {
-        guard let id = selectedID else { return [] }
+    /// Marks an exchange, or takes the mark away; after the selected one, goes on to the next row.
+    mutating func mark(_ argument: String?) -> [Effect] {
+        guard let id = selected(argument) else { return [] }
         if let index = marks.firstIndex(of: id) {
             marks.remove(at: index)
         } else {
             marks.append(id)
         }
-        return view == .sequence ? move(by: 1) : []
+        return view == .sequence && argument == nil ? move(by: 1) : []
     }
 
     // MARK: - Sequence and structure

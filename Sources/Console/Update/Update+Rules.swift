@@ -10,12 +10,10 @@ extension ConsoleModel {
         let words = word.split(separator: " ").map(String.init)
         guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return unknownTool(word) }
         guard let state = proxy.tool(tool), state.rules > 0 else {
-            if tool == .throttle { return pick(.preset) }
-            if let effects = switchOnWhole(tool) { return effects }
-            tell(
-                "\(tool.title) has no rules yet; \(panelKeys(tool)) opens its panel, a \(tool.letter) makes one.",
-                .error
-            )
+            if !isLinear, tool == .throttle { return pick(.preset) }
+            if words.dropFirst().first != "off", let effects = switchOnWhole(tool) { return effects }
+            let (panel, rule) = (way(to: .panel, of: tool), way(to: .ruleFromExchange, of: tool))
+            tell("\(tool.title) has no rules yet; \(panel) opens its panel, \(rule) makes one.", .error)
             return []
         }
         let isOn = words.count > 1 ? words[1] == "on" : !state.isOn
@@ -31,8 +29,10 @@ extension ConsoleModel {
         return (isSwitchedOff ? [.setTool(tool, isOn: true)] : []) + apply(changed)
     }
 
-    private func panelKeys(_ tool: Tool) -> String {
-        keymap.keys(for: .panel, argument: tool.rawValue, in: .list).first ?? ":"
+    /// How a command is given for a tool.
+    private func way(to command: Command, of tool: Tool) -> String {
+        let key = isLinear ? nil : keymap.keys(for: command, argument: tool.rawValue, in: .list).first
+        return key ?? "\(isLinear ? "" : ":")\(command.rawValue) \(tool.rawValue)"
     }
 
     private mutating func unknownTool(_ word: String) -> [Effect] {
@@ -53,6 +53,16 @@ extension ConsoleModel {
 
     /// What a key does in a panel; `nil` where the key is none of the panel's own.
     mutating func take(_ key: Key, in panel: PanelState) -> [Effect]? {
+        let before = self
+        guard let effects = change(by: key, in: panel) else { return nil }
+        guard let reason = whyNot(.toggleTool) else { return effects }
+        self = before
+        tell(reason, .error)
+        return []
+    }
+
+    /// What a key changes in a panel; `nil` where the key is none of the panel's own.
+    private mutating func change(by key: Key, in panel: PanelState) -> [Effect]? {
         let rules = panelRules(panel.tool)
         let selected = rules.indices.contains(panel.selected) ? rules[panel.selected] : nil
         switch (key.code, key.modifiers) {
@@ -106,12 +116,41 @@ extension ConsoleModel {
         }
     }
 
+    // MARK: - What is in force
+
+    /// Notes the rules that are in force.
+    mutating func takeIn(_ texts: [RulesState.Text], _ revision: String?) {
+        rules.texts = texts
+        rules.revision = revision
+        proxy.preset = RuleEditing.preset(in: texts)
+    }
+
+    /// Notes the rules that are in force, which may have been changed elsewhere.
+    mutating func takeOver(_ texts: [RulesState.Text], _ revision: String?) {
+        let before = rules.texts
+        takeIn(texts, revision)
+        guard before.map(\.file) != texts.map(\.file) || before.map(\.text) != texts.map(\.text) else { return }
+        // What was before is not to be put back over the others' changes.
+        rules.past = []
+        for index in overlays.indices {
+            guard case .editor(var editor) = overlays[index], case .rule(let tool, let replaced?) = editor.purpose
+            else {
+                continue
+            }
+            // The rule that is being edited may stand elsewhere now; where it is gone, it becomes a new one.
+            let old = RuleEditing.rules(of: tool, in: before).map(\.rule.yaml)
+            let now = panelRules(tool).firstIndex { old.indices.contains(replaced) && $0.yaml == old[replaced] }
+            editor.purpose = .rule(tool, replaces: now)
+            overlays[index] = .editor(editor)
+        }
+    }
+
     /// Puts changed rules in force, so that they can be taken back.
     mutating func apply(_ texts: [RulesState.Text]) -> [Effect] {
         guard texts != rules.texts else { return [] }
         rules.past.append(rules.texts)
         if rules.past.count > 100 { rules.past.removeFirst() }
-        return [.applyRules(texts)]
+        return [.applyRules(texts, madeFrom: rules.revision)]
     }
 
     mutating func undoRules() -> [Effect] {
@@ -121,7 +160,8 @@ extension ConsoleModel {
         }
         // A text that was not there before has no rules again.
         let gone = rules.texts.filter { now in !texts.contains { $0.file == now.file } }
-        return [.applyRules(texts + gone.map { RulesState.Text(file: $0.file, text: "version: 1\n") })]
+        let emptied = gone.map { RulesState.Text(file: $0.file, text: "version: 1\n") }
+        return [.applyRules(texts + emptied, madeFrom: rules.revision)]
     }
 
     /// Puts a preset in force for everything, or `off`.

@@ -4,13 +4,15 @@ import Terminal
 
 /// Copying, exporting, comparing, sending again.
 extension ConsoleModel {
+    /// Copies something of the selected exchange, or of the one whose number follows.
     mutating func copy(_ word: String) -> [Effect] {
-        guard let form = CopyForm(rawValue: word.lowercased()) else {
+        let words = word.split(separator: " ", maxSplits: 1).map(String.init)
+        guard let form = words.first.flatMap({ CopyForm(rawValue: $0.lowercased()) }) else {
             let all = CopyForm.allCases.map(\.rawValue).joined(separator: ", ")
             tell("'\(word.prefix(40))' cannot be copied. There are: \(all).", .error)
             return []
         }
-        return selectedID.map { [.copy(form, $0)] } ?? []
+        return selected(words.count > 1 ? words[1] : nil).map { [.copy(form, $0)] } ?? []
     }
 
     /// Exports; the words are a form and a file.
@@ -53,11 +55,16 @@ extension ConsoleModel {
         )
     }
 
-    /// Compares the selected exchange with the marked one, or with the one of that number.
+    /// Compares the selected exchange with the marked one, or with the one of that number; on lines, where what is marked is
+    /// what was said last, the marked one with the one of that number.
     mutating func compare(_ argument: String?) -> [Effect] {
-        guard let current = selectedID else { return [] }
-        let other = argument.flatMap { Int64($0.drop { $0 == "#" }) }.map { ExchangeID($0) }
-        guard let other = other ?? marks.last(where: { $0 != current }) else {
+        guard let named = selected(argument), let selected = selectedID else { return [] }
+        let marked = marks.last { $0 != named }
+        if isLinear, argument != nil, let marked {
+            return [.compare(marked, named, width: max(20, size.width - 6))]
+        }
+        let current = selected
+        guard let other = argument == nil ? marked : named, other != current else {
             tell("Mark the exchange to compare with first: \(way(to: .mark)) marks it.", .error)
             return []
         }

@@ -13,20 +13,20 @@ extension ConsoleModel {
         case .desk(let event): return take(event)
         case .ready(let authority): proxy.authorityPath = authority
         case .proxy(let status, let holds): return take(status, holds)
-        case .proxyLost(let reason): proxy.problem = reason
-        case .rules(let texts):
-            rules.texts = texts
-            proxy.preset = RuleEditing.preset(in: texts)
-        case .rulesApplied(let texts, let words):
-            rules.texts = texts
-            proxy.preset = RuleEditing.preset(in: texts)
+        case .proxyLost(let reason):
+            proxy.problem = reason.replacing("\n", with: " ")
+            proxy.holds = []
+            proxy.tools = []
+        case .rules(let texts, let revision): takeOver(texts, revision)
+        case .rulesApplied(let texts, let words, let revision):
+            takeIn(texts, revision)
             tell(words)
-        case .rulesRefused(let before, let words):
-            rules.texts = before
+        case .rulesRefused(let texts, let words, let revision):
             _ = rules.past.popLast()
+            takeOver(texts, revision)
             tell(words, .error)
-        case .rulesSaved(let files, let texts):
-            rules.texts = texts
+        case .rulesSaved(let files, let texts, let revision):
+            takeIn(texts, revision)
             tell("The rules are in \(files.joined(separator: ", ")).")
             if rules.endsWhenSaved { return [.quit] }
         case .rulesConflict(let words):
@@ -112,7 +112,7 @@ extension ConsoleModel {
                 overlays[index] = .holds(selected: min(selected, max(0, holds.count - 1)))
             }
         }
-        return []
+        return status.rules == rules.revision ? [] : [.loadRules]
     }
 
     // MARK: - Input
@@ -136,6 +136,7 @@ extension ConsoleModel {
     }
 
     mutating func take(_ key: Key) -> [Effect] {
+        for index in notices.indices { notices[index].isPinned = false }
         let prefix = pendingKey
         pendingKey = nil
         if prefix == nil {

@@ -91,7 +91,7 @@ enum StatusView {
         screen.fill(rect, style: theme.bar)
         let right = right(model)
         let room = max(0, rect.width - TextWidth.columns(right))
-        if let notice = model.notices.last, model.now - notice.at < Notice.shown {
+        if let notice = model.notices.last, notice.isPinned || model.now - notice.at < Notice.shown {
             let style = notice.kind == .error ? theme.style(.failure).on(theme.bar.background) : theme.bar.with(.bold)
             let used = screen.write(" \(notice.text) ", x: rect.x, y: rect.y, style: style, limit: rect.width)
             guard used <= room else { return }

@@ -104,7 +104,8 @@ enum EmptyView {
         } else if model.list.progress == nil, model.list.query.filter.conjuncts.count > 1 {
             blocks[0].append([Span("Each term alone fits some; no exchange fits all of them.")])
         }
-        blocks.append([[Span("/", .key), Span(" edits the filter, "), Span("\\", .key), Span(" takes it away.")]])
+        let (edit, clear) = (model.way(to: .filter), model.way(to: .clearFilter))
+        blocks.append([[Span(edit, .key), Span(" edits the filter, "), Span(clear, .key), Span(" takes it away.")]])
         return blocks
     }
 
@@ -112,6 +113,7 @@ enum EmptyView {
         let address = model.proxy.address
         let port = address.split(separator: ":").last.map(String.init) ?? "8080"
         let authority = model.proxy.authorityPath
+        let trust = model.way(to: .trust)
         let phone =
             PhonePage.address(address).map { "proxy: this machine, port \(port); then open \($0)" }
             ?? "start with --listen 0.0.0.0:\(port) --allow NETWORK, so that it reaches this machine"
@@ -119,8 +121,8 @@ enum EmptyView {
             [
                 [Span("Waiting for traffic on \(address).", .heading)],
                 [
-                    Span("?", .key), Span(" help  "), Span(":", .key), Span(" all commands  "), Span("!", .key),
-                    Span(" how to trust it"),
+                    Span(model.way(to: .help), .key), Span(" help  "), Span(model.way(to: .palette), .key),
+                    Span(" all commands  "), Span(trust, .key), Span(" how to trust it"),
                 ],
             ],
             [[Span("curl", .label)]]
@@ -134,7 +136,7 @@ enum EmptyView {
                 + shellLines(["http_proxy=http://\(address)", "https_proxy=http://\(address)"], after: "export", model),
             [
                 [Span("a browser", .label)],
-                [Span("  HTTP proxy \(address); then trust the certificate: ! says how", .string)],
+                [Span("  HTTP proxy \(address); then trust the certificate: \(trust) says how", .string)],
             ],
             [[Span("a phone", .label)], [Span("  \(phone)", .string)]],
         ]

@@ -116,12 +116,8 @@ enum SequenceView {
     /// `*` marked, a number for a highlight.
     private static func signs(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
         let mark = model.marks.contains(record.id) ? "*" : ""
-        let number = highlight(record, model).map { "\($0)" } ?? ""
+        let number = model.highlight(record).map { "\($0)" } ?? ""
         return mark + (number.isEmpty ? "" : number + ":")
-    }
-
-    private static func highlight(_ record: ExchangeRecord, _ model: ConsoleModel) -> Int? {
-        model.highlights.first { $0.filter.decides(record) == true }?.number
     }
 
     private static func host(_ record: ExchangeRecord, _ width: Int) -> String {
@@ -214,7 +210,7 @@ enum SequenceView {
     // MARK: - Styles
 
     private static func background(_ record: ExchangeRecord?, _ model: ConsoleModel) -> Style {
-        guard let record, let number = highlight(record, model) else { return .plain }
+        guard let record, let number = model.highlight(record) else { return .plain }
         return model.look.theme.highlight(number)
     }
 

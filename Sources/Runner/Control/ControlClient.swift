@@ -120,12 +120,17 @@ public struct ControlClient: Sendable {
 
     private func explain(_ failure: ControlSocket.Failure) -> StartFailure {
         switch failure {
-        case .refused: StartFailure("Nobody listens at \(path).", hint: ControlClient.startHint)
+        case .refused: StartFailure("Nobody listens at \(path).", hint: ControlClient.startHint, isGone: true)
         case .timeout: StartFailure("The Sluice at \(path) does not answer.")
         case .gone:
-            StartFailure("The Sluice at \(path) closed the connection.", hint: "It is stopping, or is not yours.")
+            StartFailure(
+                "The Sluice at \(path) closed the connection.",
+                hint: "It is stopping, or is not yours.",
+                isGone: true
+            )
         case .tooLong: StartFailure("The reply from \(path) is too long; that is no Sluice.")
-        case .system(let code): StartFailure("\(path) cannot be asked: \(String(cString: strerror(code))).")
+        case .system(let code):
+            StartFailure("\(path) cannot be asked: \(String(cString: strerror(code))).", isGone: code == ENOENT)
         }
     }
 }

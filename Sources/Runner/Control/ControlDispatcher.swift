@@ -42,7 +42,7 @@ final class ControlDispatcher: Sendable {
         case .holdAbort: try await decide(request, .abort, &reply)
         case .profileReload:
             reply.message = try await target.reloadProfile(discardsEdits: request.isForced ?? false)
-        case .profileShow: reply.profiles = await target.profiles()
+        case .profileShow: (reply.profiles, reply.rules) = await target.profiles()
         case .profileApply: try await apply(request, &reply)
         case .profileSave:
             reply.saved = try await target.saveProfiles(request.files, isForced: request.isForced ?? false)
@@ -65,8 +65,8 @@ final class ControlDispatcher: Sendable {
         if let unnamed = profiles.first(where: { $0.file.isEmpty || $0.file.utf8.contains(0) }) {
             throw ControlFailure("'\(unnamed.file)' is no name of a file.")
         }
-        reply.message = try await target.applyProfiles(profiles.map(\.source))
-        reply.profiles = await target.profiles()
+        reply.message = try await target.applyProfiles(profiles.map(\.source), madeFrom: request.rules)
+        (reply.profiles, reply.rules) = await target.profiles()
     }
 
     // MARK: - Holds

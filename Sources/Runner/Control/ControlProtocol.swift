@@ -65,7 +65,7 @@ public struct ControlRequest: Codable, Sendable, Hashable {
     enum CodingKeys: String, CodingKey, CaseIterable {
         case command, tool, tools
         case isOn = "on"
-        case id, ids, edit, profiles, files
+        case id, ids, edit, profiles, files, rules
         case isForced = "force"
     }
 
@@ -87,6 +87,9 @@ public struct ControlRequest: Codable, Sendable, Hashable {
     public var profiles: [ProfileState]?
     /// With `profile.save`: the files; all that are not saved where it is left out.
     public var files: [String]?
+    /// With `profile.apply`: the `rules` of the reply or the status that the texts were made from; where others are in
+    /// force they are refused.
+    public var rules: String?
     /// With `profile.save` and `profile.reload`: whether to do it though something is lost.
     ///
     /// That is what others have written to the file meanwhile, or edits that are not saved.
@@ -102,6 +105,7 @@ public struct ControlRequest: Codable, Sendable, Hashable {
         edit: HoldEdit? = nil,
         profiles: [ProfileState]? = nil,
         files: [String]? = nil,
+        rules: String? = nil,
         isForced: Bool? = nil
     ) {
         self.command = command
@@ -112,6 +116,7 @@ public struct ControlRequest: Codable, Sendable, Hashable {
         self.edit = edit
         self.profiles = profiles
         self.files = files
+        self.rules = rules
         self.isForced = isForced
     }
 
@@ -133,6 +138,7 @@ public struct ControlRequest: Codable, Sendable, Hashable {
         edit = try members.decodeIfPresent(HoldEdit.self, forKey: .edit)
         profiles = try members.decodeIfPresent([ProfileState].self, forKey: .profiles)
         files = try members.decodeIfPresent([String].self, forKey: .files)
+        rules = try members.decodeIfPresent(String.self, forKey: .rules)
         isForced = try members.decodeIfPresent(Bool.self, forKey: .isForced)
     }
 }
@@ -141,7 +147,7 @@ public struct ControlRequest: Codable, Sendable, Hashable {
 public struct ControlReply: Codable, Sendable, Hashable {
     enum CodingKeys: String, CodingKey {
         case isOK = "ok"
-        case error, hint, status, tools, holds, hold, decided, gone, profiles, saved, message
+        case error, hint, status, tools, holds, hold, decided, gone, profiles, rules, saved, message
     }
 
     /// Whether it was done.
@@ -164,6 +170,8 @@ public struct ControlReply: Codable, Sendable, Hashable {
     public var gone: [String]?
     /// The profile's files with the texts that are in force.
     public var profiles: [ProfileState]?
+    /// The name of those texts, another one after each change.
+    public var rules: String?
     /// The files that were written.
     public var saved: [String]?
     /// What was done, in words.
@@ -204,6 +212,8 @@ public struct ControlStatus: Codable, Sendable, Hashable {
     public var tools: [ToolState]
     /// How many messages wait for a decision.
     public var holds: Int
+    /// The name of the rules' texts that are in force, another one after each change; `nil` from an older Sluice.
+    public var rules: String?
 
     /// Puts a status together.
     public init(
@@ -214,7 +224,8 @@ public struct ControlStatus: Codable, Sendable, Hashable {
         session: String? = nil,
         profiles: [String] = [],
         tools: [ToolState] = [],
-        holds: Int = 0
+        holds: Int = 0,
+        rules: String? = nil
     ) {
         self.version = version
         self.address = address
@@ -224,6 +235,7 @@ public struct ControlStatus: Codable, Sendable, Hashable {
         self.profiles = profiles
         self.tools = tools
         self.holds = holds
+        self.rules = rules
     }
 }
 

@@ -27,14 +27,17 @@ public protocol ControlTarget: Sendable {
     /// - Returns: what has changed, in words.
     /// - Throws: ``ControlFailure`` with what is wrong; the old rules then stay.
     func reloadProfile(discardsEdits: Bool) async throws -> String
-    /// The files of the profile with the texts that are in force, in their order.
-    func profiles() async -> [ProfileState]
+    /// The files of the profile with the texts that are in force, in their order, and a name for all of them.
+    func profiles() async -> (states: [ProfileState], revision: String)
     /// Puts texts in force without writing them; files that are not named stay as they are.
     ///
-    /// - Parameter texts: the texts and their files.
+    /// - Parameters:
+    ///   - texts: the texts and their files.
+    ///   - revision: the name of what the texts were made from; where something else is in force they are refused. `nil`
+    ///     for whatever is in force.
     /// - Returns: what has changed, in words.
     /// - Throws: ``ControlFailure`` with what is wrong; the old rules then stay.
-    func applyProfiles(_ texts: [ProfileSource]) async throws -> String
+    func applyProfiles(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> String
     /// Writes texts that are in force to their files.
     ///
     /// - Parameters:

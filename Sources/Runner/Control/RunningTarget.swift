@@ -26,7 +26,8 @@ struct RunningTarget: ControlTarget {
             session: session,
             profiles: await rules.profile?.sources.map(\.file) ?? [],
             tools: await rules.tools,
-            holds: holds.all.count
+            holds: holds.all.count,
+            rules: await rules.revision
         )
         status.recordingProblem = recordingProblem()
         return status
@@ -74,10 +75,10 @@ struct RunningTarget: ControlTarget {
         return RulesDifference(before: before, after: after).description
     }
 
-    func profiles() async -> [ProfileState] { await rules.states }
+    func profiles() async -> (states: [ProfileState], revision: String) { await rules.current }
 
-    func applyProfiles(_ texts: [ProfileSource]) async throws -> String {
-        let difference = try await RunningTarget.inWords { try await rules.apply(texts) }
+    func applyProfiles(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> String {
+        let difference = try await RunningTarget.inWords { try await rules.apply(texts, madeFrom: revision) }
         await onProfileFiles()
         return difference.description
     }

@@ -16,8 +16,16 @@ public struct Steering: Sendable {
         let queue = DispatchQueue(label: "sluice.steering")
         send = { request in
             try await withCheckedThrowingContinuation { (answer: CheckedContinuation<ControlReply, any Error>) in
-                queue.async { answer.resume(with: Result { try client.ask(request) }) }
+                queue.async { answer.resume(with: Result { try Steering.ask(client, request) }) }
             }
+        }
+    }
+
+    private static func ask(_ client: ControlClient, _ request: ControlRequest) throws -> ControlReply {
+        do {
+            return try client.ask(request)
+        } catch  where error.isGone {
+            throw ControlFailure("The proxy has ended.")
         }
     }
 

@@ -40,6 +40,16 @@ public enum RequestArchive {
         }
     }
 
+    /// Refuses a file that is there and begins neither as a session nor as a HAR.
+    public static func requireSession(_ path: String) throws(StartFailure) {
+        // What cannot be read is told by whoever opens it.
+        guard let handle = FileHandle(forReadingAtPath: path),
+            let start = try? handle.read(upToCount: 15) ?? Data(),
+            start != Data("SQLite format 3".utf8)
+        else { return }
+        throw StartFailure("\(path) is neither a Sluice session nor a HAR.")
+    }
+
     /// A session begins with SQLite's own mark; whatever begins like JSON is taken for a HAR.
     public static func isHAR(_ path: String) throws -> Bool {
         guard let handle = FileHandle(forReadingAtPath: path), let start = try? handle.read(upToCount: 64) else {

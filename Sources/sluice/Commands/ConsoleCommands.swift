@@ -48,6 +48,7 @@ struct Open: AsyncParsableCommand {
     func run() async throws {
         try Screen.require(linear)
         if try RequestArchive.isHAR(session) { return try await openArchive() }
+        try RequestArchive.requireSession(session)
         let reader = try SessionQuery.open(session)
         let path = reader.path
         try await Screen.run(.recorded(name: path), linear) { _ in ConsoleServices(session: path) }
@@ -122,7 +123,7 @@ enum Screen {
         guard !isThere, !linear.isWanted else { return }
         throw StartFailure(
             "The console needs a terminal.",
-            hint: "sluice list, show and export print a session without one.",
+            hint: "--linear takes commands as lines; sluice list, show and export print a session without one.",
             isUsage: true
         )
     }

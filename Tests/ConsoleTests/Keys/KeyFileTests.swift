@@ -53,6 +53,13 @@ struct KeyFileTests {
             ("keys: { list: { ctrl-: down } }", "is no key"),
             ("keys: { list: { a b c: down } }", "is no key"),
             ("keys: { list: { x: toggle throtle } }", "there is no tool 'throtle' (did you mean 'throttle'?)"),
+            ("keys: { list: { x: page respnse } }", "there is no page 'respnse' (did you mean 'response'?)"),
+            ("keys: { list: { x: sort colour } }", "there is no column 'colour'"),
+            ("keys: { list: { x: view tree } }", "there is no view 'tree'"),
+            ("keys: { list: { x: export pdf } }", "there is no form 'pdf'"),
+            ("keys: { list: { x: go home } }", "'home' is no number of an exchange"),
+            ("keys: { list: { ctrl-j: down } }", "'ctrl-j' never arrives: a terminal sends enter for it"),
+            ("keys: { list: { g ctrl-i: down } }", "'ctrl-i' never arrives: a terminal sends tab for it"),
             ("keys: { list: { x: down 3 } }", "'down' takes nothing after it"),
             ("keys: { list: { ctrl-x: down, ctrl-X: up } }", "the key 'ctrl-x' is given twice"),
             ("keys: { list: { a: down } }", "'a' means a command and begins 'a "),
@@ -75,5 +82,11 @@ struct KeyFileTests {
         KeyFile("keys: { list: { x: dwn, y: dwn } }", file: "keys.yaml").configure(&model)
         #expect(model.notices.map(\.text).joined().contains("(and 1 more). The standard keys stay"))
         #expect(model.keymap == .standard)
+        // It stands there until somebody has seen it.
+        _ = model.update(.tick(ModelFixture.now))
+        func status() -> String { String(ConsoleView.draw(model).text.split(separator: "\n").suffix(2).joined()) }
+        #expect(status().contains("there is no command 'dwn'"))
+        model.press("up")
+        #expect(!status().contains("there is no command 'dwn'"))
     }
 }

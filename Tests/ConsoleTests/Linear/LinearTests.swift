@@ -26,20 +26,21 @@ struct LinearTests {
         #expect(error?.description.contains("repeat, repeat-advanced") == true)
     }
 
-    @Test("Lines come in any pieces, with either end; the last needs none; one that is too long is left out")
-    func input() {
+    @Test("Lines come in any pieces, with either end; the last needs none; one that is too long is refused")
+    func input() throws {
         var input = LinearInput(descriptor: -1)
         input.take("one\r\ntw".utf8)
-        #expect(input.next() == "one")
-        #expect(input.next() == nil)
+        #expect(try input.next() == "one")
+        #expect(try input.next() == nil)
         input.take("o\n\nthree".utf8)
-        #expect(input.next() == "two")
-        #expect(input.next() == "")
+        #expect(try input.next() == "two")
+        #expect(try input.next() == "")
         input.take([UInt8](repeating: 0x61, count: LinearInput.longestLine + 1))
         input.take("b\nfour".utf8)
         #expect(!input.isOver)
         input.end()
-        #expect(input.next() == "four")
+        #expect(throws: ConsoleFailure.self) { try input.next() }
+        #expect(try input.next() == "four")
         #expect(input.isOver)
     }
 
@@ -92,7 +93,7 @@ struct LinearTests {
         }
         #expect(
             LinearSentence.text(failed, isMarked: true)
-                == "12, POST bad.example:81/, failed: bad.example refused the connection., under 1 millisecond, marked"
+                == "12, POST bad.example:81/, failed: bad.example refused the connection, under 1 millisecond, marked"
         )
         let hostile = try record("https://a.example/") { $0.method = "G\u{1B}[2JT" }
         #expect(!LinearSentence.text(hostile).contains("\u{1B}"))

@@ -94,8 +94,12 @@ final class DeskFixture {
     func place(of number: Int64) throws -> Int? {
         desk.locate(ExchangeID(number), generation: generation)
         return try events.next { event -> Int?? in
-            guard case .position(generation, ExchangeID(number), let index) = event else { return nil }
-            return .some(index)
+            guard case .position(generation, ExchangeID(number), let place) = event else { return nil }
+            return switch place {
+            case .row(let row): .some(row)
+            case .nowhere(let nearest): .some(nearest)
+            case .unknown: .some(nil)
+            }
         }
     }
 

@@ -1,8 +1,9 @@
-import Console
 import HTTPModel
 import NIOCore
 import Recording
 import Testing
+
+@testable import Console
 
 @Suite("A desk's list")
 struct DeskListTests {
@@ -14,6 +15,19 @@ struct DeskListTests {
         #expect(try fixture.numbers(2) == [5, 6])
         #expect(try fixture.place(of: 5) == 1)
         #expect(try fixture.place(of: 100) == 0)
+    }
+
+    @Test("says that an exchange is not in it only once it is filled")
+    func position() {
+        var list = DeskList()
+        list.begin(ListQuery(), generation: 1)
+        list.bounds = 1...3
+        #expect(list.position(of: 2) == .row(1))
+        #expect(list.position(of: 7) == .unknown)
+        list.isFilled = true
+        #expect(list.position(of: 7) == .nowhere(nearest: 0))
+        list.begin(ListQuery(), generation: 2)
+        #expect(list.position(of: 7) == .unknown)
     }
 
     @Test("of an empty session is empty, and grows")

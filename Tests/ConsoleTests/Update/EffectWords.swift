@@ -14,6 +14,7 @@ extension Effect {
         case .setTool(let tool, let isOn): "\(tool.rawValue) \(isOn ? "on" : "off")"
         case .draftRule(let tool, let id, let level): "draft \(tool.rawValue) \(id.number) \(level)"
         case .checkRule(let tool, _, let replaced, _): "check \(tool.rawValue) \(replaced.map { "\($0)" } ?? "new")"
+        case .loadRules: "load rules"
         case .applyRules: "apply rules"
         case .saveRules(let isForced): isForced ? "save rules over" : "save rules"
         case .compare(let left, let right, _): "compare \(left.number) \(right.number)"

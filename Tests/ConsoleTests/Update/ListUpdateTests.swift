@@ -65,7 +65,7 @@ struct ListUpdateTests {
         let old = generation - 1
         _ = model.update(.desk(.list(ListStatus(generation: old, total: 99, sessionTotal: 99))))
         _ = model.update(.desk(.rows(generation: old, first: 0, ModelFixture.plain(3))))
-        _ = model.update(.desk(.position(generation: old, id: ExchangeID(1), index: 3)))
+        _ = model.update(.desk(.position(generation: old, id: ExchangeID(1), .row(3))))
         _ = model.update(.desk(.found(generation: old, index: 2, .error)))
         let level = StructureLevel(node: StructureNode(), generation: old, children: [])
         _ = model.update(.desk(.structure(level)))
@@ -104,7 +104,11 @@ struct ListUpdateTests {
         model.press("#")
         model.type("7")
         #expect(model.press("enter").words == ["locate 7 #0"])
-        _ = model.update(.desk(.position(generation: 0, id: ExchangeID(7), index: 13)))
+        _ = model.update(.desk(.position(generation: 0, id: ExchangeID(7), .row(13))))
+        #expect(model.list.selected == 13)
+        _ = model.perform(.goTo, "77")
+        _ = model.update(.desk(.position(generation: 0, id: ExchangeID(77), .nowhere(nearest: 0))))
+        #expect(model.told == "Exchange 77 is not in the list.")
         #expect(model.list.selected == 13)
         #expect(model.perform(.goTo, "seven").isEmpty)
         #expect(model.told == "'seven' is no number of an exchange.")
@@ -180,6 +184,9 @@ struct ListUpdateTests {
         model.press("G", "up", "up")
         #expect(model.press("=").words == ["compare 4 3"])
         #expect(model.perform(.compare, "#1").words == ["compare 1 3"])
+        model.isLinear = true
+        #expect(model.perform(.compare, "2").words == ["compare 4 2"])
+        model.isLinear = false
         model.press("G", "up", "space")
         #expect(model.marks.isEmpty)
     }

@@ -17,7 +17,31 @@ struct RulesUpdateTests {
     }
 
     private func applied(_ effects: [Effect]) -> String? {
-        effects.lazy.compactMap { if case .applyRules(let texts) = $0 { texts.first?.text } else { nil } }.first
+        effects.lazy.compactMap { if case .applyRules(let texts, _) = $0 { texts.first?.text } else { nil } }.first
+    }
+
+    @Test func `rules that were changed elsewhere are taken over, and an edit says what it was made from`() {
+        var model = console(.attached(canSteer: true))
+        let tools = [ToolState(name: "block", isOn: true, rules: 2, enabled: 1)]
+        var status = ModelFixture.status(tools)
+        status.rules = "r2"
+        #expect(model.update(.proxy(status, [])).words == ["load rules"])
+        _ = model.perform(.panel, "block")
+        model.press("down", "enter")
+        let added = ModelFixture.rules.replacing("block:\n", with: "block:\n  - at: new.example\n")
+        _ = model.update(.rules([.init(file: "rules.yaml", text: added)], revision: "r2"))
+        #expect(model.update(.proxy(status, [])).isEmpty)
+        #expect(model.panelRules(.block).count == 3)
+        // The editor goes on with the rule that it was opened for.
+        let purpose = model.overlays.last.flatMap { if case .editor(let editor) = $0 { editor.purpose } else { nil } }
+        #expect(purpose == .rule(.block, replaces: 2))
+        let revisions = model.perform(.preset, "3g").compactMap {
+            if case .applyRules(_, let from) = $0 { from } else { nil }
+        }
+        #expect(revisions == ["r2"])
+        _ = model.update(.rulesRefused([.init(file: "rules.yaml", text: "version: 1")], "No.", revision: "r3"))
+        #expect(model.rules.past.isEmpty)
+        #expect(model.rules.revision == "r3")
     }
 
     @Test func `a small letter switches a tool that has rules`() {
@@ -156,8 +180,27 @@ struct RulesUpdateTests {
         #expect(model.press("b").isEmpty)
         #expect(model.told == "This is a recording: there is no proxy to steer.")
         model = console(.attached(canSteer: false))
+        #expect(model.press("b").isEmpty)
+        #expect(model.told == "Attached with --view: looking only.")
         #expect(model.press("B").isEmpty)
-        #expect(model.told == "Attached with --view: the proxy can be looked at only.")
+        #expect(model.overlays.count == 1)
+        model.notices = []
+        #expect(model.press("d").isEmpty)
+        #expect(model.told == "Attached with --view: looking only.")
+        #expect(model.panelRules(.block).count == 2)
+        model.press("esc")
+        #expect(model.press("p").isEmpty)
+        #expect(model.told == "Attached with --view: looking only.")
+    }
+
+    @Test func `where the proxy has ended nothing of it is offered`() {
+        var model = console(.attached(canSteer: true))
+        _ = model.update(.proxyLost("The proxy has ended."))
+        for command: Command in [.toggleTool, .panel, .ruleFromExchange, .repeatRequest, .holds, .abort, .saveProfile] {
+            #expect(model.whyNot(command) == "The proxy has ended.")
+        }
+        #expect(StatusView.left(model).hasPrefix("The proxy has ended."))
+        #expect(model.whyNot(.copy) == nil)
     }
 }
 
@@ -192,6 +235,16 @@ struct HoldsUpdateTests {
         #expect(model.overlays.isEmpty)
         #expect(model.press("X").isEmpty)
         #expect(model.told == "No message waits.")
+    }
+
+    @Test func `on lines a decision names its message where several wait`() {
+        var model = console()
+        model.isLinear = true
+        #expect(model.perform(.abort, nil).isEmpty)
+        #expect(model.told == "Several messages wait, name one: 7.1, 8.1.")
+        #expect(model.perform(.execute, "8").words == ["execute 8.1"])
+        _ = model.update(.proxy(ModelFixture.status(), Array(model.proxy.holds.prefix(1))))
+        #expect(model.perform(.abort, nil).words == ["abort 7.1"])
     }
 
     @Test func `an edited message goes on as it was edited`() {

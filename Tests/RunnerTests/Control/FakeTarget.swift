@@ -67,9 +67,10 @@ final class FakeTarget: ControlTarget {
         }
     }
 
-    func profiles() async -> [ProfileState] { state.withLock { $0.profiles } }
+    func profiles() async -> (states: [ProfileState], revision: String) { state.withLock { ($0.profiles, "r1") } }
 
-    func applyProfiles(_ texts: [ProfileSource]) async throws -> String {
+    func applyProfiles(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> String {
+        guard revision ?? "r1" == "r1" else { throw ControlFailure("The rules were changed elsewhere meanwhile.") }
         state.withLock { $0.profiles = texts.map { ProfileState(file: $0.file, text: $0.text, isUnsaved: true) } }
         return "1 rule added"
     }

@@ -115,7 +115,14 @@ extension RunningTargetTests {
         try await run(Self.block("old")) { running in
             _ = try await running.ask(ControlRequest(.toolSet, tools: ["mirror"], isOn: false))
             let edited = ProfileState(file: running.profile, text: Self.block("old", "new"))
-            let reply = try await running.ask(ControlRequest(.profileApply, profiles: [edited]))
+            let before = try await running.ask(ControlRequest(.profileShow)).rules
+            let reply = try await running.ask(ControlRequest(.profileApply, profiles: [edited], rules: before))
+            // Another one who has made his from what was in force before does not throw these away.
+            await #expect(throws: StartFailure.self) {
+                let other = ProfileState(file: running.profile, text: Self.block("other"))
+                _ = try await running.ask(ControlRequest(.profileApply, profiles: [other], rules: before))
+            }
+            #expect(try await running.ask(ControlRequest(.status)).status?.rules == reply.rules)
             #expect(reply.message == "1 rule added" && reply.profiles?.map(\.isUnsaved) == [true])
             #expect(try await running.get(origin, "/new").hasPrefix("HTTP/1.1 403"))
             #expect(try String(contentsOfFile: running.profile, encoding: .utf8) == Self.block("old"))

@@ -17,12 +17,12 @@ struct Waterfall {
         let end = max(phases.last.map { $0.start + $0.length } ?? 0, timings.total ?? 0)
         let width = max(10, writer.options.width - writer.margin - 46)
         for phase in phases {
+            let bar = writer.options.hasBars ? bar(phase, end, width, writer.options.isUnicode) + "  " : ""
             writer.add(
                 [
                     Span(phase.name.filled(to: 8) + " ", .label),
-                    Span(Measures.duration(phase.length).aligned(to: 9) + "  ", .number),
-                    Span(bar(phase, end, width, writer.options.isUnicode), .success),
-                    Span("  " + phase.explanation, .faint),
+                    Span(Measures.duration(phase.length).aligned(to: 9) + "  ", .number), Span(bar, .success),
+                    Span(phase.explanation, .faint),
                 ],
                 wraps: false
             )
