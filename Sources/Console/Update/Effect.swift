@@ -21,7 +21,8 @@ public enum Effect: Sendable {
     case setTool(Tool, isOn: Bool)
     case draftRule(Tool, ExchangeID, level: Int)
     case checkRule(Tool, text: String, replaces: Int?, [RulesState.Text])
-    case applyRules([RulesState.Text])
+    case applyRules([RulesState.Text], String)
+    case reloadRules
     case saveRules(isForced: Bool)
     case saveCopy(String, path: String)
     case openHold(String)

@@ -50,7 +50,7 @@ extension ConsoleModel {
         do {
             plan = try RepeatPlan(words)
         } catch {
-            tell("\(error)".replacing("\n", with: " "), .error)
+            tell("\(error)", .error)
             return []
         }
         let host = list.selectedRecord?.url.host ?? ""

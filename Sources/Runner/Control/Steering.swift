@@ -16,7 +16,7 @@ public struct Steering: Sendable {
         let queue = DispatchQueue(label: "sluice.steering")
         send = { request in
             try await withCheckedThrowingContinuation { (answer: CheckedContinuation<ControlReply, any Error>) in
-                queue.async { answer.resume(with: Result { try client.ask(request) }) }
+                queue.async { answer.resume(with: Result { try client.reply(to: request) }) }
             }
         }
     }
@@ -27,7 +27,9 @@ public struct Steering: Sendable {
     /// - Throws: ``ControlFailure`` or ``StartFailure`` where it was refused, or nobody answers.
     public func ask(_ request: ControlRequest) async throws -> ControlReply {
         let reply = try await send(request)
-        guard reply.isOK else { throw ControlFailure(reply.error ?? "Sluice refused.", hint: reply.hint ?? "") }
+        guard reply.isOK else {
+            throw ControlFailure(reply.error ?? "Sluice refused.", hint: reply.hint ?? "", conflict: reply.conflict)
+        }
         return reply
     }
 }
