@@ -27,7 +27,7 @@ extension EndToEnd.Consoles {
             try await console.screen.send(Keys.enter + "nonsense")
             try await console.screen.send(Keys.control("s"), waitFor: "a header field needs a colon")
             try await console.screen.send(String(repeating: "\u{7F}", count: 9))
-            try await console.screen.send(Keys.control("s"), waitFor: "The message is on its way as edited.")
+            try await console.screen.send(Keys.control("s"))
             // The rule holds the response as well. The list may have been empty between the two, and have closed; else
             // nothing is selected in it.
             try await console.screen.row(containing: "HELD", "response")

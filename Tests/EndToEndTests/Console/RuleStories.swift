@@ -123,7 +123,7 @@ extension EndToEnd.Consoles {
             try await console.screen.send("q", waitFor: "Changed rules are in no file.")
             try console.scratch.write("profile.yaml", "version: 1\n# theirs\n")
             try await console.screen.send("s", waitFor: "take what is in the file")
-            #expect(!console.screen.text.contains("force"))
+            #expect(!console.screen.text.contains("\"force\""))
             try await console.screen.send("o")
             #expect(try await console.screen.exitStatus() == 0)
             #expect(console.profile.contains("block:"), "\(console.profile)")
