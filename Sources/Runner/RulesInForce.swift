@@ -253,10 +253,11 @@ actor RulesInForce {
                 now = nil
             }
             if let now, now != disk[identity], now != text.text, !isForced {
+                let isNew = disk[identity] == nil
                 throw ControlFailure(
-                    disk[identity] == nil
-                        ? "\(text.file) is there already." : "\(text.file) was changed since it was read.",
-                    hint: "Overwrite it with \"force\":true, or take what is in it: profile.reload with \"force\":true."
+                    "\(text.file) \(isNew ? "is there already" : "was changed since it was read").",
+                    hint: "Overwrite it with \"force\":true, or take what it says: profile.reload with \"force\":true.",
+                    conflict: isNew ? .exists : .changed
                 )
             }
             if now != text.text { try ProfileFile.write(text.text, to: text.file) }

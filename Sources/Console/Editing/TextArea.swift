@@ -22,15 +22,20 @@ public struct TextArea: Sendable, Hashable {
     /// The text as it was before each change, the newest last; neighbouring characters count as one change.
     private var past: [(lines: [String], cursor: Position)] = []
     private var isTyping = false
+    private let original: [String]
 
     /// Begins with a text.
     public init(_ text: String) {
         lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }.map(String.init)
         if lines.isEmpty { lines = [""] }
+        original = lines
     }
 
     /// The text with line feeds between the lines.
     public var text: String { lines.joined(separator: "\n") }
+
+    /// Whether the text is another than the one that it began with.
+    public var isChanged: Bool { lines != original }
 
     public static func == (left: TextArea, right: TextArea) -> Bool {
         left.lines == right.lines && left.cursor == right.cursor && left.top == right.top
@@ -79,6 +84,13 @@ public struct TextArea: Sendable, Hashable {
         new[last] += after
         lines.replaceSubrange(cursor.line...cursor.line, with: new)
         cursor = Position(line: cursor.line + last, column: column)
+    }
+
+    /// Takes another text for the whole; one change to undo.
+    public mutating func replace(with text: String) {
+        keep(isTyping: false)
+        lines = TextArea(text).lines
+        move(line: cursor.line, column: cursor.column)
     }
 
     /// Puts the cursor somewhere; beyond the ends it stays at the end.

@@ -14,7 +14,8 @@ extension EffectRunner {
         case .draftRule(let tool, let id, let level): draftRule(tool, id, level)
         case .checkRule(let tool, let text, let replaced, let texts): checkRule(tool, text, replaced, texts)
         case .loadRules: loadRules()
-        case .applyRules(let texts, let revision): applyRules(texts, madeFrom: revision)
+        case .applyRules(let texts, let words, let revision): applyRules(texts, words, madeFrom: revision)
+        case .reloadRules: reloadRules()
         case .saveRules(let isForced): saveRules(isForced: isForced)
         case .saveCopy(let text, let path): saveCopy(text, path)
         default: break
@@ -44,15 +45,25 @@ extension EffectRunner {
         return (texts, reply.rules)
     }
 
-    private func applyRules(_ texts: [RulesState.Text], madeFrom revision: String?) {
+    private func applyRules(_ texts: [RulesState.Text], _ words: String, madeFrom revision: String?) {
+        let profiles = texts.map { ProfileState(file: $0.file, text: $0.text) }
+        changeRules(ControlRequest(.profileApply, profiles: profiles, rules: revision)) { message in
+            // What became of other rules is not in the words.
+            message.contains("shadowed") ? "\(words) (\(message))" : words
+        }
+    }
+
+    /// Takes what is in the profile's files, whatever was changed here.
+    private func reloadRules() {
+        changeRules(ControlRequest(.profileReload, isForced: true)) { "The rules are those of the file: \($0)." }
+    }
+
+    private func changeRules(_ request: ControlRequest, _ words: @escaping @Sendable (String) -> String) {
         steer { [inbox] steering in
             do {
-                let profiles = texts.map { ProfileState(file: $0.file, text: $0.text) }
-                let reply = try await steering.ask(
-                    ControlRequest(.profileApply, profiles: profiles, rules: revision)
-                )
-                let (texts, revision) = Self.texts(reply)
-                inbox.send(.rulesApplied(texts, reply.message ?? "", revision: revision))
+                let reply = try await steering.ask(request)
+                let (texts, revision) = Self.texts(try await steering.ask(ControlRequest(.profileShow)))
+                inbox.send(.rulesApplied(texts, words(reply.message ?? ""), revision: revision))
             } catch {
                 let (texts, revision) = Self.texts(try await steering.ask(ControlRequest(.profileShow)))
                 inbox.send(.rulesRefused(texts, "\(error)", revision: revision))
@@ -66,8 +77,10 @@ extension EffectRunner {
                 let reply = try await steering.ask(ControlRequest(.profileSave, isForced: isForced))
                 let (texts, revision) = Self.texts(try await steering.ask(ControlRequest(.profileShow)))
                 inbox.send(.rulesSaved(reply.saved ?? [], texts, revision: revision))
+            } catch let failure as ControlFailure where failure.conflict != nil {
+                inbox.send(.rulesConflict(failure.conflict ?? .changed, failure.message))
             } catch {
-                inbox.send(isForced ? .said("\(error)", .error) : .rulesConflict("\(error)"))
+                inbox.send(.rulesNotSaved("\(error)"))
             }
         }
     }
@@ -137,28 +150,32 @@ extension EffectRunner {
         }
     }
 
-    /// Checks a rule while it is edited, and counts what it would have matched.
+    /// Checks a rule while it is edited, and counts what it would have matched; what is hardly meant comes after that.
     private func checkRule(_ tool: Tool, _ text: String, _ replaced: Int?, _ texts: [RulesState.Text]) {
         newestCheck.store(text.hashValue, ordering: .relaxed)
         start(on: passes) { [self] in
             guard newestCheck.load(ordering: .relaxed) == text.hashValue else { return }
-            let profile = texts.last.map { RuleEditing.profile($0) } ?? EditableProfile(text: "", file: nil)
-            let issues = RuleCheck.check(RuleText(text), of: tool.section, in: profile)
-            if let issue = issues.first {
-                let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
-                return inbox.send(.ruleRemark(text: text, "\(issue)\(more)", isWrong: true))
+            let (profile, id) = RuleEditing.place(of: tool, replacing: replaced, in: texts)
+            let issues = RuleCheck.check(RuleText(text), of: tool.section, in: profile, replacing: id)
+            let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
+            let words = issues.first.map { "\($0)\(more)" } ?? ""
+            if issues.contains(where: { $0.severity == .error }) {
+                return inbox.send(.ruleRemark(text: text, words, isWrong: true))
             }
             do {
                 let matcher = try RuleMatcher(RuleText(text), of: tool.section, in: profile)
-                try count(matcher, text)
+                try count(matcher, text, lint: words)
             } catch {
                 inbox.send(.ruleRemark(text: text, "\(error)", isWrong: true))
             }
         }
     }
 
-    private func count(_ matcher: RuleMatcher, _ text: String) throws {
-        guard let reader else { return inbox.send(.ruleRemark(text: text, "The rule is right.", isWrong: false)) }
+    private func count(_ matcher: RuleMatcher, _ text: String, lint: String) throws {
+        guard let reader else {
+            let words = lint.isEmpty ? "The rule is right." : lint
+            return inbox.send(.ruleRemark(text: text, words, isWrong: false))
+        }
         var matching = 0
         var whole = 0
         var example: ExchangeRecord?
@@ -172,7 +189,8 @@ extension EffectRunner {
             return whole % 2_000 != 0 || newestCheck.load(ordering: .relaxed) == text.hashValue
         }
         let sample = example.map { ", for example \($0.method) \($0.url)" } ?? ""
-        let words = "It would match \(matching) of \(whole) recorded exchanges\(sample)"
+        let count = "It would match \(matching) of \(whole) recorded exchanges"
+        let words = lint.isEmpty ? count + sample : "\(count). \(lint)"
         inbox.send(.ruleRemark(text: text, words, isWrong: false))
     }
 }

@@ -45,9 +45,17 @@ extension EffectRunner {
                 return inbox.send(.said("Requests are sent through a running proxy; there is none.", .error))
             }
             let original = try id.map { try self.request($0, reader) }
-            let request = draft.isEmpty ? original : try ComposedRequest(draft: draft, original: original)
+            var request = original
+            if !draft.isEmpty {
+                do {
+                    request = try ComposedRequest(draft: draft, original: original)
+                } catch {
+                    return inbox.send(.answered(.request(id), refusal: "\(error)"))
+                }
+                inbox.send(.answered(.request(id), refusal: nil))
+            }
             guard let request else { return }
-            start {
+            start { [request] in
                 let outcome = await sender.send(request)
                 if let failure = outcome.failure {
                     inbox.send(.said("\(request.method) \(request.url): \(failure)", .error))
@@ -147,9 +155,14 @@ extension EffectRunner {
             case .edited(let text):
                 var edit = HoldEdit()
                 edit.raw = text
-                (reply, words) = (
-                    try await steering.ask(ControlRequest(.holdEdit, id: ids.first, edit: edit)), "on its way as edited"
-                )
+                let purpose = EditorState.Purpose.hold(ids.first ?? "")
+                words = "on its way as edited"
+                do {
+                    reply = try await steering.ask(ControlRequest(.holdEdit, id: ids.first, edit: edit))
+                } catch {
+                    return inbox.send(.answered(purpose, refusal: "\(error)"))
+                }
+                inbox.send(.answered(purpose, refusal: nil))
             case .changed(let edit):
                 (reply, words) = (
                     try await steering.ask(ControlRequest(.holdEdit, id: ids.first, edit: edit)), "on its way as edited"

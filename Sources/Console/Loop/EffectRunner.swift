@@ -55,7 +55,7 @@ final class EffectRunner: Sendable {
         connected.withLock { $0 = Connected(services: services, desk: desk) }
         inbox.send(.ready(authority: services.authorityPath))
         services.remarks.listen { [weak self] words in
-            self?.inbox.send(.said(words.replacing("\n", with: " "), .info))
+            self?.inbox.send(.said(words, .info))
             // It may be that the profile was read again.
             self?.loadRules()
         }
@@ -112,7 +112,8 @@ final class EffectRunner: Sendable {
         case .copy(let form, let id): copy(form, id)
         case .saveBody(let id, let path): saveBody(id, path)
         case .export(let request): export(request)
-        case .setTool, .loadRules, .draftRule, .checkRule, .applyRules, .saveRules, .saveCopy: performOnRules(effect)
+        case .setTool, .loadRules, .draftRule, .checkRule, .applyRules, .reloadRules, .saveRules, .saveCopy:
+            performOnRules(effect)
         case .openHold(let id): openHold(id)
         case .decide(let ids, let decision): decide(ids, decision)
         case .openRequest(let id): openRequest(id)

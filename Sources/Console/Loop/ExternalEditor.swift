@@ -3,8 +3,11 @@ import Runner
 
 /// The user's editor, on a text of the console's.
 enum ExternalEditor {
-    /// Lets the user edit a text; returns `nil` where it was left as it was.
-    static func edit(_ text: String, for purpose: EditorState.Purpose) throws -> String? {
+    /// Lets the user edit a text.
+    ///
+    /// - Returns: the text as it is then.
+    /// - Throws: why there is none: the editor cannot be run, or has failed.
+    static func edit(_ text: String, for purpose: EditorState.Purpose) throws -> String {
         let name =
             switch purpose {
             case .rule: "rule.yaml"
@@ -12,6 +15,9 @@ enum ExternalEditor {
             }
         let editor = try TextEditor(text, name: name)
         defer { editor.remove() }
-        return try editor.run()
+        switch try editor.run() {
+        case .text(let text): return text
+        case .failed(let how): throw ConsoleFailure("The editor \(how); the text is as before.")
+        }
     }
 }

@@ -118,8 +118,15 @@ public struct ConsoleModel: Sendable {
 
     /// Tells the user something, and keeps it among the messages.
     public mutating func tell(_ text: String, _ kind: Notice.Kind = .info) {
-        notices.append(Notice(text: text, kind: kind, at: now))
+        notices.append(Notice(text: text.onOneLine, kind: kind, at: now))
         if notices.count > Notice.most { notices.removeFirst(notices.count - Notice.most) }
+    }
+}
+
+extension String {
+    /// The text with a space for each line break, for places that have one line.
+    var onOneLine: String {
+        split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
     }
 }
 

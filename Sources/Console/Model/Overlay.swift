@@ -15,8 +15,8 @@ public enum Overlay: Sendable {
     case editor(EditorState)
     /// A tool's rules.
     case panel(PanelState)
-    /// The messages that wait.
-    case holds(selected: Int)
+    /// The messages that wait, and the name of the one that keys decide about; `nil` for none.
+    case holds(selected: String?)
 
     /// What keys mean in it.
     public var context: Context {
@@ -105,6 +105,12 @@ public struct ConfirmState: Sendable {
         case overwriteRules
         /// The file is written over.
         case export(ExportRequest)
+        /// The rules are saved as a copy; the file is asked for.
+        case saveRulesElsewhere
+        /// The profile's files are read, and the rules that were changed here give way.
+        case reloadRules
+        /// The text of the editor below is thrown away.
+        case dropText
     }
 
     /// The question.

@@ -22,7 +22,8 @@ public enum Effect: Sendable {
     case draftRule(Tool, ExchangeID, level: Int)
     case checkRule(Tool, text: String, replaces: Int?, [RulesState.Text])
     case loadRules
-    case applyRules([RulesState.Text], madeFrom: String?)
+    case applyRules([RulesState.Text], String, madeFrom: String?)
+    case reloadRules
     case saveRules(isForced: Bool)
     case saveCopy(String, path: String)
     case openHold(String)

@@ -28,8 +28,10 @@ public enum Message: Sendable {
     case rulesRefused([RulesState.Text], String, revision: String? = nil)
     /// The rules are in these files, and these are they.
     case rulesSaved([String], [RulesState.Text], revision: String? = nil)
-    /// A file of the profile was changed by another; so it is not overwritten without a question.
-    case rulesConflict(String)
+    /// A file of the profile was made or changed by another, so it is not overwritten without a question.
+    case rulesConflict(SavingConflict, String)
+    /// The rules could not be written; why.
+    case rulesNotSaved(String)
     /// A page of an exchange.
     case detail(generation: Int, ExchangeID, pages: [DetailPage], DetailDocument)
     /// A text to read.
@@ -38,8 +40,10 @@ public enum Message: Sendable {
     case editor(EditorState)
     /// What a rule that is being edited would do, or what is wrong with it.
     case ruleRemark(text: String, String, isWrong: Bool)
-    /// What an editor of the user's came back with; `nil` for no change.
-    case edited(EditorState, String?)
+    /// What an editor of the user's came back with.
+    case edited(EditorState, String)
+    /// The text of an editor was taken, or refused; why.
+    case answered(EditorState.Purpose, refusal: String?)
     /// The file of an export is there already.
     case exportConflict(ExportRequest)
     /// Something was done, or could not be.

@@ -45,11 +45,32 @@ enum RuleEditing {
         _ index: Int,
         of tool: Tool,
         in texts: [RulesState.Text],
-        _ body: (inout EditableProfile, EditableRule) throws -> Void
+        _ body: (inout EditableProfile) throws -> Void
     ) throws -> [RulesState.Text] {
         let known = rules(of: tool, in: texts)
         guard known.indices.contains(index) else { return texts }
-        return try edit(texts, known[index].text) { try body(&$0, known[index].rule) }
+        return try edit(texts, known[index].text, body)
+    }
+
+    /// What was put in, in words.
+    static func words(_ tool: Tool, replacing index: Int?, in texts: [RulesState.Text]) -> String {
+        let known = rules(of: tool, in: texts)
+        let isNew = index.map { !known.indices.contains($0) } ?? true
+        guard let rule = isNew ? known.last?.rule : known[index ?? 0].rule else { return "" }
+        let state = rule.isEnabled ? "it is in force" : "it is switched off"
+        return "\(tool.rawValue): \(rule.title) \(isNew ? "added" : "changed"); \(state)."
+    }
+
+    /// The profile that a rule belongs to, and which rule it stands in place of there; `nil` for a new one.
+    static func place(
+        of tool: Tool,
+        replacing index: Int?,
+        in texts: [RulesState.Text]
+    ) -> (profile: EditableProfile, replaced: EditableRule.ID?) {
+        let known = rules(of: tool, in: texts)
+        let entry = index.flatMap { known.indices.contains($0) ? known[$0] : nil }
+        let text = (entry ?? known.last).map { texts[$0.text] } ?? texts.last
+        return (text.map(profile) ?? EditableProfile(text: "", file: nil), entry?.rule.id)
     }
 
     /// Changes one text.

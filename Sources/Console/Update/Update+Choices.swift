@@ -131,15 +131,13 @@ extension ConsoleModel {
     }
 
     mutating func answer(_ confirm: ConfirmState, _ key: Key) -> [Effect] {
-        if key.code == .escape || key == Key(.character("c"), .control) {
-            overlays.removeLast()
-            return []
-        }
-        guard case .character(let character) = key.code,
-            let choice = confirm.choices.first(where: { $0.key == character })
-        else { return [] }
+        let isRefused = key.code == .escape || key == Key(.character("c"), .control)
+        let choice = confirm.choices.first { key.code == .character($0.key) }
+        guard isRefused || choice != nil else { return [] }
         overlays.removeLast()
-        switch choice.action {
+        let ends = rules.endsWhenSaved
+        rules.endsWhenSaved = false
+        switch choice?.action {
         case nil: return []
         case .quit: return [.quit]
         case .saveAndQuit:
@@ -147,8 +145,21 @@ extension ConsoleModel {
             rules.endsWhenSaved = true
             return [.saveRules(isForced: false)]
         case .repeating(let id, let plan): return repeatMany(plan, of: id)
-        case .overwriteRules: return [.saveRules(isForced: true)]
         case .export(let request): return export(request)
+        case .overwriteRules:
+            rules.endsWhenSaved = ends
+            return [.saveRules(isForced: true)]
+        case .saveRulesElsewhere:
+            let line = LineEditor(RulesState.newFile)
+            let title = "File for a copy of the rules"
+            overlays.append(.prompt(PromptState(command: .saveProfile, title: title, line: line)))
+            return []
+        case .reloadRules:
+            keepRules()
+            return [.reloadRules]
+        case .dropText:
+            overlays.removeLast()
+            return []
         }
     }
 }

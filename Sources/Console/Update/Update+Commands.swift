@@ -65,7 +65,7 @@ extension ConsoleModel {
         case .holds: return openHolds()
         case .editHold: return editHold(argument)
         case .execute: return decide(.execute, argument)
-        case .executeAll: return [.decide(proxy.holds.map(\.id), .execute)]
+        case .executeAll: return decide(.execute, "all")
         case .cancelHold: return decide(.cancel, argument)
         case .abort: return decide(.abort, argument)
         case .copy: return argument.map { copy($0) } ?? pick(.copy)

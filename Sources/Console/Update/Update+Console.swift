@@ -33,10 +33,10 @@ extension ConsoleModel {
     mutating func quit() -> [Effect] {
         var losses: [String] = []
         if canSteer, proxy.problem == nil, source != .demo, rules.isUnsaved {
-            losses.append("changed rules that are in no file")
+            losses.append("changed rules are in no file")
         }
         if case .live = source, !proxy.holds.isEmpty {
-            losses.append(proxy.holds.count == 1 ? "a message that waits" : "\(proxy.holds.count) messages that wait")
+            losses.append(proxy.holds.count == 1 ? "a message waits" : "\(proxy.holds.count) messages wait")
         }
         guard !losses.isEmpty else { return [.quit] }
         var choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
@@ -45,9 +45,9 @@ extension ConsoleModel {
         if rules.isUnsaved {
             choices.insert(("s", "save the rules and quit", .saveAndQuit), at: 0)
         }
-        overlays.append(
-            .confirm(ConfirmState(question: "There are \(losses.joined(separator: " and ")).", choices: choices))
-        )
+        let sentence = losses.joined(separator: ", and ")
+        let question = "\(sentence.prefix(1).uppercased())\(sentence.dropFirst())."
+        overlays.append(.confirm(ConfirmState(question: question, choices: choices)))
         return []
     }
 

@@ -5,24 +5,54 @@ import Terminal
 /// Messages that wait for a decision.
 extension ConsoleModel {
     mutating func openHolds() -> [Effect] {
-        overlays.append(.holds(selected: 0))
+        overlays.append(.holds(selected: proxy.holds.first?.id))
         return []
     }
 
+    /// Selects another of those that wait; from none, the first or the last.
+    mutating func moveInHolds(from selected: String?, by lines: Int) {
+        guard !proxy.holds.isEmpty else { return }
+        let last = proxy.holds.count - 1
+        let index = proxy.holds.firstIndex { $0.id == selected } ?? (lines > 0 ? -1 : last + 1)
+        overlays[overlays.count - 1] = .holds(selected: proxy.holds[min(max(0, index + lines), last)].id)
+    }
+
+    /// Goes on to the message beside one that was decided about.
+    mutating func selectHold(beside id: String) {
+        let place = overlays.lastIndex {
+            if case .holds(let selected) = $0 { selected == id } else { false }
+        }
+        guard let place else { return }
+        let index = proxy.holds.firstIndex { $0.id == id } ?? 0
+        let others = proxy.holds.filter { $0.id != id }
+        overlays[place] = .holds(selected: others.isEmpty ? nil : others[min(index, others.count - 1)].id)
+    }
+
+    /// Closes the list where nothing waits any more, and selects nothing in place of a message that is gone: a key that
+    /// was meant for it must not decide about another.
+    mutating func updateHolds() {
+        for index in overlays.indices.reversed() {
+            guard case .holds(let selected) = overlays[index] else { continue }
+            if let selected, !proxy.holds.contains(where: { $0.id == selected }) {
+                overlays[index] = .holds(selected: nil)
+                tell("The selected message does not wait any more.")
+            }
+            if proxy.holds.isEmpty { overlays.remove(at: index) }
+        }
+    }
+
     /// What a key does in the list of those that wait; `nil` where the key is none of its own.
-    mutating func take(_ key: Key, holds selected: Int) -> [Effect]? {
-        guard proxy.holds.indices.contains(selected) else { return nil }
+    mutating func take(_ key: Key, holds selected: String?) -> [Effect]? {
         if let reason = whyNot(.execute) {
             guard ["x", "c", "a", "D", "X", "e"].contains(key.spelling) || key.code == .enter else { return nil }
             tell(reason, .error)
             return []
         }
-        let id = proxy.holds[selected].id
         switch (key.code, key.modifiers) {
-        case (.enter, []), (.character("e"), []): return [.openHold(id)]
-        case (.character("x"), []), (.character("e"), .control): return decide(.execute, id)
-        case (.character("c"), []): return decide(.cancel, id)
-        case (.character("a"), []), (.character("D"), []): return decide(.abort, id)
+        case (.enter, []), (.character("e"), []): return editHold(nil)
+        case (.character("x"), []), (.character("e"), .control): return decide(.execute, nil)
+        case (.character("c"), []): return decide(.cancel, nil)
+        case (.character("a"), []), (.character("D"), []): return decide(.abort, nil)
         case (.character("X"), []): return perform(.executeAll, nil)
         default: return nil
         }
@@ -33,14 +63,20 @@ extension ConsoleModel {
     }
 
     mutating func decide(_ decision: HoldDecision, _ argument: String?) -> [Effect] {
-        if argument == "all" { return [.decide(proxy.holds.map(\.id), decision)] }
-        return hold(argument).map { [.decide([$0], decision)] } ?? []
+        if argument == "all" {
+            if case .holds? = overlays.last { overlays[overlays.count - 1] = .holds(selected: nil) }
+            return [.decide(proxy.holds.map(\.id), decision)]
+        }
+        guard let id = hold(argument) else { return [] }
+        selectHold(beside: id)
+        return [.decide([id], decision)]
     }
 
     /// The message that is meant: by its name, as that of the selected exchange, or the oldest.
     private mutating func hold(_ argument: String?) -> String? {
-        if case .holds(let selected)? = overlays.last, argument == nil, proxy.holds.indices.contains(selected) {
-            return proxy.holds[selected].id
+        if case .holds(let selected)? = overlays.last, argument == nil {
+            if selected == nil { tell("No message is selected; \(way(to: .down, in: .panel)) selects one.", .error) }
+            return selected
         }
         guard let argument else {
             // Without a screen nobody sees which one is meant.

@@ -16,9 +16,7 @@ extension ConsoleModel {
             overlays[overlays.count - 1] = .panel(panel)
             return []
         case .holds(let selected):
-            overlays[overlays.count - 1] = .holds(
-                selected: min(max(0, selected + lines), max(0, proxy.holds.count - 1))
-            )
+            moveInHolds(from: selected, by: lines)
             return []
         case .picker, .prompt, .confirm, .editor: return []
         case nil: break
@@ -146,6 +144,7 @@ extension ConsoleModel {
 
     /// Closes what is uppermost.
     mutating func goBack() -> [Effect] {
+        if case .editor(let editor)? = overlays.last { return close(editor) }
         if !overlays.isEmpty {
             overlays.removeLast()
         } else if context == .detail || detail.isOpen {

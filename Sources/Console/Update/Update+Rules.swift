@@ -26,7 +26,8 @@ extension ConsoleModel {
         let changed = try? RuleEditing.edit(texts, texts.count - 1) { try $0.setTool(tool.slot, isOn: true) }
         guard let changed else { return nil }
         let isSwitchedOff = proxy.tool(tool)?.isOn == false
-        return (isSwitchedOff ? [.setTool(tool, isOn: true)] : []) + apply(changed)
+        let effects = apply(changed, "\(tool.title) is on for everything.")
+        return (isSwitchedOff ? [.setTool(tool, isOn: true)] : []) + effects
     }
 
     /// How a command is given for a tool.
@@ -79,10 +80,11 @@ extension ConsoleModel {
             )
         case (.character(" "), []):
             guard let selected else { return nil }
-            return changeRule(panel.selected, of: panel.tool) { try $0.setEnabled(selected.id, !selected.isEnabled) }
+            let words = "is \(selected.isEnabled ? "off" : "on")"
+            return change(selected, of: panel, words) { try $0.setEnabled(selected.id, !selected.isEnabled) }
         case (.delete, []), (.character("d"), []):
             guard let selected else { return nil }
-            return changeRule(panel.selected, of: panel.tool) { try $0.remove(selected.id) }
+            return change(selected, of: panel, "removed") { try $0.remove(selected.id) }
         case (.character("J"), []), (.down, .shift), (.down, .alt): return moveRule(panel, selected, 1)
         case (.character("K"), []), (.up, .shift), (.up, .alt): return moveRule(panel, selected, -1)
         case (.character("o"), []), (.character("x"), []): return toggleTool(panel.tool.rawValue)
@@ -97,19 +99,22 @@ extension ConsoleModel {
         let target = rule.id.index + by
         let siblings = panelRules(panel.tool).filter { $0.id.section == rule.id.section }.count
         guard (0..<siblings).contains(target) else { return [] }
-        var panel = panel
-        panel.selected += by
-        overlays[overlays.count - 1] = .panel(panel)
-        return changeRule(panel.selected - by, of: panel.tool) { try $0.move(rule.id, to: target) }
+        var moved = panel
+        moved.selected += by
+        overlays[overlays.count - 1] = .panel(moved)
+        return change(rule, of: panel, "moved \(by < 0 ? "up" : "down")") { try $0.move(rule.id, to: target) }
     }
 
-    private mutating func changeRule(
-        _ index: Int,
-        of tool: Tool,
+    /// Changes the selected rule of a panel; the words say what becomes of it.
+    private mutating func change(
+        _ rule: EditableRule,
+        of panel: PanelState,
+        _ words: String,
         _ body: (inout EditableProfile) throws -> Void
     ) -> [Effect] {
         do {
-            return apply(try RuleEditing.change(index, of: tool, in: rules.texts) { profile, _ in try body(&profile) })
+            let texts = try RuleEditing.change(panel.selected, of: panel.tool, in: rules.texts, body)
+            return apply(texts, "\(panel.tool.rawValue): \(rule.title) \(words).")
         } catch {
             tell("\(error)", .error)
             return []
@@ -145,12 +150,17 @@ extension ConsoleModel {
         }
     }
 
-    /// Puts changed rules in force, so that they can be taken back.
-    mutating func apply(_ texts: [RulesState.Text]) -> [Effect] {
+    /// Puts changed rules in force, so that they can be taken back; the words say what has changed.
+    mutating func apply(_ texts: [RulesState.Text], _ words: String) -> [Effect] {
         guard texts != rules.texts else { return [] }
+        keepRules()
+        return [.applyRules(texts, words, madeFrom: rules.revision)]
+    }
+
+    /// Keeps the rules as they are, so that what comes now can be taken back.
+    mutating func keepRules() {
         rules.past.append(rules.texts)
         if rules.past.count > 100 { rules.past.removeFirst() }
-        return [.applyRules(texts, madeFrom: rules.revision)]
     }
 
     mutating func undoRules() -> [Effect] {
@@ -161,7 +171,7 @@ extension ConsoleModel {
         // A text that was not there before has no rules again.
         let gone = rules.texts.filter { now in !texts.contains { $0.file == now.file } }
         let emptied = gone.map { RulesState.Text(file: $0.file, text: "version: 1\n") }
-        return [.applyRules(texts + emptied, madeFrom: rules.revision)]
+        return [.applyRules(texts + emptied, "The last change of rules is taken back.", madeFrom: rules.revision)]
     }
 
     /// Puts a preset in force for everything, or `off`.
@@ -177,8 +187,10 @@ extension ConsoleModel {
             let texts = rules.texts.isEmpty ? [RulesState.Text(file: RulesState.newFile, text: "")] : rules.texts
             let place = RuleEditing.rules(of: .throttle, in: texts).first?.text ?? texts.count - 1
             let changed = try RuleEditing.edit(texts, place) { try $0.setThrottle(preset: isOff ? nil : word) }
+            let words = isOff ? "Throttling is off." : "throttle \(word) is on."
             let isSwitchedOff = !isOff && proxy.tool(.throttle)?.isOn == false
-            return (isSwitchedOff ? [.setTool(.throttle, isOn: true)] : []) + apply(changed)
+            if changed == rules.texts { tell(words) }
+            return (isSwitchedOff ? [.setTool(.throttle, isOn: true)] : []) + apply(changed, words)
         } catch {
             tell("\(error)", .error)
             return []
@@ -191,12 +203,23 @@ extension ConsoleModel {
             tell("There are no rules to save.", .error)
             return []
         }
-        if let argument, !argument.isEmpty, argument != first.file { return [.saveCopy(first.text, path: argument)] }
+        let text = rules.texts.first(where: \.isUnsaved) ?? first
+        if let argument, !argument.isEmpty, argument != text.file { return [.saveCopy(text.text, path: argument)] }
         guard rules.isUnsaved else {
             tell("The rules are saved already.")
             return []
         }
         return [.saveRules(isForced: false)]
+    }
+
+    /// Asks what is to become of rules whose file was made or changed by another.
+    mutating func ask(about conflict: SavingConflict, _ words: String) {
+        var choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
+            ("o", "overwrite it", .overwriteRules), ("a", "save a copy under another name", .saveRulesElsewhere),
+            ("n", "leave it", nil),
+        ]
+        if conflict == .changed { choices.insert(("r", "take what is in the file", .reloadRules), at: 2) }
+        overlays.append(.confirm(ConfirmState(question: words, choices: choices)))
     }
 
     // MARK: - Rules from exchanges
@@ -207,101 +230,5 @@ extension ConsoleModel {
         guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return unknownTool(word) }
         guard let id = selectedID else { return [] }
         return [.draftRule(tool, id, level: words.count > 1 ? Int(words[1]) ?? 0 : 0)]
-    }
-
-    /// Opens an editor, or puts a newer text into the one that is open for the same.
-    mutating func open(_ editor: EditorState) -> [Effect] {
-        if case .editor(let open)? = overlays.last, open.purpose == editor.purpose, open.origin == editor.origin {
-            overlays[overlays.count - 1] = .editor(editor)
-        } else {
-            overlays.append(.editor(editor))
-        }
-        return check(editor)
-    }
-
-    private func check(_ editor: EditorState) -> [Effect] {
-        guard case .rule(let tool, let replaced) = editor.purpose else { return [] }
-        return [.checkRule(tool, text: editor.area.text, replaces: replaced, rules.texts)]
-    }
-
-    mutating func remark(_ text: String, _ words: String, _ isWrong: Bool) {
-        guard case .editor(var editor)? = overlays.last, editor.area.text == text else { return }
-        editor.remark = words
-        editor.isWrong = isWrong
-        overlays[overlays.count - 1] = .editor(editor)
-    }
-
-    mutating func type(_ key: Key, into editor: EditorState) -> [Effect] {
-        var editor = editor
-        switch (key.code, key.modifiers) {
-        case (.escape, _):
-            overlays.removeLast()
-            return []
-        case (.character("s"), .control), (.enter, .control), (.enter, .alt): return finish(editor)
-        case (.character("o"), .control): return [.externalEditor(editor)]
-        case (.character("t"), .control): return widen(editor)
-        default:
-            let before = editor.area
-            guard editor.area.take(key) else { return run(key) }
-            guard editor.area != before else { return [] }
-            editor.area.reveal(rows: editorRows(editor))
-            if editor.area.lines == before.lines {
-                overlays[overlays.count - 1] = .editor(editor)
-                return []
-            }
-            return changed(editor)
-        }
-    }
-
-    /// How many lines of an editor are on the screen: as many as there is room for, but a rule, which is short, leaves the
-    /// list in sight.
-    func editorRows(_ editor: EditorState) -> Int {
-        let most = max(1, size.height - 7)
-        guard case .rule = editor.purpose else { return most }
-        return min(most, max(8, min(editor.area.lines.count + 1, size.height / 2 - 4)))
-    }
-
-    mutating func changed(_ editor: EditorState) -> [Effect] {
-        var editor = editor
-        editor.area.reveal(rows: editorRows(editor))
-        overlays[overlays.count - 1] = .editor(editor)
-        return check(editor)
-    }
-
-    /// Takes the next of the scopes that are suggested for a rule: from one URL to the whole host.
-    private func widen(_ editor: EditorState) -> [Effect] {
-        guard case .rule(let tool, nil) = editor.purpose, let origin = editor.origin else { return [] }
-        return [.draftRule(tool, origin, level: editor.level + 1)]
-    }
-
-    /// Does with the text what the editor is for.
-    mutating func finish(_ editor: EditorState) -> [Effect] {
-        switch editor.purpose {
-        case .rule(let tool, let replaced):
-            do {
-                let texts = try RuleEditing.put(editor.area.text, tool, replacing: replaced, in: rules.texts)
-                overlays.removeLast()
-                let isSwitchedOff = proxy.tool(tool).map { !$0.isOn && $0.rules > 0 } ?? false
-                return (isSwitchedOff ? [.setTool(tool, isOn: true)] : []) + apply(texts)
-            } catch {
-                remark(editor.area.text, "\(error)", true)
-                return []
-            }
-        case .hold(let id):
-            overlays.removeLast()
-            return [.decide([id], .edited(editor.area.text))]
-        case .request(let origin):
-            overlays.removeLast()
-            return [.send(draft: editor.area.text, origin)]
-        }
-    }
-
-    /// Takes the text back that an editor of the user's made of it.
-    mutating func takeBack(_ editor: EditorState, _ text: String?) -> [Effect] {
-        guard let text, text != editor.area.text else { return [] }
-        var editor = editor
-        editor.area = TextArea(text)
-        guard case .editor? = overlays.last else { return open(editor) }
-        return changed(editor)
     }
 }

@@ -78,7 +78,7 @@ extension ConsoleModel {
         do {
             plan = try RepeatPlan(words)
         } catch {
-            tell("\(error)".replacing("\n", with: " "), .error)
+            tell("\(error)", .error)
             return []
         }
         let host = list.selectedRecord?.url.host ?? ""

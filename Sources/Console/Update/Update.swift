@@ -29,20 +29,20 @@ extension ConsoleModel {
             takeIn(texts, revision)
             tell("The rules are in \(files.joined(separator: ", ")).")
             if rules.endsWhenSaved { return [.quit] }
-        case .rulesConflict(let words):
+        case .rulesConflict(let conflict, let words): ask(about: conflict, words)
+        case .rulesNotSaved(let words):
             rules.endsWhenSaved = false
-            let choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
-                ("o", "overwrite it", .overwriteRules), ("n", "leave it", nil),
-            ]
-            overlays.append(.confirm(ConfirmState(question: words, choices: choices)))
+            tell(words, .error)
         case .detail(let generation, let id, let pages, let document):
             show(document, pages, of: id, generation)
         case .report(let title, let document):
             overlays.append(.report(ReportState(title: title, document: document)))
         case .editor(let editor): return open(editor)
-        case .ruleRemark(let text, let words, let isWrong): remark(text, words, isWrong)
+        case .ruleRemark(let text, let words, let isWrong):
+            remark(words, isWrong: isWrong) { $0.area.text == text }
         case .edited(let editor, let text): return takeBack(editor, text)
         case .exportConflict(let request): askToOverwrite(request)
+        case .answered(let purpose, let refusal): take(answerTo: purpose, refusal: refusal)
         case .said(let text, let kind): tell(text, kind)
         case .copied(let text, let words):
             tell(words)
@@ -107,11 +107,8 @@ extension ConsoleModel {
             tell("Held: \(hold.method) \(hold.url), \(hold.side). \(ways)")
         }
         proxy.holds = holds
-        for index in overlays.indices {
-            if case .holds(let selected) = overlays[index] {
-                overlays[index] = .holds(selected: min(selected, max(0, holds.count - 1)))
-            }
-        }
+        updateHolds()
+        tellGoneHolds()
         return status.rules == rules.revision ? [] : [.loadRules]
     }
 

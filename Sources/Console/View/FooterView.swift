@@ -90,7 +90,7 @@ enum FooterView {
                 case .request: "send"
                 }
             let scope = editor.origin != nil && model.isRuleDraft(editor) ? [("ctrl-t", "wider")] : []
-            return [("ctrl-s", word)] + scope + [("ctrl-o", "$EDITOR"), ("alt-z", "undo"), ("esc", "cancel")]
+            return [("ctrl-s", word)] + scope + [("ctrl-o", "$EDITOR"), ("alt-z", "undo"), ("esc", "close")]
         case .picker: return [("enter", "choose"), ("↑ ↓", "move"), ("type", "narrow"), ("esc", "close")]
         case .prompt: return [("enter", "do it"), ("esc", "cancel")]
         case .confirm(let confirm): return confirm.choices.map { (String($0.key), $0.title) }

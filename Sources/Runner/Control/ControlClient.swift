@@ -92,9 +92,17 @@ public struct ControlClient: Sendable {
     /// - Returns: the reply; its `isOK` is true.
     /// - Throws: ``StartFailure`` where there is no answer, or the answer is no.
     public func ask(_ request: ControlRequest) throws(StartFailure) -> ControlReply {
-        let reply: ControlReply
+        let reply = try reply(to: request)
+        guard reply.isOK else {
+            throw StartFailure(reply.error ?? "The running Sluice refused.", hint: reply.hint ?? "")
+        }
+        return reply
+    }
+
+    /// Asks something, and takes a no for an answer.
+    func reply(to request: ControlRequest) throws(StartFailure) -> ControlReply {
         do {
-            reply = try ControlClient.ask(path, request, timeout)
+            return try ControlClient.ask(path, request, timeout)
         } catch let failure as ControlSocket.Failure {
             throw explain(failure)
         } catch let failure as ControlFailure {
@@ -102,10 +110,6 @@ public struct ControlClient: Sendable {
         } catch {
             throw StartFailure("\(path) cannot be asked: \(error).")
         }
-        guard reply.isOK else {
-            throw StartFailure(reply.error ?? "The running Sluice refused.", hint: reply.hint ?? "")
-        }
-        return reply
     }
 
     private static func ask(_ path: String, _ request: ControlRequest, _ timeout: Duration) throws -> ControlReply {

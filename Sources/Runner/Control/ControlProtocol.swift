@@ -147,7 +147,7 @@ public struct ControlRequest: Codable, Sendable, Hashable {
 public struct ControlReply: Codable, Sendable, Hashable {
     enum CodingKeys: String, CodingKey {
         case isOK = "ok"
-        case error, hint, status, tools, holds, hold, decided, gone, profiles, rules, saved, message
+        case error, hint, conflict, status, tools, holds, hold, decided, gone, profiles, rules, saved, message
     }
 
     /// Whether it was done.
@@ -156,6 +156,8 @@ public struct ControlReply: Codable, Sendable, Hashable {
     public var error: String?
     /// What to try.
     public var hint: String?
+    /// What is in the way of saving, where that is why.
+    public var conflict: SavingConflict?
     /// What is running.
     public var status: ControlStatus?
     /// The tools, as they are now.
@@ -187,6 +189,7 @@ public struct ControlReply: Codable, Sendable, Hashable {
         isOK = false
         error = failure.message
         hint = failure.hint.isEmpty ? nil : failure.hint
+        conflict = failure.conflict
     }
 }
 

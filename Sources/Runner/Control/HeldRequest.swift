@@ -24,7 +24,7 @@ struct HeldRequest {
         guard let plain = HeldRequest.plain(text), let new = RequestURL(plain) else {
             throw ControlFailure(
                 "'\(text.prefix(200))' is no URL to send a request to.",
-                hint: "It is absolute, for example https://host:8443/path?query; --path edits less."
+                hint: "It is absolute, for example https://host:8443/path?query; its path can be edited alone."
             )
         }
         let scheme = new.scheme == "ws" ? "http" : new.scheme == "wss" ? "https" : new.scheme

@@ -220,7 +220,7 @@ public struct HoldEdit: Codable, Sendable, Hashable {
         guard mediaType == "application/x-www-form-urlencoded" || (type == nil && bytes.readableBytes == 0) else {
             throw ControlFailure(
                 "The body is \(type.map { "of type \($0)" } ?? "of no stated type"), not a form.",
-                hint: "Set its header field too: --header 'Content-Type: application/x-www-form-urlencoded'."
+                hint: "Set its header field too, 'Content-Type: application/x-www-form-urlencoded'."
             )
         }
         var text = String(decoding: bytes.readableBytesView, as: UTF8.self)
@@ -234,7 +234,7 @@ public struct HoldEdit: Codable, Sendable, Hashable {
         if let problem = content.problem {
             throw ControlFailure(
                 "The body cannot be decoded: \(problem).",
-                hint: "It can be replaced as a whole, with --body."
+                hint: "It can be replaced as a whole."
             )
         }
         return content.bytes

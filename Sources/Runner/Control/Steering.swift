@@ -16,14 +16,14 @@ public struct Steering: Sendable {
         let queue = DispatchQueue(label: "sluice.steering")
         send = { request in
             try await withCheckedThrowingContinuation { (answer: CheckedContinuation<ControlReply, any Error>) in
-                queue.async { answer.resume(with: Result { try Steering.ask(client, request) }) }
+                queue.async { answer.resume(with: Result { try Steering.reply(of: client, to: request) }) }
             }
         }
     }
 
-    private static func ask(_ client: ControlClient, _ request: ControlRequest) throws -> ControlReply {
+    private static func reply(of client: ControlClient, to request: ControlRequest) throws -> ControlReply {
         do {
-            return try client.ask(request)
+            return try client.reply(to: request)
         } catch  where error.isGone {
             throw ControlFailure("The proxy has ended.")
         }
@@ -35,7 +35,9 @@ public struct Steering: Sendable {
     /// - Throws: ``ControlFailure`` or ``StartFailure`` where it was refused, or nobody answers.
     public func ask(_ request: ControlRequest) async throws -> ControlReply {
         let reply = try await send(request)
-        guard reply.isOK else { throw ControlFailure(reply.error ?? "Sluice refused.", hint: reply.hint ?? "") }
+        guard reply.isOK else {
+            throw ControlFailure(reply.error ?? "Sluice refused.", hint: reply.hint ?? "", conflict: reply.conflict)
+        }
         return reply
     }
 }

@@ -10,6 +10,14 @@ import Darwin
 
 /// The user's own editor, on a file that only the user can read.
 public struct TextEditor: Sendable {
+    /// How the editor ended.
+    public enum Outcome: Sendable, Hashable {
+        /// The text as it is now.
+        case text(String)
+        /// It failed, by which users say that they do not want the text: with a status, or by a signal.
+        case failed(String)
+    }
+
     /// The file that was edited; it stays until it is removed.
     public let path: String
 
@@ -39,13 +47,12 @@ public struct TextEditor: Sendable {
 
     /// Runs the editor that `VISUAL` or `EDITOR` names, else `vi`, and waits for its end.
     ///
-    /// - Returns: the text; `nil` where the editor ended with a failure, by which users say that they do not want it.
     /// - Throws: ``StartFailure`` where the editor cannot be run or leaves no text.
-    public func run() throws(StartFailure) -> String? {
+    public func run() throws(StartFailure) -> Outcome {
         try run(environment: ProcessInfo.processInfo.environment)
     }
 
-    func run(environment: [String: String]) throws(StartFailure) -> String? {
+    func run(environment: [String: String]) throws(StartFailure) -> Outcome {
         let named = [environment["VISUAL"], environment["EDITOR"]].compactMap { $0 }.first { !$0.isEmpty }
         let editor = named ?? "vi"
         // By way of the shell, since the variable may hold options; the path is no part of what the shell reads.
@@ -53,14 +60,16 @@ public struct TextEditor: Sendable {
         if status == 127 {
             throw StartFailure("The editor '\(editor)' cannot be run.", hint: "Set VISUAL or EDITOR to one that can.")
         }
-        guard status == 0 else { return nil }
+        guard status == 0 else {
+            return .failed(status > 128 ? "was ended by signal \(status - 128)" : "ended with \(status)")
+        }
         guard let bytes = FileManager.default.contents(atPath: path) else {
             throw StartFailure("\(path) is not there any more.")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw StartFailure("\(path) is not UTF-8 text.", hint: "A body of bytes can be given with --body @FILE.")
+            throw StartFailure("\(path) is not UTF-8 text.", hint: "Here a body can only be text.")
         }
-        return text
+        return .text(text)
     }
 
     /// Removes the file.

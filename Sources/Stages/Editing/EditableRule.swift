@@ -23,6 +23,8 @@ public struct EditableRule: Sendable, Hashable, Identifiable {
     public let name: String?
     /// Whether it is in force.
     public let isEnabled: Bool
+    /// What it is called, or else where it acts: `*.tracker.example`.
+    public let title: String
     /// What it does and where, on one line: `*.tracker.example: cut the connection`.
     public let summary: String
     /// Its text without indentation, with the comments in it.
@@ -59,11 +61,13 @@ extension ProfileOutline {
             let range = wholeRange(entry, in: pair)
             let lines = RuleLines.dedented(source, range)
             let name = entry.node.mapping?["name"]?.scalar?.string ?? ""
+            let summary = read.summary ?? String(lines.joined(separator: " ").singleLine(upTo: 200))
             return EditableRule(
                 id: EditableRule.ID(section, index),
                 name: name.isEmpty ? nil : name,
                 isEnabled: entry.isEnabled,
-                summary: read.summary ?? String(lines.joined(separator: " ").singleLine(upTo: 200)),
+                title: name.isEmpty ? read.rule?.heading.scope.text ?? summary : name,
+                summary: summary,
                 yaml: lines.joined(separator: "\n"),
                 line: entry.node.mark?.line ?? 1,
                 column: entry.node.mark?.column ?? 1,

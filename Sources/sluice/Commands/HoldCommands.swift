@@ -239,12 +239,13 @@ extension HoldCommand {
                 "# \(hold.summary.side) \(name); lines up here are left out\n" + hold.draft,
                 name: name
             )
-            guard let text = try editor.run() else {
-                editor.remove()
-                throw StartFailure("The editor ended with a failure; \(name) still waits.")
-            }
             var edit = HoldEdit()
-            edit.raw = text
+            switch try editor.run() {
+            case .text(let text): edit.raw = text
+            case .failed(let how):
+                editor.remove()
+                throw StartFailure("The editor \(how); \(name) still waits.")
+            }
             do {
                 let reply = try client.ask(ControlRequest(.holdEdit, id: name, edit: edit))
                 for id in reply.decided ?? [] { StandardStreams.out("\(id) went on as edited\n") }

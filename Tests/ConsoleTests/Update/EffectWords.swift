@@ -16,6 +16,7 @@ extension Effect {
         case .checkRule(let tool, _, let replaced, _): "check \(tool.rawValue) \(replaced.map { "\($0)" } ?? "new")"
         case .loadRules: "load rules"
         case .applyRules: "apply rules"
+        case .reloadRules: "reload rules"
         case .saveRules(let isForced): isForced ? "save rules over" : "save rules"
         case .compare(let left, let right, _): "compare \(left.number) \(right.number)"
         case .copy(let form, let id): "copy \(form.rawValue) \(id.number)"

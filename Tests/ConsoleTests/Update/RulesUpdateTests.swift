@@ -1,6 +1,7 @@
 import Foundation
 import HTTPModel
 import Runner
+import Stages
 import Terminal
 import Testing
 
@@ -17,7 +18,7 @@ struct RulesUpdateTests {
     }
 
     private func applied(_ effects: [Effect]) -> String? {
-        effects.lazy.compactMap { if case .applyRules(let texts, _) = $0 { texts.first?.text } else { nil } }.first
+        effects.lazy.compactMap { if case .applyRules(let texts, _, _) = $0 { texts.first?.text } else { nil } }.first
     }
 
     @Test func `rules that were changed elsewhere are taken over, and an edit says what it was made from`() {
@@ -36,12 +37,16 @@ struct RulesUpdateTests {
         let purpose = model.overlays.last.flatMap { if case .editor(let editor) = $0 { editor.purpose } else { nil } }
         #expect(purpose == .rule(.block, replaces: 2))
         let revisions = model.perform(.preset, "3g").compactMap {
-            if case .applyRules(_, let from) = $0 { from } else { nil }
+            if case .applyRules(_, _, let from) = $0 { from } else { nil }
         }
         #expect(revisions == ["r2"])
         _ = model.update(.rulesRefused([.init(file: "rules.yaml", text: "version: 1")], "No.", revision: "r3"))
         #expect(model.rules.past.isEmpty)
         #expect(model.rules.revision == "r3")
+    }
+
+    private func words(_ effects: [Effect]) -> String? {
+        effects.lazy.compactMap { if case .applyRules(_, let words, _) = $0 { words } else { nil } }.first
     }
 
     @Test func `a small letter switches a tool that has rules`() {
@@ -139,6 +144,7 @@ struct RulesUpdateTests {
         }
         #expect(open.isWrong)
         #expect(!open.remark.isEmpty)
+        #expect(model.told == "The mistake in the rule has to be mended first.")
     }
 
     @Test func `rules are saved once they are changed`() {
@@ -147,9 +153,70 @@ struct RulesUpdateTests {
         #expect(model.told == "The rules are saved already.")
         model = console(isUnsaved: true)
         #expect(model.press("ctrl-s").words == ["save rules"])
-        _ = model.update(.rulesConflict("rules.yaml was changed by another."))
-        #expect(model.press("o").words == ["save rules over"])
         #expect(model.perform(.saveProfile, "other.yaml").words == ["save copy other.yaml"])
+    }
+
+    @Test func `where a file is in the way of saving there is a choice, in plain words`() {
+        var model = console(isUnsaved: true)
+        func choices() -> String {
+            guard case .confirm(let confirm)? = model.overlays.last else { return "" }
+            return String(confirm.choices.map(\.key))
+        }
+        _ = model.update(.rulesConflict(.exists, "rules.yaml is there already."))
+        #expect(choices() == "oan")
+        #expect(model.press("o").words == ["save rules over"])
+        _ = model.update(.rulesConflict(.changed, "rules.yaml was changed since it was read."))
+        #expect(choices() == "oarn")
+        #expect(model.press("r").words == ["reload rules"])
+        // What was made here can be had back.
+        #expect(model.rules.past.count == 1)
+        _ = model.update(.rulesConflict(.changed, "rules.yaml was changed since it was read."))
+        #expect(model.press("a").isEmpty)
+        model.type("2")
+        #expect(model.press("enter").words == ["save copy sluice-rules.yaml2"])
+        _ = model.update(.rulesConflict(.exists, "rules.yaml is there already."))
+        #expect(model.press("n").isEmpty)
+        #expect(model.overlays.isEmpty)
+    }
+
+    @Test func `a change of rules is told with the rule's name, or where it acts`() {
+        var model = console()
+        model.press("B")
+        #expect(words(model.press("space")) == "block: trackers is off.")
+        #expect(words(model.press("J")) == "block: trackers moved down.")
+        let second = "advertisements with a rather long name that leaves little room"
+        #expect(words(model.press("K")) == "block: \(second) moved up.")
+        #expect(words(model.press("d")) == "block: trackers removed.")
+        func open(_ text: String, replaces index: Int?) {
+            let purpose = EditorState.Purpose.rule(.block, replaces: index)
+            _ = model.update(.editor(EditorState(purpose: purpose, title: "rule", area: TextArea(text))))
+        }
+        open("at: example.com/*", replaces: nil)
+        #expect(words(model.press("ctrl-s")) == "block: example.com/* added; it is in force.")
+        open("{ at: b.com, enabled: false }", replaces: 0)
+        #expect(words(model.press("ctrl-s")) == "block: b.com changed; it is switched off.")
+        #expect(words(model.perform(.preset, "3g")) == "throttle 3g is on.")
+        #expect(model.perform(.preset, "off").isEmpty)
+        #expect(model.told == "Throttling is off.")
+        _ = model.update(.rulesApplied(model.rules.texts, "block: trackers is off."))
+        #expect(model.told == "block: trackers is off.")
+    }
+
+    @Test func `a rule is checked in the place that it is to have`() throws {
+        let texts = [
+            RulesState.Text(file: "a.yaml", text: "version: 1\nblock:\n  - at: a.com\n  - at: b.com\n"),
+            RulesState.Text(file: "b.yaml", text: "version: 1\nblock:\n  - at: c.com\n"),
+            RulesState.Text(file: "c.yaml", text: "version: 1\n"),
+        ]
+        func issues(_ yaml: String, replacing index: Int?) -> [String] {
+            let place = RuleEditing.place(of: .block, replacing: index, in: texts)
+            return RuleCheck.check(RuleText(yaml), of: Tool.block.section, in: place.profile, replacing: place.replaced)
+                .map(\.message)
+        }
+        #expect(issues("at: b.com", replacing: 1).isEmpty)
+        #expect(issues("at: a.com", replacing: 1).count > 0)
+        #expect(issues("at: c.com", replacing: 2).isEmpty)
+        #expect(RuleEditing.place(of: .block, replacing: nil, in: texts).profile.file == "b.yaml")
     }
 
     @Test func `the end asks only where something would be lost`() {
@@ -167,12 +234,22 @@ struct RulesUpdateTests {
         var model = console(isUnsaved: true)
         model.press("q")
         #expect(model.press("s").words == ["save rules"])
-        _ = model.update(.rulesConflict("rules.yaml was changed by another."))
+        _ = model.update(.rulesConflict(.changed, "rules.yaml was changed since it was read."))
         model.press("n")
         #expect(model.update(.rulesSaved(["rules.yaml"], [])).isEmpty)
         model = console(isUnsaved: true)
         model.press("q", "s")
         #expect(model.update(.rulesSaved(["rules.yaml"], [])).words == ["quit"])
+        model = console(isUnsaved: true)
+        model.press("q", "s")
+        _ = model.update(.rulesConflict(.changed, "rules.yaml was changed since it was read."))
+        #expect(model.press("o").words == ["save rules over"])
+        #expect(model.update(.rulesSaved(["rules.yaml"], [])).words == ["quit"])
+        model = console(isUnsaved: true)
+        model.press("q", "s")
+        _ = model.update(.rulesNotSaved("rules.yaml cannot be written.\nNo room."))
+        #expect(model.told == "rules.yaml cannot be written. No room.")
+        #expect(model.update(.rulesSaved(["rules.yaml"], [])).isEmpty)
     }
 
     @Test func `a recording and a view have no tools, and say why`() {
@@ -230,8 +307,6 @@ struct HoldsUpdateTests {
         model.press("H", "down")
         #expect(model.press("c").words == ["let go 8.1"])
         _ = model.update(.proxy(ModelFixture.status(), []))
-        #expect(model.press("x").isEmpty)
-        model.press("esc")
         #expect(model.overlays.isEmpty)
         #expect(model.press("X").isEmpty)
         #expect(model.told == "No message waits.")
@@ -247,12 +322,48 @@ struct HoldsUpdateTests {
         #expect(model.perform(.abort, nil).words == ["abort 7.1"])
     }
 
-    @Test func `an edited message goes on as it was edited`() {
+    private func waiting(_ model: inout ConsoleModel, _ ids: String...) {
+        _ = model.update(.proxy(ModelFixture.status(), ids.compactMap { ModelFixture.hold($0) }))
+    }
+
+    @Test func `a key decides about the message that was selected, and about no other in its place`() {
         var model = console()
-        let editor = EditorState(purpose: .hold("7.1"), title: "Held", area: TextArea("PUT /"))
-        _ = model.update(.editor(editor))
-        #expect(model.press("ctrl-s").words == ["edited 7.1"])
+        model.press("H")
+        waiting(&model, "5.1", "7.1", "8.1")
+        #expect(model.press("enter").words == ["open hold 7.1"])
+        waiting(&model, "5.1", "8.1", "9.1")
+        #expect(model.told == "The selected message does not wait any more.")
+        for key in ["x", "a", "c", "enter", "ctrl-e"] {
+            #expect(model.press(key).isEmpty)
+            #expect(model.told.hasPrefix("No message is selected"))
+        }
+        model.press("down")
+        #expect(model.press("x").words == ["execute 5.1"])
+        // One's own decision goes on to the next.
+        waiting(&model, "8.1", "9.1")
+        #expect(model.press("a").words == ["abort 8.1"])
+        let told = model.told
+        waiting(&model, "9.1")
+        #expect(model.told == told)
+        #expect(model.press("c").words == ["let go 9.1"])
+        waiting(&model, "10.1")
+        #expect(model.press("x").isEmpty)
+        model.press("up")
+        #expect(model.press("x").words == ["execute 10.1"])
+    }
+
+    @Test func `the list of those that wait closes by itself, and what lies over it stays`() {
+        var model = console()
+        model.press("H", "?")
+        waiting(&model)
+        #expect(model.overlays.count == 1)
+        #expect(model.context == .report)
+        waiting(&model, "7.1", "8.1")
+        model.press("esc", "H", "X")
+        let told = model.told
+        waiting(&model)
         #expect(model.overlays.isEmpty)
+        #expect(model.told == told)
     }
 
     @Test func `the end asks while messages wait`() {
@@ -262,7 +373,7 @@ struct HoldsUpdateTests {
             Issue.record("no question")
             return
         }
-        #expect(confirm.question == "There are 2 messages that wait.")
+        #expect(confirm.question == "2 messages wait.")
     }
 }
 

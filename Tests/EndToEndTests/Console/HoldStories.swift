@@ -23,14 +23,21 @@ extension EndToEnd.Consoles {
             try await console.screen.send("H", waitFor: "Waiting for a decision")
             try await console.screen.send(Keys.enter, waitFor: "Held request of GET \(url)")
             try await console.replace("client", with: "edited", at: "x-note: client")
-            try await console.screen.send(Keys.control("s"), waitFor: "response")
-            // The rule holds the response as well.
+            // A line that is no header field is refused, and the text stays.
+            try await console.screen.send(Keys.enter + "nonsense")
+            try await console.screen.send(Keys.control("s"), waitFor: "a header field needs a colon")
+            try await console.screen.send(String(repeating: "\u{7F}", count: 9))
+            try await console.screen.send(Keys.control("s"))
+            // The rule holds the response as well. The list may have been empty between the two, and have closed; else
+            // nothing is selected in it.
+            try await console.screen.row(containing: "HELD", "response")
+            try await console.screen.send(Keys.down + "H")
             try await console.screen.row(containing: "> ", "response 200")
             try await console.screen.send("x")
             let report = try await pending
             #expect(report["note"] == "edited")
             #expect(report["url"] == url)
-            try await console.screen.wait(for: "No message waits.")
+            try await console.screen.waitUntilGone("Waiting for a decision")
             #expect(try await nginx.requests(2).count == 2)
         }
 
@@ -45,8 +52,7 @@ extension EndToEnd.Consoles {
             let answer = try await pending
             #expect(answer.exit != 0)
             #expect(answer.status == 0)
-            try await console.screen.wait(for: "No message waits.")
-            try await console.screen.escape(closing: "No message waits.")
+            try await console.screen.waitUntilGone("Waiting for a decision")
             try await console.screen.row(containing: "/held", "failed")
             #expect(nginx.requests.count == 1)
         }

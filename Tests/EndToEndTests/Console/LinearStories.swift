@@ -27,14 +27,14 @@ extension EndToEnd {
             // A rule from the exchange that was shown is drafted, counted, and put in force.
             let draft = try await console.says("rule block", until: "apply puts it in force")
             #expect(draft.contains("It would match 1 of 2 recorded exchanges"))
-            try await console.says("apply", until: "1 rule added")
+            try await console.says("apply", until: "added; it is in force.")
             try await console.curl("\(origin)one?a=1")
             #expect(try await console.hears("3, GET ").contains("403"))
-            try await console.says("undo", until: "1 rule removed")
+            try await console.says("undo", until: "The last change of rules is taken back.")
 
             // A request is held, changed, and goes on.
             try await console.says("rule breakpoints {at: \"*/held\", on: [request]}", until: "apply puts it in force")
-            try await console.says("apply", until: "1 rule added")
+            try await console.says("apply", until: "added; it is in force.")
             let held = try console.startCurl("\(origin)held")
             try await console.hears("Held 4.1, request GET \(origin)held; execute, edit, abort")
             try await console.says("edit 4.1 method=PUT header=\"X-Mode: a b\"", until: "on its way as edited")

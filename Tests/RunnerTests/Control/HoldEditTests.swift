@@ -181,7 +181,7 @@ struct HoldEditTests {
         #expect(String(buffer: decoded.bytes) == #"{"plan": "pro"}"#)
         let broken = try Held.response(fields: [("Content-Encoding", "gzip")], body: ByteBuffer(string: "no gzip"))
         #expect(
-            failure { try edited(broken) { $0.json = [.init(path: "/a", value: "1")] } }?.hint.contains("--body")
+            failure { try edited(broken) { $0.json = [.init(path: "/a", value: "1")] } }?.hint.contains("as a whole")
                 == true
         )
         let replaced = try edited(broken) { $0.body = .init(Data("new".utf8)) }

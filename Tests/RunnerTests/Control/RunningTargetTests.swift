@@ -174,7 +174,7 @@ extension RunningTargetTests {
             }
             #expect(files == [running.profile])
             #expect(try await running.get(origin, "/mine").hasPrefix("HTTP/1.1 403"))
-            await #expect(throws: StartFailure.self) { _ = try await running.ask(ControlRequest(.profileSave)) }
+            #expect(await running.conflictOfSaving() == .changed)
             #expect(try String(contentsOfFile: running.profile, encoding: .utf8) == Self.block("theirs"))
             _ = try await running.ask(ControlRequest(.profileSave, isForced: true))
             #expect(try String(contentsOfFile: running.profile, encoding: .utf8) == edited.text)
@@ -207,7 +207,7 @@ extension RunningTargetTests {
                 return
             }
             try Data("other".utf8).write(to: URL(filePath: new.file))
-            await #expect(throws: StartFailure.self) { _ = try await running.ask(ControlRequest(.profileSave)) }
+            #expect(await running.conflictOfSaving() == .exists)
             #expect(unlink(new.file) == 0)
             #expect(try await running.ask(ControlRequest(.profileSave, files: [new.file])).saved == [new.file])
             #expect(try String(contentsOfFile: new.file, encoding: .utf8) == new.text)
@@ -269,6 +269,16 @@ private final class Running: Sendable {
     func ask(_ request: ControlRequest) async throws -> ControlReply {
         let path = control.path
         return try await blocking { try ControlClient(path, timeout: .seconds(120)).ask(request) }
+    }
+
+    /// What another process, which steers over the socket, is told to be in the way of saving.
+    func conflictOfSaving() async -> SavingConflict? {
+        do {
+            _ = try await Steering(ControlClient(control.path)).ask(ControlRequest(.profileSave))
+            return nil
+        } catch {
+            return (error as? ControlFailure)?.conflict
+        }
     }
 
     /// The session, as soon as so many exchanges are recorded: a client has its answer before the recorder has it.

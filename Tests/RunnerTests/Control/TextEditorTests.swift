@@ -18,7 +18,7 @@ extension RealProcessTests {
             // With options, as people have them; VISUAL goes before EDITOR.
             let environment = ["VISUAL": "sed -i -e s/GET/PUT/", "EDITOR": "false"]
             let text = try await blocking { try editor.run(environment: environment) }
-            #expect(text == "PUT http://h/ HTTP/1.1\n")
+            #expect(text == .text("PUT http://h/ HTTP/1.1\n"))
             editor.remove()
             #expect(!FileManager.default.fileExists(atPath: editor.path))
         }
@@ -27,7 +27,10 @@ extension RealProcessTests {
         func failure() async throws {
             let editor = try TextEditor("text", name: "1.1")
             defer { editor.remove() }
-            #expect(try await blocking { try editor.run(environment: ["EDITOR": "false"]) } == nil)
+            for (command, words) in [("exit 3;", "ended with 3"), ("kill -9 $$;", "was ended by signal 9")] {
+                let outcome = try await blocking { try editor.run(environment: ["EDITOR": command]) }
+                #expect(outcome == .failed(words))
+            }
             await #expect(throws: StartFailure.self) {
                 try await blocking {
                     try editor.run(environment: ["VISUAL": "", "EDITOR": "/no/such/editor 2>/dev/null"])

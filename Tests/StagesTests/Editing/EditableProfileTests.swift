@@ -43,6 +43,7 @@ struct EditableProfileTests {
         #expect(rules[0].yaml == "name: ads\nat: \"*.ads.example\"   # theirs\n# cut them off\naction: drop")
         #expect(rules[0].name == "ads" && rules[0].line == 4 && rules[0].column == 5)
         #expect(rules[0].summary == "*.ads.example: drop the connection")
+        #expect(rules[0].title == "ads" && rules[1].title == "*.b.example")
         #expect(rules[1].yaml == "{ at: \"*.b.example\", enabled: false } # not now" && !rules[1].isEnabled)
         #expect(rules[2].problem?.contains("action") == true)
         #expect(rules[3].yaml == "true" && rules[3].id.section == .tool(.noCaching))

@@ -106,15 +106,14 @@ enum OverlayView {
         }
     }
 
-    private static func drawHolds(_ selected: Int, _ model: ConsoleModel, on screen: inout CellBuffer) {
+    private static func drawHolds(_ selected: String?, _ model: ConsoleModel, on screen: inout CellBuffer) {
         let theme = model.look.theme
         let holds = model.proxy.holds
         let inner = frame("Waiting for a decision", width: 100, height: max(1, holds.count), model, on: &screen)
-        if holds.isEmpty { screen.write("No message waits.", x: inner.x, y: inner.y, style: theme.faint) }
-        let start = max(0, selected - inner.height + 1)
+        let start = max(0, (holds.firstIndex { $0.id == selected } ?? 0) - inner.height + 1)
         for row in 0..<inner.height where holds.indices.contains(start + row) {
             let hold = holds[start + row]
-            let isSelected = start + row == selected
+            let isSelected = hold.id == selected
             let base = isSelected ? theme.selection : .plain
             let y = inner.y + row
             screen.fill(Rect(x: inner.x, y: y, width: inner.width, height: 1), style: base)

@@ -1,0 +1,147 @@
+import HTTPModel
+import Runner
+import Stages
+import Terminal
+
+/// Texts that are edited: rules, messages that wait, requests.
+extension ConsoleModel {
+    /// Opens an editor, or puts a newer text into the one that is open for the same.
+    mutating func open(_ editor: EditorState) -> [Effect] {
+        if case .editor(let open)? = overlays.last, open.purpose == editor.purpose, open.origin == editor.origin {
+            overlays[overlays.count - 1] = .editor(editor)
+        } else {
+            overlays.append(.editor(editor))
+        }
+        return check(editor)
+    }
+
+    private func check(_ editor: EditorState) -> [Effect] {
+        guard case .rule(let tool, let replaced) = editor.purpose else { return [] }
+        return [.checkRule(tool, text: editor.area.text, replaces: replaced, rules.texts)]
+    }
+
+    mutating func type(_ key: Key, into editor: EditorState) -> [Effect] {
+        var editor = editor
+        switch (key.code, key.modifiers) {
+        case (.escape, _): return close(editor)
+        case (.character("s"), .control), (.enter, .control), (.enter, .alt): return finish(editor)
+        case (.character("o"), .control): return [.externalEditor(editor)]
+        case (.character("t"), .control): return widen(editor)
+        default:
+            let before = editor.area
+            guard editor.area.take(key) else { return run(key) }
+            guard editor.area != before else { return [] }
+            editor.area.reveal(rows: editorRows(editor))
+            if editor.area.lines == before.lines {
+                overlays[overlays.count - 1] = .editor(editor)
+                return []
+            }
+            return changed(editor)
+        }
+    }
+
+    /// How many lines of an editor are on the screen: as many as there is room for, but a rule, which is short, leaves the
+    /// list in sight.
+    func editorRows(_ editor: EditorState) -> Int {
+        let most = max(1, size.height - 7)
+        guard case .rule = editor.purpose else { return most }
+        return min(most, max(8, min(editor.area.lines.count + 1, size.height / 2 - 4)))
+    }
+
+    mutating func changed(_ editor: EditorState) -> [Effect] {
+        var editor = editor
+        editor.area.reveal(rows: editorRows(editor))
+        overlays[overlays.count - 1] = .editor(editor)
+        return check(editor)
+    }
+
+    /// Takes the next of the scopes that are suggested for a rule: from one URL to the whole host.
+    private func widen(_ editor: EditorState) -> [Effect] {
+        guard case .rule(let tool, nil) = editor.purpose, let origin = editor.origin else { return [] }
+        return [.draftRule(tool, origin, level: editor.level + 1)]
+    }
+
+    /// Takes the text back that an editor of the user's made of it.
+    mutating func takeBack(_ editor: EditorState, _ text: String) -> [Effect] {
+        guard text != editor.area.text else { return [] }
+        var editor = editor
+        editor.area.replace(with: text)
+        guard case .editor? = overlays.last else { return open(editor) }
+        return changed(editor)
+    }
+
+    // MARK: - The end of an editor
+
+    /// Closes the uppermost editor; a text that was changed is not thrown away without a question.
+    mutating func close(_ editor: EditorState) -> [Effect] {
+        guard editor.area.isChanged else {
+            overlays.removeLast()
+            return []
+        }
+        let choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
+            ("y", "drop the text", .dropText), ("n", "go on editing", nil),
+        ]
+        overlays.append(
+            .confirm(ConfirmState(question: "The text was changed. Is it to be dropped?", choices: choices))
+        )
+        return []
+    }
+
+    /// Does with the text what the editor is for.
+    ///
+    /// A message is the proxy's to take or to refuse, so that its text stays until the answer is there.
+    mutating func finish(_ editor: EditorState) -> [Effect] {
+        switch editor.purpose {
+        case .rule(let tool, let replaced):
+            do {
+                let texts = try RuleEditing.put(editor.area.text, tool, replacing: replaced, in: rules.texts)
+                overlays.removeLast()
+                let isSwitchedOff = proxy.tool(tool).map { !$0.isOn && $0.rules > 0 } ?? false
+                return (isSwitchedOff ? [.setTool(tool, isOn: true)] : [])
+                    + apply(texts, RuleEditing.words(tool, replacing: replaced, in: texts))
+            } catch {
+                remark("\(error)", isWrong: true) { $0.purpose == editor.purpose }
+                tell("The mistake in the rule has to be mended first.", .error)
+                return []
+            }
+        case .hold(let id): return [.decide([id], .edited(editor.area.text))]
+        case .request(let origin): return [.send(draft: editor.area.text, origin)]
+        }
+    }
+
+    /// Closes the editor whose text was taken; one whose text was refused stays open, and says why.
+    mutating func take(answerTo purpose: EditorState.Purpose, refusal: String?) {
+        if let refusal {
+            if !remark(refusal, isWrong: true, under: { $0.purpose == purpose }) { tell(refusal, .error) }
+            return
+        }
+        let index = overlays.firstIndex {
+            if case .editor(let editor) = $0 { editor.purpose == purpose } else { false }
+        }
+        if let index { overlays.removeSubrange(index...) }
+        if case .hold(let id) = purpose { selectHold(beside: id) }
+    }
+
+    /// Writes a remark under the editor that is meant; returns whether it is open.
+    @discardableResult
+    mutating func remark(_ words: String, isWrong: Bool, under isMeant: (EditorState) -> Bool) -> Bool {
+        for index in overlays.indices {
+            guard case .editor(var editor) = overlays[index], isMeant(editor) else { continue }
+            editor.remark = words.onOneLine
+            editor.isWrong = isWrong
+            overlays[index] = .editor(editor)
+            return true
+        }
+        return false
+    }
+
+    /// Says under the editor of a message that does not wait any more that it is gone.
+    mutating func tellGoneHolds() {
+        remark(
+            "This message does not wait any more: it was decided about, its time ran out, or its client went away.",
+            isWrong: true
+        ) { [holds = proxy.holds] editor in
+            if case .hold(let id) = editor.purpose { !holds.contains { $0.id == id } } else { false }
+        }
+    }
+}
