@@ -91,6 +91,7 @@ struct ScanTests {
             (.oldestFirst, "status:200 !header:x-never"), (.newestFirst, "status:200 !header:x-never"),
         ] {
             var scan = ExchangeScan(try Filter(text))
+            scan.blockRows = 37
             var range: ClosedRange<Int64>? = 1...410
             var whole = ScanStep()
             while let ids = range {
@@ -115,7 +116,6 @@ struct ScanTests {
         #expect(try reader.step(&scan, in: Int64.min...Int64.max).looked == Int64.max - 1)
         var withMessages = ExchangeScan(try Filter("!header:x-never"))
         #expect(try reader.step(&withMessages, in: Int64.min...Int64.max).looked == Int64.max - 1)
-        #expect(try reader.step(&withMessages, in: 1...400, until: { true }).matches.count == 256)
         #expect(try reader.step(&scan, in: 500...600).missing == Array(500...600))
     }
 

@@ -138,8 +138,9 @@ extension FilterTest {
     private static func hasField(of row: some FilterSubject, _ side: Side, _ name: Glob, _ value: Glob?) -> Bool? {
         var isKnown = true
         func search(_ sections: [(FilterColumn, StoredSection)]) -> Bool {
-            for (column, section) in sections where row.has(column) {
+            for (column, section) in sections {
                 let isFound = row.text(column) { bytes in
+                    guard !bytes.isEmpty else { return false }
                     let found = StoredHead.hasField(section, in: bytes, name: name, value: value)
                     if found == nil { isKnown = false }
                     return found == true

@@ -17,6 +17,8 @@ public struct ExchangeScan: Sendable {
     private var isUnmatched: [Bool]
 
     let columns: Set<FilterColumn>
+    /// How many rows are looked at upwards where the pass goes down: some milliseconds' worth.
+    var blockRows: Int64 = 2_048
 
     /// Prepares a pass.
     public init(_ filter: Filter, bodyText: BodyText? = nil) {
@@ -165,8 +167,8 @@ extension SessionReader {
         var found = ScanStep()
         var upper = ids.upperBound
         while true {
-            let block = try read { try number(rows: 256, below: upper, in: $0) }.map { max($0, ids.lowerBound) }
-            let lower = block ?? ids.lowerBound
+            let block = try read { try number(rows: scan.blockRows, below: upper, in: $0) }
+            let lower = max(block ?? ids.lowerBound, ids.lowerBound)
             found.add(try step(&scan, in: lower...upper, order: .oldestFirst), from: upper, limit: limit)
             if found.next != nil { return found }
             guard lower > ids.lowerBound else { return found }

@@ -39,11 +39,13 @@ struct LeanRow: FilterSubject {
     func bytes(_ column: FilterColumn) -> UnsafeBufferPointer<UInt8> {
         let place = places[Int(column.rawValue)]
         guard place >= 0 else { return UnsafeBufferPointer(start: nil, count: 0) }
-        // A blob asked for as text would be copied to have a zero at its end.
-        let start =
-            sqlite3_column_type(statement, place) == SQLITE_BLOB
-            ? sqlite3_column_blob(statement, place).map { $0.assumingMemoryBound(to: UInt8.self) }
-            : sqlite3_column_text(statement, place)
+        let start: UnsafePointer<UInt8>?
+        switch sqlite3_column_type(statement, place) {
+        case SQLITE_NULL: start = nil
+        // Asked for as text, a blob would be copied to have a zero at its end.
+        case SQLITE_BLOB: start = sqlite3_column_blob(statement, place)?.assumingMemoryBound(to: UInt8.self)
+        default: start = sqlite3_column_text(statement, place)
+        }
         guard let start else { return UnsafeBufferPointer(start: nil, count: 0) }
         return UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, place)))
     }
