@@ -179,3 +179,11 @@ struct FrameRendererTests {
         }
     }
 }
+
+struct HueTests {
+    @Test(arguments: [(203, 9), (114, 10), (221, 11), (75, 14), (22, 2), (244, 8), (255, 7)] as [(UInt8, UInt8)])
+    func `a pale colour keeps its hue among sixteen, and greys stay grey`(_ palette: UInt8, _ number: UInt8) {
+        let style = Style(.palette(palette)).degraded(to: .ansi16)
+        #expect(style.foreground == .ansi(number))
+    }
+}

@@ -90,7 +90,7 @@ final class LinearLoop {
             wait(readsInput: isSettled && !isStarting)
         }
         if let failure { throw failure }
-        if !hasEnded || isInterrupted, model.canSteer, model.rules.isUnsaved { say("Changed rules are in no file.") }
+        if !hasEnded || isInterrupted, model.losesRules { say("Changed rules are in no file.") }
         return !hasEverFailed
     }
 

@@ -157,7 +157,7 @@ extension SortColumn {
         case .path: .text(.path)
         case .status: .numbers([.status])
         case .type: .text(.mediaType)
-        case .size: .numbers([.requestBody, .responseBody])
+        case .size: .numbers([.responseBody])
         case .time: .numbers([.total])
         }
     }

@@ -50,7 +50,7 @@ public enum SortColumn: String, CaseIterable, Sendable {
     case status
     /// The response's media type.
     case type
-    /// Bytes of both bodies.
+    /// Bytes of the response's body.
     case size
     /// How long it took; those in flight first.
     case time

@@ -29,12 +29,16 @@ extension ConsoleModel {
         return []
     }
 
+    /// Whether changed rules are lost at the end; those of a proxy that runs elsewhere stay with it.
+    var losesRules: Bool {
+        guard case .live = source else { return false }
+        return proxy.problem == nil && rules.isUnsaved
+    }
+
     /// Ends the console; asks only where something would be lost.
     mutating func quit() -> [Effect] {
         var losses: [String] = []
-        if canSteer, proxy.problem == nil, source != .demo, rules.isUnsaved {
-            losses.append("changed rules are in no file")
-        }
+        if losesRules { losses.append("changed rules are in no file") }
         if case .live = source, !proxy.holds.isEmpty {
             losses.append(proxy.holds.count == 1 ? "a message waits" : "\(proxy.holds.count) messages wait")
         }
@@ -42,7 +46,7 @@ extension ConsoleModel {
         var choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
             ("y", "quit all the same", .quit), ("n", "stay", nil),
         ]
-        if rules.isUnsaved {
+        if losesRules {
             choices.insert(("s", "save the rules and quit", .saveAndQuit), at: 0)
         }
         let sentence = losses.joined(separator: ", and ")

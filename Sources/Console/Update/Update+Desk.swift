@@ -90,6 +90,8 @@ extension ConsoleModel {
         let grown = isQuiet ? status.total - list.total : 0
         let isFilled = list.progress != nil && status.progress == nil
         list.total = status.total
+        // What was there before is no traffic.
+        if list.sessionTotal == 0 { proxy.counted = status.sessionTotal }
         isGrowing = isGrowing || list.sessionTotal > 0 && status.sessionTotal > list.sessionTotal
         list.sessionTotal = status.sessionTotal
         list.progress = status.progress

@@ -42,12 +42,24 @@ extension Color {
     private static let nearest: [UInt8] = (0...255).map { number in
         if number < 16 { return UInt8(number) }
         let color = components(of: number)
+        if let hue = hue(of: color) { return hue }
         func distance(_ index: Int) -> Int {
             let other = sixteen[index]
             let (red, green, blue) = (color.0 - other.0, color.1 - other.1, color.2 - other.2)
             return 3 * red * red + 6 * green * green + blue * blue
         }
         return UInt8((0..<16).min { distance($0) < distance($1) } ?? 7)
+    }
+
+    /// The one of the sixteen that has the hue of a colour; `nil` for greys and what is nearly grey.
+    ///
+    /// A pale red must not become a grey, which is nearer: its hue is what tells it from other colours.
+    private static func hue(of color: (Int, Int, Int)) -> UInt8? {
+        let high = max(color.0, color.1, color.2)
+        let low = min(color.0, color.1, color.2)
+        guard high - low >= 60 else { return nil }
+        func bit(_ value: Int, _ bit: UInt8) -> UInt8 { value * 2 >= high + low ? bit : 0 }
+        return bit(color.0, 1) | bit(color.1, 2) | bit(color.2, 4) | (high >= 200 ? 8 : 0)
     }
 
     private static func components(of number: Int) -> (Int, Int, Int) {

@@ -147,3 +147,33 @@ struct NewcomerTests {
         #expect(text.contains("Each term alone fits some; no exchange fits all of them."))
     }
 }
+
+/// What a check of every promise found.
+struct PromiseTests {
+    private let size = Size(width: 100, height: 30)
+
+    @Test func `what runs is shown over what was said before it began`() {
+        var model = ModelFixture.listing(ModelFixture.plain(3), size)
+        model.tell("Saved.")
+        model.jobs = [Job(id: .repeating, title: "sending 4 requests", progress: 0.5, startedAt: model.now)]
+        _ = model.update(.tick(model.now + 400_000))
+        #expect(ConsoleView.draw(model).row(28).contains("sending 4 requests 50 %, ctrl-g stops"))
+        model.tell("Told since.")
+        #expect(ConsoleView.draw(model).row(28).contains("Told since."))
+    }
+
+    @Test func `an attached console asks about no rules, which stay with their proxy`() {
+        var model = ModelFixture.listing(ModelFixture.plain(1), size, source: .attached(canSteer: true))
+        model.rules.texts = [.init(file: "rules.yaml", text: "version: 1", isUnsaved: true)]
+        #expect(model.press("q").words == ["quit"])
+        var live = ModelFixture.listing(ModelFixture.plain(1), size)
+        live.rules.texts = model.rules.texts
+        #expect(live.press("q").isEmpty && live.overlays.count == 1)
+    }
+
+    @Test func `what was there before the console is no traffic`() {
+        var model = ModelFixture.listing(ModelFixture.plain(30), size, source: .attached(canSteer: true))
+        _ = model.update(.tick(ModelFixture.now + 2_000_000))
+        #expect(model.proxy.rates.allSatisfy { $0 == 0 })
+    }
+}

@@ -10,6 +10,8 @@ struct RuleLabels {
         var isRequest: Bool?
     }
 
+    /// Fields that a proxy takes out (RFC 9110 §7.6.1).
+    private static let hopByHop: Set = ["proxy-connection", "keep-alive", "te", "upgrade", "proxy-authorization"]
     private static let framing: Set<String> = ["content-length", "transfer-encoding", "connection"]
 
     private let deeds: [Deed]
@@ -29,6 +31,7 @@ struct RuleLabels {
         let name = name.lowercased()
         if let deed = first(isRequest, where: { $0.text.contains(name) }) { return deed.label }
         if name == "host" { return url() }
+        if RuleLabels.hopByHop.contains(name) { return "sluice, as it is meant for one connection" }
         return RuleLabels.framing.contains(name) ? "sluice, which frames the message" : nil
     }
 

@@ -2,6 +2,8 @@
 struct ScriptLayout {
     /// A script with a line that is longer was made for machines.
     private static let longestLine = 500
+    /// A script of one line that is longer gets breaks.
+    private static let shortLine = 36
     /// Broken lines get a break at the next comma from here on.
     private static let comfortableLine = 100
 
@@ -14,7 +16,10 @@ struct ScriptLayout {
     }
 
     func write(into writer: inout DetailWriter) {
-        let isDense = bytes.split(separator: 0x0A).contains { $0.count > ScriptLayout.longestLine }
+        let rows = bytes.split(separator: 0x0A)
+        // One line alone was hardly written so either, unless it is short.
+        let isOneLine = rows.count == 1 && bytes.count > ScriptLayout.shortLine
+        let isDense = isOneLine || rows.contains { $0.count > ScriptLayout.longestLine }
         var lines = ScriptLines(bytes)
         var reader = ScriptReader(bytes, language)
         while let token = reader.next(), writer.takesMore() {

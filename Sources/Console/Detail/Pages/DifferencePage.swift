@@ -31,7 +31,10 @@ struct DifferencePage {
                 change("method", before.method, after.method, labels.startLine("method", isRequest: true), &writer)
             }
             if before.target != after.target {
-                change("target", before.target, after.target, labels.url(), &writer)
+                // A proxy is asked with the whole URL, a server with its path (RFC 9112 §3.2).
+                let isSame = exchange.record.sentURL == nil && exchange.record.url.description == before.target
+                let label = isSame ? "sluice, as servers are asked" : labels.url()
+                change("target", before.target, after.target, label, &writer)
             }
             headers(before.fields, after.fields, labels, isRequest: true, &writer)
         }
