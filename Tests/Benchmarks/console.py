@@ -180,7 +180,7 @@ def state(screen):
         (y, row[0].bg, "".join(row[x].data for x in range(60)))
         for y, row in ((y, screen.buffer[y]) for y in range(screen.lines))
         if row[2].bg not in ("default", screen.buffer[0][0].bg)
-    ]
+    ] + [y for y in range(screen.lines) if screen.buffer[y][screen.columns - 5].bg not in ("default", screen.buffer[0][0].bg)]
     lines = screen.display
     tabs = [line[line.index("overview") - 4:] for line in lines[:4] if "overview" in line]
     return lines[0][:40], selected, tabs, [line for line in lines[-4:] if "filter:" in line], screen.cursor.x, "follow" in lines[-2]
@@ -197,18 +197,22 @@ def keys(options):
         console.settle(3)
         console.press("k")
         console.settle(1)
-        # `None` is for keys whose effect is not waited for, as that of Escape, which might begin a sequence.
+        # `None` is for keys whose effect is not waited for, as that of Escape, which might begin a sequence; an empty one for
+        # a moment in which what was asked for comes, without which the next key would have nothing to act on.
         for name, sequence in [
             ("moves", ["k", "j", "k", "k", "\x1b[5~", "\x1b[6~"]),
             ("filter line", ["/", *"path:/v1", *"\x7f" * 8, None, "\x1b"]),
-            ("detail", ["\r", "\x1b[C", "j", "j", "\x1b[C", "\x1b[D", None, "\x1b", None, "\x1b", "k"]),
-            ("structure", ["\t", "j", "k", "\t"]),
+            ("detail", ["\r", "", "\x1b[C", "", "j", "j", "\x1b[C", "\x1b[D", None, "\x1b", None, "\x1b", "k"]),
+            ("structure", ["\t", "", "j", "j", "k", "\t"]),
         ]:
             took, missed, silent = [], 0, False
             before = console.thread_seconds()
             begun = time.perf_counter()
             # Whole sequences, so that each begins where the one before did.
             for key in sequence * -(-options.presses // len(sequence)):
+                if key == "":
+                    console.settle(0.5)
+                    continue
                 if key is None:
                     silent = True
                     continue
@@ -220,12 +224,15 @@ def keys(options):
                     console.settle(0.2)
                     continue
                 end = written + 1
+                pending = b""
                 while time.perf_counter() < end:
                     data, now = console.read(end - time.perf_counter())
-                    if data:
-                        console.stream.feed(data)
-                        # Within a frame the cursor is anywhere.
-                        if FRAME_END in data[-60:] and state(console.screen) != was:
+                    pending += data
+                    # Whole frames only: looking at a part would take time in which the rest is not read.
+                    if FRAME_END in pending[-60:]:
+                        console.stream.feed(pending)
+                        pending = b""
+                        if state(console.screen) != was:
                             took.append((now - written) * 1000)
                             break
                 else:

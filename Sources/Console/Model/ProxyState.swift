@@ -57,6 +57,8 @@ public struct RulesState: Sendable {
     public var texts: [Text] = []
     /// The proxy's name for these texts; `nil` where it has told none.
     public var revision: String?
+    /// The texts that were asked for last, so that they are known as one's own when they are in force.
+    var wanted: [String] = []
     /// The texts before each change, the newest last.
     public var past: [[Text]] = []
     /// Whether the console ends once the rules are in their files.

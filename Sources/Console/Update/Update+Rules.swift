@@ -135,6 +135,8 @@ extension ConsoleModel {
         let before = rules.texts
         takeIn(texts, revision)
         guard before.map(\.file) != texts.map(\.file) || before.map(\.text) != texts.map(\.text) else { return }
+        // One's own change may be seen to be in force before it is answered.
+        guard texts.map(\.text) != rules.wanted else { return }
         // What was before is not to be put back over the others' changes.
         rules.past = []
         for index in overlays.indices {
@@ -154,6 +156,7 @@ extension ConsoleModel {
     mutating func apply(_ texts: [RulesState.Text], _ words: String) -> [Effect] {
         guard texts != rules.texts else { return [] }
         keepRules()
+        rules.wanted = texts.map(\.text)
         return [.applyRules(texts, words, madeFrom: rules.revision)]
     }
 
@@ -171,6 +174,7 @@ extension ConsoleModel {
         // A text that was not there before has no rules again.
         let gone = rules.texts.filter { now in !texts.contains { $0.file == now.file } }
         let emptied = gone.map { RulesState.Text(file: $0.file, text: "version: 1\n") }
+        rules.wanted = (texts + emptied).map(\.text)
         return [.applyRules(texts + emptied, "The last change of rules is taken back.", madeFrom: rules.revision)]
     }
 

@@ -49,6 +49,17 @@ struct RulesUpdateTests {
         effects.lazy.compactMap { if case .applyRules(_, let words, _) = $0 { words } else { nil } }.first
     }
 
+    @Test func `one's own change that is seen before it is answered can be taken back`() throws {
+        var model = console()
+        guard case .applyRules(let texts, _, _)? = model.perform(.preset, "3g").last else {
+            Issue.record("nothing is applied")
+            return
+        }
+        _ = model.update(.rules(texts, revision: "r2"))
+        _ = model.update(.rulesApplied(texts, "throttle 3g is on.", revision: "r2"))
+        #expect(model.press("u").words == ["apply rules"])
+    }
+
     @Test func `a small letter switches a tool that has rules`() {
         var model = console()
         #expect(model.press("b").words == ["block off"])
