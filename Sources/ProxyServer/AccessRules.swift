@@ -18,9 +18,11 @@ public struct AccessRules: Sendable, Hashable {
         self.networks = networks
     }
 
-    /// Whether a client at this address may use the proxy.
+    /// Whether a client at this address may use the proxy; one of which no address is known may not.
+    ///
+    /// A connection that its client reset before it was accepted has no address, but its bytes can still be read.
     public func allows(_ address: SocketAddress?) -> Bool {
-        guard let address, let bytes = Network.bytes(of: address) else { return true }
+        guard let address, let bytes = Network.bytes(of: address) else { return false }
         return Network.loopback.contains { $0.contains(bytes) } || networks.contains { $0.contains(bytes) }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOPosix
 import ProxyServer
@@ -35,6 +36,13 @@ struct AccessRulesTests {
         #expect(AccessRules().allows(try SocketAddress(ipAddress: address, port: 1)) == isAllowed)
     }
 
+    @Test("A client without an address may not")
+    func unknown() throws {
+        let rules = AccessRules(networks: try ["0.0.0.0/0", "::/0"].map { try #require(AccessRules.Network($0)) })
+        #expect(!rules.allows(nil))
+        #expect(!rules.allows(try SocketAddress(unixDomainSocketPath: "/socket")))
+    }
+
     @Test(
         "What is no network is refused",
         arguments: [
@@ -50,6 +58,33 @@ struct AccessRulesTests {
         let addresses = (try? System.enumerateDevices())?.compactMap(\.address) ?? []
         return addresses.first { $0.protocol == .inet && $0.ipAddress?.hasPrefix("127.") == false }?.ipAddress
     }()
+
+    @Test("Who resets a connection before it is accepted is not let in either", .enabled(if: ownAddress != nil))
+    func reset() async throws {
+        let address = try #require(Self.ownAddress)
+        try await LoopbackProxy.run(host: "0.0.0.0") { proxy in
+            for _ in 0..<100 {
+                let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                    .channelInitializer { channel in
+                        (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+                            ?? channel.eventLoop.makeSucceededVoidFuture()
+                    }
+                    .connect(host: address, port: proxy.port)
+                    .get()
+                let request = ByteBuffer(string: "GET http://127.0.0.1:1/ HTTP/1.1\r\nHost: x\r\n\r\n")
+                channel.writeAndFlush(request, promise: nil)
+                // It may have been closed on already.
+                try? await channel.close()
+            }
+            // Connections are dealt out to both loops in turn.
+            for _ in 0..<4 {
+                let client = try await proxy.connect()
+                try await client.send("GET x HTTP/1.1\r\n\r\n")
+                try await client.receives("HTTP/1.1 400 ")
+            }
+            #expect(proxy.recorder.begun == 4)
+        }
+    }
 
     @Test("The rules may allow further networks, and take that back", .enabled(if: ownAddress != nil))
     func rulesAllow() async throws {

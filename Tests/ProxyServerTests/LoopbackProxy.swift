@@ -40,9 +40,10 @@ final class LoopbackProxy: Sendable {
     static func run(
         rules: ProxyRules = ProxyRules(),
         timeouts: ProxyConfiguration.Timeouts = ProxyConfiguration.Timeouts(),
+        host: String = "127.0.0.1",
         _ body: (LoopbackProxy) async throws -> Void
     ) async throws {
-        let proxy = try await LoopbackProxy(rules: rules, timeouts: timeouts)
+        let proxy = try await LoopbackProxy(rules: rules, timeouts: timeouts, host: host)
         do {
             try await body(proxy)
         } catch {
