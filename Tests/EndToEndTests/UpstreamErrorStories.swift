@@ -251,5 +251,24 @@ extension EndToEnd {
             #expect(answer.hasPrefix("HTTP/1.1 508 "), "\(answer)")
             #expect(try await sluice.exchange().record.failure?.code == .loop)
         }
+
+        @Test("So is one over TLS or HTTP/2, by an address that the proxy does not list as its own")
+        func secureLoop() async throws {
+            let sluice = try await SluiceProcess()
+            let own = "0.0.0.0:\(sluice.port)"
+            let ways = [
+                ["--insecure", "https://\(own)/"],
+                ["--insecure", "--http1.1", "https://\(own)/"],
+                ["--proxy", "", "--http2-prior-knowledge", "-H", "Host: \(own)", "\(sluice.url)/"],
+            ]
+            for way in ways {
+                let page = try await sluice.curl(way + ["-w", "%{http_code}"]).text
+                #expect(page.contains("\(own) leads back to this proxy."), "\(way): \(page)")
+                #expect(page.hasSuffix("508"))
+            }
+            try await eventually("each is recorded") { try sluice.records().count { $0.failure != nil } == ways.count }
+            #expect(try sluice.records().map(\.failure?.code) == ways.map { _ in .loop })
+            #expect(try sluice.descriptors() < 100)
+        }
     }
 }

@@ -25,6 +25,8 @@ final class ClientConnection: ChannelDuplexHandler {
     /// The client's connection that this one is a stream of.
     private weak var carrier: ClientConnection?
     private var hasBoundBuffer = false
+    /// Whether nothing has arrived yet, on a connection that may be one of the proxy's own.
+    private var mayLeadBack: Bool
 
     /// Creates the end of a channel's pipeline.
     ///
@@ -35,6 +37,7 @@ final class ClientConnection: ChannelDuplexHandler {
     init(loop: LoopContext, channel: any Channel, inside carrier: ClientConnection? = nil) {
         self.loop = loop
         self.carrier = carrier
+        mayLeadBack = carrier == nil
         lastActivity = loop.eventLoop.now
         localAddress = carrier?.localAddress ?? channel.localAddress
         localPort = localAddress?.port
@@ -98,6 +101,11 @@ final class ClientConnection: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         lastActivity = loop.eventLoop.now
+        if mayLeadBack {
+            mayLeadBack = false
+            // The exchange at the other end fails and closes; what it has sent is no request to be answered here.
+            if loop.shared.ownConnections.leadsBack(context.channel) { layer = nil }
+        }
         layer?.received(unwrapInboundIn(data))
     }
 
@@ -129,7 +137,7 @@ final class ClientConnection: ChannelDuplexHandler {
     private func inputClosed(isHalfClose: Bool) {
         guard inputEnd == nil else { return }
         inputEnd = isHalfClose
-        layer?.inputClosed(isHalfClose: isHalfClose)
+        if let layer { layer.inputClosed(isHalfClose: isHalfClose) } else { close() }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {

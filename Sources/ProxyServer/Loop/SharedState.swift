@@ -14,6 +14,7 @@ final class SharedState: Sendable {
     let resolver = Resolver()
     let refusals = CertificateRefusals()
     let holds = HoldBoard()
+    let ownConnections = OwnConnections()
     let ownAddresses = Mutex<[SocketAddress]>([])
     private let nextExchange: Atomic<Int64>
     private let nextConnection: Atomic<Int64>
@@ -38,6 +39,11 @@ final class SharedState: Sendable {
 
     func isOwnAddress(_ address: SocketAddress) -> Bool {
         ownAddresses.withLock { $0.contains(address) }
+    }
+
+    /// Whether this is the number of the port that the proxy listens on.
+    func isOwnPort(_ port: Int?) -> Bool {
+        ownAddresses.withLock { $0.first?.port == port }
     }
 }
 

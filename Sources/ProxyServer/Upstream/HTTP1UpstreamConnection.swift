@@ -194,8 +194,11 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         closedCleanly = false
         connection.ready(.failure(error))
-        if let failure = error as? TLSFailure {
+        switch error {
+        case let failure as TLSFailure:
             fail(ExchangeFailure(.tls, "TLS with \(key.host) failed: \(failure.explanation)"))
+        case let failure as ExchangeFailure: fail(failure)
+        default: break
         }
         context.close(promise: nil)
     }

@@ -106,6 +106,10 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         connection.ready(.failure(error))
+        if let failure = error as? ExchangeFailure, let exchange {
+            self.exchange = nil
+            exchange.upstreamClosed(failure)
+        }
         context.close(promise: nil)
     }
 }

@@ -185,13 +185,7 @@ final class UpstreamConnector: UpstreamConnecting {
     private func resolved(_ addresses: [SocketAddress]) {
         guard exchange != nil else { return }
         if addresses.contains(where: { loop.shared.isOwnAddress($0) }) {
-            finish(
-                failure: ExchangeFailure(
-                    .loop,
-                    "\(destination.authority) leads back to this proxy.",
-                    hint: "Ask for the server itself, or use another port for the proxy."
-                )
-            )
+            finish(failure: .leadsBack(destination.authority))
             return
         }
         if isSecure { loop.withTrust { [self] in connect(addresses) } } else { connect(addresses) }
@@ -222,7 +216,7 @@ final class UpstreamConnector: UpstreamConnecting {
     }
 
     private func addHandlers(to channel: any Channel) throws -> UpstreamSocket {
-        let socket = UpstreamSocket(loop: loop, isSecure: isSecure)
+        let socket = UpstreamSocket(loop: loop, authority: destination.authority, isSecure: isSecure)
         let pipeline = channel.pipeline.syncOperations
         if isSecure {
             let protocols = offeredProtocols

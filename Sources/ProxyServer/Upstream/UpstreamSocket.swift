@@ -15,19 +15,23 @@ enum EstablishedUpstream {
 final class UpstreamSocket {
     let loop: LoopContext
     let isSecure: Bool
+    private let authority: String
     private let createdAt: NIODeadline
     private var connectedAt: NIODeadline?
     private(set) var record: ConnectionRecord?
     var dnsTime: Int64?
     private(set) var context: ChannelHandlerContext?
     private var isReadPending = false
+    /// Set where this may turn out to be a connection to this proxy.
+    private var ownEnds: OwnConnections.Ends?
     /// Called once TCP is there.
     var onConnected: (() -> Void)?
     /// Called once it is ready for use, or failed before.
     var onReady: ((Result<EstablishedUpstream, any Error>) -> Void)?
 
-    init(loop: LoopContext, isSecure: Bool) {
+    init(loop: LoopContext, authority: String, isSecure: Bool) {
         self.loop = loop
+        self.authority = authority
         self.isSecure = isSecure
         createdAt = loop.eventLoop.now
     }
@@ -79,6 +83,7 @@ final class UpstreamSocket {
         onConnected = nil
         onReady = nil
         context = nil
+        if let ownEnds { loop.shared.ownConnections.remove(ownEnds) }
     }
 
     func added(_ context: ChannelHandlerContext) {
@@ -100,6 +105,9 @@ final class UpstreamSocket {
         record.connect = (now - createdAt).nanoseconds / 1_000
         record.dns = dnsTime
         self.record = record
+        if loop.shared.isOwnPort(context.remoteAddress?.port) {
+            ownEnds = loop.shared.ownConnections.add(context.channel, to: authority)
+        }
         onConnected?()
         onConnected = nil
     }
