@@ -60,7 +60,11 @@ public enum Console {
                 return nil
             }
             var result: Value?
-            for try await value in group { result = value ?? result }
+            for try await value in group {
+                result = value ?? result
+                // Whatever is still being prepared is of no use any more.
+                if result != nil { group.cancelAll() }
+            }
             guard let result else { throw ConsoleFailure("The console ended too early.") }
             return result
         }

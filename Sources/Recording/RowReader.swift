@@ -78,14 +78,14 @@ struct RowReader {
 
     // MARK: - Columns
 
-    /// Reads a number within bounds; by default one that is not negative.
-    mutating func number(in bounds: ClosedRange<Int64> = 0...Int64.max) throws -> Int64 {
+    /// Reads a number within bounds; by default an amount.
+    mutating func number(in bounds: ClosedRange<Int64> = RecordedRange.amounts) throws -> Int64 {
         guard let number = try optionalNumber(in: bounds) else { throw damage("is missing") }
         return number
     }
 
     /// Reads a number within bounds, or nothing.
-    mutating func optionalNumber(in bounds: ClosedRange<Int64> = 0...Int64.max) throws -> Int64? {
+    mutating func optionalNumber(in bounds: ClosedRange<Int64> = RecordedRange.amounts) throws -> Int64? {
         column += 1
         switch sqlite3_column_type(statement, column) {
         case SQLITE_NULL: return nil

@@ -5,13 +5,16 @@ import NIOCore
 
 /// How the rows of each table become values.
 extension RowReader {
+    /// Numbers of payload rows; those of exchanges in flight are negative.
+    private static let payloads = -RecordedRange.numbers.upperBound...RecordedRange.numbers.upperBound
+
     mutating func record() throws -> (record: ExchangeRecord, payload: Int64) {
-        let id = ExchangeID(try number(in: 1...Int64.max))
-        let payload = try number(in: -Int64.max...Int64.max)
+        let id = ExchangeID(try number(in: RecordedRange.numbers))
+        let payload = try number(in: RowReader.payloads)
         let kind = try value(ExchangeRecord.Kind.self)
         let state = try value(ExchangeRecord.State.self)
         let flags = ExchangeRecord.Flags(rawValue: UInt32(try number(in: 0...Int64(UInt32.max))))
-        let startedAt = try number()
+        let startedAt = try number(in: RecordedRange.moments)
         let method = try text()
         let url = RequestURL(
             scheme: try text(),
@@ -98,7 +101,7 @@ extension RowReader {
 
     /// Reads what follows the number in a payload row, bodies excepted.
     mutating func messages() throws -> ExchangeMessages {
-        _ = try number(in: -Int64.max...Int64.max)
+        _ = try number(in: RowReader.payloads)
         var messages = ExchangeMessages()
         messages.requestHead = try optionalBytes()
         messages.requestHeadSent = try optionalBytes()
@@ -115,11 +118,11 @@ extension RowReader {
         var connection = ConnectionRecord(
             id: ConnectionID(try number()),
             leg: try value(ConnectionRecord.Leg.self),
-            openedAt: try number(),
+            openedAt: try number(in: RecordedRange.moments),
             localAddress: "",
             peerAddress: ""
         )
-        connection.closedAt = try optionalNumber()
+        connection.closedAt = try optionalNumber(in: RecordedRange.moments)
         connection.localAddress = try text()
         connection.peerAddress = try text()
         connection.dns = try optionalNumber()
@@ -155,8 +158,8 @@ extension RowReader {
             id: id,
             sluiceVersion: version,
             mode: mode,
-            startedAt: try number(),
-            endedAt: try optionalNumber(),
+            startedAt: try number(in: RecordedRange.moments),
+            endedAt: try optionalNumber(in: RecordedRange.moments),
             firstExchange: ExchangeID(try number()),
             notRecorded: try number(),
             droppedBytes: try number()
@@ -167,7 +170,7 @@ extension RowReader {
     mutating func rules(sourcesBefore: [StoredRules.Source] = []) throws -> StoredRules {
         StoredRules(
             number: try number(),
-            at: try number(),
+            at: try number(in: RecordedRange.moments),
             sources: try optionalJSON([StoredRules.Source].self) ?? sourcesBefore,
             switchedOff: try optionalJSON([String].self) ?? []
         )
@@ -185,7 +188,7 @@ extension RowReader {
 
 extension SessionSummary {
     /// Reads the session's counters.
-    static func read(_ database: Database, path: String = "") throws -> SessionSummary {
+    static func read(_ database: Database, path: String) throws -> SessionSummary {
         let sql = "SELECT id, exchanges, failures, request_body_bytes, response_body_bytes FROM summary"
         let summaries = try RowReader.rows(sql, in: database, path: path, subject: "summary") { row in
             _ = try row.number()

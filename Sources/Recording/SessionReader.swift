@@ -186,11 +186,11 @@ public final class SessionReader: ExchangeSource, Sendable {
     /// The lowest and the highest number that exchanges of the session have; `nil` where there are none.
     public func bounds() throws -> ClosedRange<Int64>? {
         // Two questions: SQLite answers each by one look at an end of the table, but both at once by all of its rows.
-        let sql = "SELECT (SELECT min(id) FROM exchange), (SELECT max(id) FROM exchange)"
+        let sql = "SELECT (SELECT min(id) FROM exchange) AS id, (SELECT max(id) FROM exchange) AS id"
         return try read { database in
-            try RowReader.rows(sql, in: database, path: path, subject: "session") { row -> ClosedRange<Int64>? in
-                let lowest = try row.optionalNumber(in: 1...Int64.max - 1)
-                let highest = try row.optionalNumber(in: 1...Int64.max - 1)
+            try RowReader.rows(sql, in: database, path: path, subject: "exchange") { row -> ClosedRange<Int64>? in
+                let lowest = try row.optionalNumber(in: RecordedRange.numbers)
+                let highest = try row.optionalNumber(in: RecordedRange.numbers)
                 guard let lowest, let highest, lowest <= highest else { return nil }
                 return lowest...highest
             }.first ?? nil
@@ -352,7 +352,7 @@ public final class SessionReader: ExchangeSource, Sendable {
             let arguments = [id.number, Int64(side.rawValue), offset, Int64(limit)]
             return try RowReader.rows(sql, arguments, in: database, path: path, subject: "arrival of exchange") { row in
                 _ = try row.number()
-                return Arrival(offset: try row.number(), at: try row.number())
+                return Arrival(offset: try row.number(), at: try row.number(in: RecordedRange.moments))
             }
         }
     }

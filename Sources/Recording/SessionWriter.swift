@@ -281,7 +281,7 @@ final class SessionWriter {
 
     /// Ends the run: exchanges still in flight count as interrupted.
     func endRun(at time: Int64, notRecorded: Int, droppedBytes: Int64) throws {
-        _ = try WritableSession.interruptOpenExchanges(in: database)
+        _ = try WritableSession.interruptOpenExchanges(in: database, path: path)
         try database.execute(
             sql: "UPDATE run SET ended_at = ?, not_recorded = ?, dropped_bytes = ? WHERE id = ?",
             arguments: [time, notRecorded, droppedBytes, run]

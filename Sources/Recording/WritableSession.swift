@@ -37,8 +37,9 @@ struct WritableSession: Sendable {
                 let version = try isNew ? Self.createTables(in: database) : Self.checkTables(of: path, in: database)
                 try Self.setUp(database, pageLimit: configuration.pageLimit)
                 if version < Schema.version { try Self.upgrade(path, from: version, in: database) }
-                let recovered = try isNew ? nil : Self.recover(database)
-                return try Opened(database, recovered: recovered, configuration: configuration)
+                let numbers = try HighestNumbers(database, path: path)
+                let recovered = try isNew ? nil : Self.recover(database, path: path)
+                return try Opened(database, numbers, recovered, path: path, configuration: configuration)
             }
             run = opened.run
             nextExchangeID = opened.nextExchangeID
@@ -60,15 +61,19 @@ struct WritableSession: Sendable {
         var totals: SessionSummary
         var recovered: RecoveryReport?
 
-        init(_ database: Database, recovered: RecoveryReport?, configuration: RecorderConfiguration) throws {
+        init(
+            _ database: Database,
+            _ numbers: HighestNumbers,
+            _ recovered: RecoveryReport?,
+            path: String,
+            configuration: RecorderConfiguration
+        ) throws {
             self.recovered = recovered
-            func highest(_ table: String) throws -> Int64 {
-                max(0, try Int64.fetchOne(database, sql: "SELECT max(id) FROM \(table)") ?? 0)
-            }
-            nextExchangeID = try highest("exchange") + 1
-            nextConnectionID = try highest("connection") + 1
-            lastPayload = try highest("payload")
-            totals = try SessionSummary.read(database)
+            nextExchangeID = numbers.exchange + 1
+            nextConnectionID = numbers.connection + 1
+            // The recovery has numbered what it found in flight.
+            lastPayload = try HighestNumbers(database, path: path).payload
+            totals = try SessionSummary.read(database, path: path)
             try database.execute(
                 sql: """
                     INSERT INTO run(version, recorder, started_at, first_exchange, not_recorded, dropped_bytes)
@@ -79,6 +84,27 @@ struct WritableSession: Sendable {
                 ]
             )
             run = database.lastInsertedRowID
+        }
+    }
+
+    /// The highest numbers that the tables have; those of what is recorded from now on follow.
+    private struct HighestNumbers {
+        let exchange: Int64
+        let connection: Int64
+        let payload: Int64
+
+        /// - Throws: ``SessionError`` where one is so high that a reader would not take those that follow.
+        init(_ database: Database, path: String) throws {
+            func highest(_ table: String) throws -> Int64 {
+                let sql = "SELECT max(id) AS id FROM \(table)"
+                let bounds = -RecordedRange.numbers.upperBound...RecordedRange.numbers.upperBound / 2
+                let highest = try RowReader.rows(sql, in: database, path: path, subject: table) { row in
+                    try row.optionalNumber(in: bounds)
+                }
+                return max(0, (highest.first ?? nil) ?? 0)
+            }
+            (exchange, connection, payload) = (try highest("exchange"), try highest("connection"), try highest("payload"))
+            _ = (try highest("run"), try highest("rules"))
         }
     }
 
@@ -157,19 +183,26 @@ struct WritableSession: Sendable {
         if let pageLimit { try database.execute(sql: "PRAGMA max_page_count = \(pageLimit)") }
     }
 
-    private static func recover(_ database: Database) throws -> RecoveryReport? {
-        let (count, first) = try interruptOpenExchanges(in: database)
+    private static func recover(_ database: Database, path: String) throws -> RecoveryReport? {
+        let (count, first) = try interruptOpenExchanges(in: database, path: path)
         guard count > 0 else { return nil }
-        let startedAt = try Int64.fetchOne(
-            database,
-            sql: "SELECT started_at FROM run WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1"
-        )
-        return RecoveryReport(count: count, first: first, runStartedAt: startedAt)
+        let sql = "SELECT id, started_at FROM run WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1"
+        let startedAt = try RowReader.rows(sql, in: database, path: path, subject: "run") { row in
+            _ = try row.number()
+            return try row.number(in: RecordedRange.moments)
+        }
+        return RecoveryReport(count: count, first: first, runStartedAt: startedAt.first)
     }
 
     /// Marks exchanges in flight as interrupted; they are those whose payload row has a negative number.
-    static func interruptOpenExchanges(in database: Database) throws -> (count: Int, first: [ExchangeID]) {
-        let open = try Int64.fetchAll(database, sql: "SELECT -id FROM payload WHERE id < 0 ORDER BY id DESC")
+    static func interruptOpenExchanges(
+        in database: Database,
+        path: String
+    ) throws -> (count: Int, first: [ExchangeID]) {
+        let sql = "SELECT -id AS id FROM payload WHERE id < 0 ORDER BY payload.id DESC"
+        let open = try RowReader.rows(sql, in: database, path: path, subject: "payload") { row in
+            try row.number(in: RecordedRange.numbers)
+        }
         guard !open.isEmpty else { return (0, []) }
         try database.inSavepoint {
             for id in open {

@@ -4,7 +4,8 @@ import Sharing
 
 /// Makes the documents that the detail pane shows of one exchange.
 ///
-/// Never throws: what cannot be read becomes a line that says why. What it looks at is bounded, whatever was recorded.
+/// Never throws: what cannot be read becomes a line that says why. What it looks at is bounded, whatever was recorded, and
+/// so is the time that it takes.
 public struct DetailBuilder {
     let exchange: RecordedExchange
     let source: any ExchangeSource
@@ -35,9 +36,10 @@ public struct DetailBuilder {
         }
     }
 
-    /// The document of a part.
-    public func document(_ options: DetailOptions) -> DetailDocument {
-        var writer = DetailWriter(options)
+    /// The document of a part, as far as it comes within a budget.
+    public func document(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget()) -> DetailDocument {
+        var writer = DetailWriter(options, budget)
+        let source = BudgetedSource(source: source, budget: budget)
         switch options.page {
         case .overview: OverviewPage(exchange: exchange, source: source, now: now).write(into: &writer)
         case .request: MessagePage(exchange, source: source, isRequest: true).write(into: &writer)

@@ -11,14 +11,16 @@ struct DetailWriter {
     private static let labelWidth = 15
 
     let options: DetailOptions
+    let budget: DetailBudget
     private(set) var lines: [DetailLine] = []
     /// What was left out, in sentences.
     private(set) var omissions: [String] = []
     /// How many columns stay empty before all that is added.
     var margin = 0
 
-    init(_ options: DetailOptions) {
+    init(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget()) {
         self.options = options
+        self.budget = budget
     }
 
     /// The document, which ends with what was left out.
@@ -32,7 +34,10 @@ struct DetailWriter {
     var place: Int { lines.count }
 
     /// Whether no more lines are taken.
-    var isFull: Bool { lines.count >= DetailWriter.mostLines }
+    var isFull: Bool { lines.count >= DetailWriter.mostLines || isLate }
+
+    /// Whether the budget is spent; looked at every few lines.
+    private var isLate: Bool { lines.count % 64 == 63 && budget.isSpent }
 
     // MARK: Lines
 
@@ -93,6 +98,9 @@ struct DetailWriter {
     }
 
     private mutating func noteFull() {
+        guard !isLate else {
+            return leaveOut("Not all is shown, as it takes too long; save-body writes the whole body.")
+        }
         leaveOut("Only the first \(DetailWriter.mostLines.grouped) lines are shown; save-body writes the whole body.")
     }
 

@@ -238,7 +238,7 @@ extension LinearLoop {
         guard words.count == 2, let tool = Tool(word: words[0]), let number = Int(words[1]) else {
             throw ConsoleFailure("\(word.rawValue) needs \(word.argument), for example: \(word.rawValue) block 1")
         }
-        guard model.panelRules(tool).indices.contains(number - 1) else {
+        guard number > 0, number <= model.panelRules(tool).count else {
             throw ConsoleFailure("\(tool.title) has no rule \(number).")
         }
         change { model in

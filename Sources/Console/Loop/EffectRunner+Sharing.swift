@@ -43,7 +43,8 @@ extension EffectRunner {
     // MARK: - Files
 
     func saveBody(_ id: ExchangeID, _ path: String) {
-        onReader { reader, inbox in
+        // A body may be long: pages do not wait for it.
+        onReader(passes) { reader, inbox in
             guard let exchange = try reader.exchange(id) else {
                 return inbox.send(.said("Exchange \(id) is not in this session.", .error))
             }

@@ -15,6 +15,13 @@ final class EffectRunner: Sendable {
         var desk: SessionDesk?
     }
 
+    /// What is to be seen of an exchange.
+    private struct DetailQuestion {
+        var id = ExchangeID(0)
+        var page = DetailPage.overview
+        var generation = 0
+    }
+
     let inbox: Inbox
     private let connected = Mutex<Connected?>(nil)
     /// Effects that came before there was anything to carry them out on.
@@ -24,7 +31,7 @@ final class EffectRunner: Sendable {
     private let reading = DispatchQueue(label: "sluice.console.reading", qos: .userInitiated)
     /// What takes long: exports, counts.
     let passes = DispatchQueue(label: "sluice.console.passes", qos: .utility)
-    private let newestDetail = Atomic(0)
+    private let newestDetail = Mutex(DetailQuestion())
     let newestCheck = Atomic(0)
     private let lastRevision = Atomic(-1)
     private let polls = Atomic(0)
@@ -159,10 +166,11 @@ final class EffectRunner: Sendable {
     // MARK: - One exchange, or two
 
     private func readDetail(_ id: ExchangeID, _ options: DetailOptions, _ generation: Int) {
-        newestDetail.store(generation, ordering: .relaxed)
+        let asked = options.page
+        newestDetail.withLock { $0 = DetailQuestion(id: id, page: asked, generation: generation) }
         start(on: reading) { [self] in
             // One that is asked while another waits makes that one needless.
-            guard newestDetail.load(ordering: .relaxed) == generation, let reader else { return }
+            guard newestDetail.withLock({ $0.generation == generation }), let reader else { return }
             do {
                 guard let exchange = try reader.exchange(id) else {
                     let line = DetailLine([Span("Exchange \(id) is not in this session.", .failure)])
@@ -173,7 +181,10 @@ final class EffectRunner: Sendable {
                 var options = options
                 let pages = builder.pages
                 if !pages.contains(options.page) { options.page = .overview }
-                inbox.send(.detail(generation: generation, id, pages: pages, builder.document(options)))
+                // The same page read anew waits for this one; any other makes it needless.
+                let budget = DetailBudget { [self] in newestDetail.withLock { $0.id != id || $0.page != asked } }
+                let document = builder.document(options, budget)
+                inbox.send(.detail(generation: generation, id, pages: pages, document))
             } catch {
                 inbox.send(.said("\(error)", .error))
             }
@@ -190,9 +201,12 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Reads the session on the thread for that, and tells what goes wrong.
-    func onReader(_ body: @escaping @Sendable (SessionReader, Inbox) throws -> Void) {
-        start(on: reading) { [self] in
+    /// Reads the session on a thread for that, and tells what goes wrong.
+    func onReader(
+        _ queue: DispatchQueue? = nil,
+        _ body: @escaping @Sendable (SessionReader, Inbox) throws -> Void
+    ) {
+        start(on: queue ?? reading) { [self] in
             guard let reader else { return inbox.send(.said("Nothing is recorded here.", .error)) }
             do {
                 try body(reader, inbox)

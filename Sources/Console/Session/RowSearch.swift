@@ -91,7 +91,7 @@ extension DeskList {
 
     /// The next row after one that is among some exchanges.
     fileprivate func nextPlace(of numbers: Set<Int64>, from row: Int, forward: Bool) -> Int? {
-        if numbers.count < 64, !isSorted {
+        if !isSorted {
             let places = numbers.compactMap { number in
                 place(of: number).flatMap { self.number(last: $0) == number ? $0 : nil }
             }

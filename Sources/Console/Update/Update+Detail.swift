@@ -60,7 +60,7 @@ extension ConsoleModel {
     /// Turns to a page by its name, its number, or the beginning of its name.
     mutating func turn(to word: String) -> [Effect] {
         let word = word.lowercased()
-        let byNumber = Int(word).flatMap { detail.pages.indices.contains($0 - 1) ? detail.pages[$0 - 1] : nil }
+        let byNumber = Int(word).flatMap { (1...detail.pages.count).contains($0) ? detail.pages[$0 - 1] : nil }
         guard let page = byNumber ?? DetailPage.allCases.first(where: { $0.rawValue.hasPrefix(word) }) else {
             tell(
                 "There is no page '\(word.prefix(40))': \(detail.pages.map(\.rawValue).joined(separator: ", ")).",

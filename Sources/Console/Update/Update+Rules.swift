@@ -233,6 +233,6 @@ extension ConsoleModel {
         let words = word.split(separator: " ").map(String.init)
         guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return unknownTool(word) }
         guard let id = selectedID else { return [] }
-        return [.draftRule(tool, id, level: words.count > 1 ? Int(words[1]) ?? 0 : 0)]
+        return [.draftRule(tool, id, level: words.dropFirst().first.flatMap { UInt16($0) }.map(Int.init) ?? 0)]
     }
 }

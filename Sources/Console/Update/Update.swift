@@ -68,7 +68,8 @@ extension ConsoleModel {
         if proxy.countedAt == 0 {
             (proxy.counted, proxy.countedAt) = (list.sessionTotal, now)
         } else if passed >= 1_000_000 {
-            proxy.rates.append(max(0, (list.sessionTotal - proxy.counted) * 1_000_000 / Int(passed)))
+            let grown = max(0, list.sessionTotal - proxy.counted)
+            proxy.rates.append(Int(Double(grown) * 1_000_000 / Double(passed)))
             if proxy.rates.count > 60 { proxy.rates.removeFirst() }
             (proxy.counted, proxy.countedAt) = (list.sessionTotal, now)
         }

@@ -23,7 +23,7 @@ public struct DecodedContent: Sendable, Hashable {
 /// decoding: what could be decoded before it has been given out, what comes after it is ignored.
 public final class ContentDecoder {
     /// More codings than this on one message are an attack or a mistake.
-    private static let mostCodings = 8
+    static let mostCodings = 8
 
     private let links: [DecodingLink]
     private let limit: Int

@@ -35,8 +35,15 @@ public enum ContentEncoder {
     }
 
     /// Applies codings in the order given, as `Content-Encoding` lists them.
+    ///
+    /// - Throws: `EncodingError` as ``encode(_:coding:)`` does, and for more codings than can be undone.
     public static func encode(_ bytes: ByteBuffer, codings: [ContentCoding]) throws -> ByteBuffer {
-        try codings.reduce(bytes) { try encode($0, coding: $1) }
+        let codings = codings.filter { $0 != .identity }
+        if codings.count > ContentDecoder.mostCodings, let last = codings.last {
+            let message = "\(codings.count) content codings are more than the \(ContentDecoder.mostCodings) allowed"
+            throw EncodingError(coding: last, description: message)
+        }
+        return try codings.reduce(bytes) { try encode($0, coding: $1) }
     }
 
     private static func zlib(_ bytes: ByteBuffer, coding: ContentCoding, windowBits: Int32) throws -> ByteBuffer {

@@ -29,10 +29,13 @@ public struct ImageHeader: Sendable, Hashable {
     /// What else there is to say, for example `8 bits, RGB with alpha`; empty for nothing.
     public var remark: String
 
+    /// How many pixels a side can have; an image that says otherwise says nothing of its size.
+    static let sides = 1...1 << 24
+
     private init(_ format: Format, _ width: Int, _ height: Int, _ remark: String = "") {
         self.format = format
-        self.width = width
-        self.height = height
+        let isSize = ImageHeader.sides.contains(width) && ImageHeader.sides.contains(height)
+        (self.width, self.height) = isSize ? (width, height) : (0, 0)
         self.remark = remark
     }
 
@@ -143,9 +146,8 @@ public struct ImageHeader: Sendable, Hashable {
         var largest = (width: 0, height: 0)
         for place in bytes.places(of: "ispe") {
             guard let width = bytes.big(4, at: place + 8), let height = bytes.big(4, at: place + 12) else { break }
-            if width * height > largest.width * largest.height, width < 1 << 20, height < 1 << 20 {
-                largest = (width, height)
-            }
+            guard sides.contains(width), sides.contains(height) else { continue }
+            if width * height > largest.width * largest.height { largest = (width, height) }
         }
         return ImageHeader(.avif, largest.width, largest.height, brand.hasPrefix("hei") ? "HEIC" : "")
     }

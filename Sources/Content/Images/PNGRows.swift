@@ -13,8 +13,6 @@ struct PNGRows {
     private(set) var rowCount = 0
     /// Sums of red, green, blue (each times alpha) and alpha, and how many pixels are in them.
     private var sums: [UInt64]
-    /// Which pixel of the thumbnail each column belongs to.
-    private let columns: [Int]
 
     init(shape: PNGShape, width: Int, height: Int) {
         self.shape = shape
@@ -23,7 +21,6 @@ struct PNGRows {
         row = [UInt8](repeating: 0, count: shape.rowLength)
         previous = row
         sums = [UInt64](repeating: 0, count: width * 5)
-        columns = (0..<shape.width).map { $0 * width / shape.width }
     }
 
     var isComplete: Bool { rowCount == shape.height }
@@ -127,64 +124,30 @@ struct PNGRows {
     // MARK: Pixels
 
     private mutating func addPixels() {
-        for column in 0..<shape.width {
-            let pixel = pixel(column)
-            let place = columns[column] * 5
-            let alpha = UInt64(pixel.alpha)
-            sums[place] += UInt64(pixel.red) * alpha / 255
-            sums[place + 1] += UInt64(pixel.green) * alpha / 255
-            sums[place + 2] += UInt64(pixel.blue) * alpha / 255
-            sums[place + 3] += alpha
-            sums[place + 4] += 1
-        }
-    }
-
-    private func pixel(_ column: Int) -> Thumbnail.Pixel {
-        let first = column * shape.channels
-        switch shape.colourType {
-        case 3:
-            let index = raw(first) * 4
-            guard index + 3 < palette.count else { return Thumbnail.Pixel(red: 0, green: 0, blue: 0) }
-            return Thumbnail.Pixel(
-                red: palette[index],
-                green: palette[index + 1],
-                blue: palette[index + 2],
-                alpha: palette[index + 3]
-            )
-        case 0, 4:
-            let grey = sample(first)
-            let isClear = !transparent.isEmpty && raw(first) == transparent[0]
-            let alpha = shape.colourType == 4 ? sample(first + 1) : isClear ? 0 : 255
-            return Thumbnail.Pixel(red: grey, green: grey, blue: grey, alpha: alpha)
-        default:
-            let isClear = !transparent.isEmpty && (0..<3).allSatisfy { raw(first + $0) == transparent[$0] }
-            let alpha = shape.colourType == 6 ? sample(first + 3) : isClear ? 0 : 255
-            return Thumbnail.Pixel(
-                red: sample(first),
-                green: sample(first + 1),
-                blue: sample(first + 2),
-                alpha: alpha
-            )
-        }
-    }
-
-    /// A sample as it stands in the row.
-    private func raw(_ index: Int) -> Int {
-        switch shape.depth {
-        case 8: return Int(row[index])
-        case 16: return Int(row[index * 2]) << 8 | Int(row[index * 2 + 1])
-        default:
-            let bit = index * shape.depth
-            return Int(row[bit / 8]) >> (8 - shape.depth - bit % 8) & (1 << shape.depth - 1)
-        }
-    }
-
-    /// A sample in eight bits.
-    private func sample(_ index: Int) -> UInt8 {
-        switch shape.depth {
-        case 8: row[index]
-        case 16: row[index * 2]
-        default: UInt8(raw(index) * 255 / (1 << shape.depth - 1))
+        row.withUnsafeBufferPointer { row in
+            palette.withUnsafeBufferPointer { palette in
+                let row = PNGRow(bytes: row, shape: shape, palette: palette, transparent: transparent)
+                var column = 0
+                for target in 0..<width {
+                    let (first, end) = (column, ((target + 1) * shape.width + width - 1) / width)
+                    var (red, green, blue, opacity) = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+                    while column < end {
+                        let pixel = row.pixel(column)
+                        let alpha = UInt64(pixel.alpha)
+                        red += UInt64(pixel.red) * alpha / 255
+                        green += UInt64(pixel.green) * alpha / 255
+                        blue += UInt64(pixel.blue) * alpha / 255
+                        opacity += alpha
+                        column += 1
+                    }
+                    let place = target * 5
+                    sums[place] += red
+                    sums[place + 1] += green
+                    sums[place + 2] += blue
+                    sums[place + 3] += opacity
+                    sums[place + 4] += UInt64(end - first)
+                }
+            }
         }
     }
 
@@ -203,5 +166,66 @@ struct PNGRows {
             )
         }
         for index in sums.indices { sums[index] = 0 }
+    }
+}
+
+/// A row's bytes, without their filter, read as pixels.
+private struct PNGRow {
+    let bytes: UnsafeBufferPointer<UInt8>
+    let shape: PNGShape
+    let palette: UnsafeBufferPointer<UInt8>
+    let transparent: [Int]
+
+    func pixel(_ column: Int) -> Thumbnail.Pixel {
+        let first = column * shape.channels
+        switch shape.colourType {
+        case 3:
+            let index = raw(first) * 4
+            guard index + 3 < palette.count else { return Thumbnail.Pixel(red: 0, green: 0, blue: 0) }
+            return Thumbnail.Pixel(
+                red: palette[index],
+                green: palette[index + 1],
+                blue: palette[index + 2],
+                alpha: palette[index + 3]
+            )
+        case 0, 4:
+            let grey = sample(first)
+            let alpha = shape.colourType == 4 ? sample(first + 1) : isClear(first, 1) ? 0 : 255
+            return Thumbnail.Pixel(red: grey, green: grey, blue: grey, alpha: alpha)
+        default:
+            return Thumbnail.Pixel(
+                red: sample(first),
+                green: sample(first + 1),
+                blue: sample(first + 2),
+                alpha: shape.colourType == 6 ? sample(first + 3) : isClear(first, 3) ? 0 : 255
+            )
+        }
+    }
+
+    /// Whether the samples are those of the colour that stands for nothing.
+    private func isClear(_ first: Int, _ count: Int) -> Bool {
+        guard transparent.count >= count else { return false }
+        for index in 0..<count where raw(first + index) != transparent[index] { return false }
+        return true
+    }
+
+    /// A sample as it stands in the row.
+    private func raw(_ index: Int) -> Int {
+        switch shape.depth {
+        case 8: return Int(bytes[index])
+        case 16: return Int(bytes[index * 2]) << 8 | Int(bytes[index * 2 + 1])
+        default:
+            let bit = index * shape.depth
+            return Int(bytes[bit / 8]) >> (8 - shape.depth - bit % 8) & (1 << shape.depth - 1)
+        }
+    }
+
+    /// A sample in eight bits.
+    private func sample(_ index: Int) -> UInt8 {
+        switch shape.depth {
+        case 8: bytes[index]
+        case 16: bytes[index * 2]
+        default: UInt8(raw(index) * 255 / (1 << shape.depth - 1))
+        }
     }
 }

@@ -15,7 +15,7 @@ extension Thumbnail {
         let shift = (0...3).last { Int(width) >> $0 >= size.width && Int(height) >> $0 >= size.height } ?? 0
         let divisor = 1 << shift
         let scaled = ((Int(width) + divisor - 1) / divisor, (Int(height) + divisor - 1) / divisor)
-        guard Int(width) * Int(height) <= mostBytes, scaled.0 * scaled.1 * 4 <= mostBytes else {
+        guard Int(width) * Int(height) <= mostPixels, scaled.0 * scaled.1 * 4 <= mostBytes else {
             throw Problem(description: "it is too large")
         }
         var pixels = [UInt8](repeating: 0, count: scaled.0 * scaled.1 * 4)

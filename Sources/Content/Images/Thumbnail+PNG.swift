@@ -2,26 +2,27 @@ import NIOCore
 
 extension Thumbnail {
     /// Decodes a PNG image (ISO 15948), row by row and never whole in memory; interlaced images are not read.
-    static func png(_ bytes: [UInt8], _ bounds: Bounds) throws(Problem) -> Thumbnail {
+    static func png(_ bytes: [UInt8], _ bounds: Bounds, _ goesOn: () -> Bool) throws(Problem) -> Thumbnail {
         var chunks = PNGChunks(bytes)
         guard bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), let first = chunks.next(),
             first.type == "IHDR", let shape = PNGShape(bytes[first.range])
         else { throw Problem(description: "its header cannot be read") }
         guard !shape.isInterlaced else { throw Problem(description: "it is interlaced") }
-        guard shape.rowLength.multipliedReportingOverflow(by: shape.height).overflow == false,
-            shape.rowLength * shape.height <= mostBytes
-        else { throw Problem(description: "it is too large") }
+        guard shape.width * shape.height <= mostPixels, shape.rowLength * shape.height <= mostBytes else {
+            throw Problem(description: "it is too large")
+        }
         let (width, height) = bounds.fitting(shape.width, shape.height)
         var rows = PNGRows(shape: shape, width: width, height: height)
         let decoder = ContentDecoder(codings: [.deflate], limit: mostBytes + shape.height)
-        while let chunk = chunks.next(), !rows.isComplete {
+        while let chunk = chunks.next(), !rows.isComplete, goesOn() {
             switch chunk.type {
             case "PLTE": rows.palette = PNGRows.palette(bytes[chunk.range])
             case "tRNS": rows.setTransparency(bytes[chunk.range])
-            case "IDAT": decoder.decode(ByteBuffer(bytes: bytes[chunk.range])) { rows.feed($0) }
+            case "IDAT": decoder.decode(ByteBuffer(bytes: bytes[chunk.range])) { if goesOn() { rows.feed($0) } }
             default: break
             }
         }
+        guard goesOn() else { throw Problem(description: "it takes too long") }
         guard rows.rowCount > 0 else { throw Problem(description: "its pixels cannot be decoded") }
         return Thumbnail(width: width, height: height, pixels: rows.means(), isCut: !rows.isComplete)
     }
@@ -55,6 +56,8 @@ struct PNGShape {
     let depth: Int
     let colourType: UInt8
     let isInterlaced: Bool
+    /// How many samples a pixel has.
+    let channels: Int
 
     init?(_ header: ArraySlice<UInt8>) {
         let header = Array(header)
@@ -64,16 +67,15 @@ struct PNGShape {
         depth = Int(header[8])
         colourType = header[9]
         isInterlaced = header[12] != 0
+        channels = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][colourType] ?? 1
         let depths: [UInt8: Set<Int>] = [
             0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16],
         ]
-        guard (1..<1 << 24).contains(width), (1..<1 << 24).contains(height),
+        guard ImageHeader.sides.contains(width), ImageHeader.sides.contains(height),
             depths[colourType]?.contains(depth) == true
         else { return nil }
     }
 
-    /// How many samples a pixel has.
-    var channels: Int { [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][colourType] ?? 1 }
     /// How many bytes a row has, without the one that names its filter.
     var rowLength: Int { (width * channels * depth + 7) / 8 }
     /// How many bytes back the pixel to the left is.

@@ -8,7 +8,7 @@ extension Thumbnail {
         else { throw Problem(description: "its header cannot be read") }
         guard config.input.has_animation == 0 else { throw Problem(description: "it is animated") }
         let (width, height) = (Int(config.input.width), Int(config.input.height))
-        guard width > 0, height > 0, width * height * 4 <= mostBytes else {
+        guard width > 0, height > 0, width * height <= mostPixels else {
             throw Problem(description: "it is too large")
         }
         let size = bounds.fitting(width, height)

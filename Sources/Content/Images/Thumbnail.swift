@@ -28,6 +28,8 @@ public struct Thumbnail: Sendable, Hashable {
         }
     }
 
+    /// Images of more pixels are not decoded.
+    static let mostPixels = 1 << 24
     /// More bytes of pixels than these are not decoded.
     static let mostBytes = 48 << 20
 
@@ -50,18 +52,20 @@ public struct Thumbnail: Sendable, Hashable {
     ///   - format: what it is.
     ///   - maximumWidth: how many pixels it may be wide at most; smaller images keep their size.
     ///   - maximumHeight: how many pixels it may be high at most.
+    ///   - goesOn: asked now and then whether anybody still waits for it.
     /// - Throws: ``Problem`` where it is no such image, of a kind that is not read, or too large.
     public init(
         _ bytes: ByteBuffer,
         _ format: ImageHeader.Format,
         maximumWidth: Int,
-        maximumHeight: Int
+        maximumHeight: Int,
+        while goesOn: () -> Bool = { true }
     ) throws(Problem) {
         let bytes = Array(bytes.readableBytesView)
         let bounds = Bounds(width: max(1, maximumWidth), height: max(1, maximumHeight))
         self =
             switch format {
-            case .png: try Thumbnail.png(bytes, bounds)
+            case .png: try Thumbnail.png(bytes, bounds, goesOn)
             case .jpeg: try Thumbnail.jpeg(bytes, bounds)
             case .webP: try Thumbnail.webP(bytes, bounds)
             default: throw Problem(description: "\(format.rawValue) images are not decoded")

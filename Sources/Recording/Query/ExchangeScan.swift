@@ -119,7 +119,7 @@ extension SessionReader {
         limit: Int = .max,
         until shouldPause: () -> Bool = { false }
     ) throws -> ScanStep {
-        let ids = ids.clamped(to: 1...Int64.max - 1)
+        let ids = ids.clamped(to: RecordedRange.numbers)
         let columns = LeanColumns(scan.columns, version: version)
         if columns.hasMessages, order == .newestFirst, ids.count > 1 {
             return try stepDown(&scan, in: ids, limit: limit, until: shouldPause)

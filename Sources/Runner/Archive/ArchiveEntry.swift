@@ -1,3 +1,5 @@
+import HTTPModel
+
 /// One entry of a HAR 1.2, as far as a session can hold it.
 struct ArchiveEntry {
     /// A request or a response.
@@ -41,6 +43,14 @@ struct ArchiveReading {
 
     /// More messages of one WebSocket are not read.
     static let mostMessages = 100_000
+    /// A WebSocket with more bytes in its messages is refused.
+    static let mostMessageBytes = 1 << 30
+
+    /// Milliseconds that a session can keep.
+    private static let milliseconds = 0...Double(RecordedRange.amounts.upperBound) / 1_000
+    /// Seconds since 1970 that a session can keep.
+    private static let seconds =
+        Double(RecordedRange.moments.lowerBound) / 1_000_000...Double(RecordedRange.moments.upperBound) / 1_000_000
 
     /// Calls `body` with each entry, in order.
     static func forEach(_ scanner: inout JSONScanner, _ body: (ArchiveEntry) throws -> Void) throws {
@@ -63,7 +73,7 @@ struct ArchiveReading {
         try members(&scanner) { scanner, name, first in
             switch (name, first) {
             case ("startedDateTime", .string(let text)): entry.startedDateTime = text
-            case ("time", .literal(let number)): entry.time = Double(number)
+            case ("time", .literal(let text)): entry.time = try number(name, text, milliseconds)
             case ("serverIPAddress", .string(let text)): entry.serverAddress = text
             case ("connection", .string(let text)): entry.serverPort = text
             case ("request", .beginObject): try request(&scanner, &entry)
@@ -71,8 +81,8 @@ struct ArchiveReading {
             case ("_webSocketMessages", .beginArray): entry.messages = try messages(&scanner)
             case ("timings", .beginObject):
                 try members(&scanner) { scanner, name, first in
-                    guard case .literal(let number) = first else { return try scanner.skip(first) }
-                    if let time = Double(number), time >= 0 { entry.timings[name] = time }
+                    guard case .literal(let text) = first else { return try scanner.skip(first) }
+                    entry.timings[name] = try number(name, text, milliseconds)
                 }
             default: try scanner.skip(first)
             }
@@ -96,12 +106,14 @@ struct ArchiveReading {
     private static func response(_ scanner: inout JSONScanner, _ entry: inout ArchiveEntry) throws {
         try members(&scanner) { scanner, name, first in
             switch (name, first) {
-            case ("status", .literal(let number)): entry.status = Int(number) ?? 0
+            case ("status", .literal(let text)): entry.status = Int(try number(name, text, 0...999) ?? 0)
             case ("statusText", .string(let text)): entry.reason = text
             case ("httpVersion", .string(let text)): entry.response.version = text
             case ("headers", .beginArray): entry.response.fields = try fields(&scanner)
             case ("content", .beginObject): try content(&scanner, &entry.response, encoding: "encoding")
-            case ("_transferSize", .literal(let number)): entry.response.wireSize = Int64(number)
+            case ("_transferSize", .literal(let text)):
+                let bytes = try number(name, text, 0...Double(RecordedRange.amounts.upperBound))
+                entry.response.wireSize = bytes.map { Int64($0) }
             case ("_error", .string(let text)): entry.error = text
             default: try scanner.skip(first)
             }
@@ -142,20 +154,38 @@ struct ArchiveReading {
 
     private static func messages(_ scanner: inout JSONScanner) throws -> [ArchivedMessage] {
         var messages: [ArchivedMessage] = []
+        var bytes = 0
         try elements(&scanner) { scanner in
             var message = ArchivedMessage()
             try members(&scanner) { scanner, name, first in
                 switch (name, first) {
                 case ("type", .string(let text)): message.isSent = text == "send"
-                case ("time", .literal(let number)): message.time = Double(number) ?? 0
-                case ("opcode", .literal(let number)): message.opcode = Int(number) ?? -1
+                case ("time", .literal(let text)): message.time = try number(name, text, seconds) ?? 0
+                case ("opcode", .literal(let text)): message.opcode = Int(try number(name, text, 0...15) ?? -1)
                 case ("data", .string(let text)): message.data = text
                 default: try scanner.skip(first)
                 }
             }
-            if messages.count < mostMessages { messages.append(message) }
+            guard messages.count < mostMessages else { return }
+            bytes += message.data.utf8.count
+            if bytes > mostMessageBytes {
+                throw JSONScanner.Failure(message: "a WebSocket has more than 1 GiB of messages")
+            }
+            messages.append(message)
         }
         return messages
+    }
+
+    /// A number in its range; `nil` for what is none, and below the range where that begins at 0: HAR 1.2 writes −1 for what
+    /// is not known.
+    private static func number(_ name: String, _ text: String, _ range: ClosedRange<Double>) throws -> Double? {
+        guard let first = text.utf8.first, first == UInt8(ascii: "-") || first &- 0x30 < 10, let number = Double(text),
+            !number.isNaN, number >= 0 || range.lowerBound < 0
+        else { return nil }
+        guard range.contains(number) else {
+            throw JSONScanner.Failure(message: "'\(name)' is \(text), which is out of its range")
+        }
+        return number
     }
 
     /// Calls `body` at each object of an array; what is no object is passed over.

@@ -52,7 +52,8 @@ extension ArchiveStream.Direction {
         // A control frame has no room for more.
         let payload = opcode.isControl ? payload.getSlice(at: 0, length: min(125, payload.readableBytes)) : payload
         let count = payload?.readableBytes ?? 0
-        if abs(seconds) < 1e11 { arrivals.append((Int64(bytes.readableBytes), Int64(seconds * 1_000_000))) }
+        let moment = RecordedRange.nearest(seconds * 1_000_000, in: RecordedRange.moments)
+        arrivals.append((Int64(bytes.readableBytes), moment))
         bytes.writeInteger(0x80 | opcode.rawValue)
         let mask: UInt8 = isMasked ? 0x80 : 0
         switch count {

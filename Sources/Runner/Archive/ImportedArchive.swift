@@ -53,6 +53,8 @@ public struct ImportedArchive: Sendable {
         do {
             defer { recorder.close() }
             try ArchiveReading.forEach(&scanner) { entry in
+                // Whoever waits for it may have left.
+                try Task.checkCancellation()
                 let events = recording.events(entry)
                 let cost = events.reduce(0) { $0 + $1.cost }
                 if !producer.submit(events, cost: cost) { credit.wait() }
@@ -92,7 +94,7 @@ struct ArchiveRecording {
             clientConnection: ArchiveRecording.client
         )
         record.upstreamConnection = server(entry, record, &events)
-        record.status = (0...999).contains(entry.status) ? entry.status : 0
+        record.status = entry.status
         record.clientVersion = ArchiveRecording.version(entry.request.version)
         record.upstreamVersion = record.upstreamConnection == nil ? nil : record.clientVersion
         record.mediaType = MediaType(entry.response.mediaType)?.essence ?? ""
@@ -226,11 +228,11 @@ struct ArchiveRecording {
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         guard let date = (try? style.parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text)) else { return 0 }
         let seconds = date.timeIntervalSince1970
-        return abs(seconds) < 1e11 ? Int64((seconds * 1_000_000).rounded()) : 0
+        return RecordedRange.nearest(seconds * 1_000_000, in: RecordedRange.moments)
     }
 
     private static func timings(_ entry: ArchiveEntry) -> Timings {
-        func time(_ name: String) -> Int64? { entry.timings[name].flatMap(microseconds) }
+        func time(_ name: String) -> Int64? { entry.timings[name].map(microseconds) }
         var timings = Timings()
         timings.blocked = time("blocked")
         timings.dns = time("dns")
@@ -240,12 +242,12 @@ struct ArchiveRecording {
         timings.send = time("send")
         timings.wait = time("wait")
         timings.receive = time("receive")
-        timings.total = entry.time.flatMap(microseconds) ?? 0
+        timings.total = entry.time.map(microseconds) ?? 0
         return timings
     }
 
-    private static func microseconds(_ milliseconds: Double) -> Int64? {
-        (0..<1e12).contains(milliseconds) ? Int64((milliseconds * 1_000).rounded()) : nil
+    private static func microseconds(_ milliseconds: Double) -> Int64 {
+        RecordedRange.nearest(milliseconds * 1_000, in: RecordedRange.amounts)
     }
 
     private static func failure(_ error: String) -> ExchangeFailure {

@@ -107,7 +107,10 @@ final class ThrottleLink: Sendable {
     private static let longestWait = 3_600
 
     private func end(of bytes: Double, _ rate: Double, from start: Int64) -> Int64 {
-        guard conditions.isUnstable else { return start + Int64((bytes / rate).rounded()) }
+        guard conditions.isUnstable else {
+            let (end, overflows) = start.addingReportingOverflow(Int64((bytes / rate).rounded()))
+            return overflows ? .max : end
+        }
         let second: Int64 = 1_000_000_000
         let beginning = began(start)
         var left = bytes

@@ -22,7 +22,10 @@ struct ImageView {
         }
         let width = max(8, min(120, writer.options.width - writer.margin - 2))
         do {
-            let image = try Thumbnail(body.bytes, header.format, maximumWidth: width, maximumHeight: 96)
+            let budget = writer.budget
+            let image = try Thumbnail(body.bytes, header.format, maximumWidth: width, maximumHeight: 96) {
+                !budget.isSpent
+            }
             writer.gap()
             PalettePreview(image: image).write(into: &writer)
             if image.isCut { writer.add("(the image ends early)", .warning) }

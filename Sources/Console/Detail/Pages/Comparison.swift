@@ -22,6 +22,7 @@ public enum Comparison {
     ///   - width: how many columns there are.
     ///   - isUnicode: whether signs that are not ASCII may be used.
     ///   - bodyLimit: how many bytes of each body are compared.
+    ///   - budget: how long it may take.
     /// - Returns: the document; what cannot be read is a line in it.
     public static func document(
         _ first: RecordedExchange,
@@ -30,14 +31,20 @@ public enum Comparison {
         secondSource: (any ExchangeSource)? = nil,
         width: Int = 80,
         isUnicode: Bool = true,
-        bodyLimit: Int = 1 << 20
+        bodyLimit: Int = 1 << 20,
+        budget: DetailBudget = DetailBudget()
     ) -> DetailDocument {
         var options = DetailOptions(page: .difference)
         options.width = width
         options.isUnicode = isUnicode
         options.bodyLimit = bodyLimit
-        var writer = DetailWriter(options)
-        let pair = Pair(first: first, second: second, source: source, secondSource: secondSource ?? source)
+        var writer = DetailWriter(options, budget)
+        let pair = Pair(
+            first: first,
+            second: second,
+            source: BudgetedSource(source: source, budget: budget),
+            secondSource: BudgetedSource(source: secondSource ?? source, budget: budget)
+        )
         pair.write(into: &writer)
         return writer.document()
     }
