@@ -10,35 +10,43 @@ public struct TextArea: Sendable, Hashable {
         public var column: Int
     }
 
-    /// The most characters that are taken; longer texts belong into an editor of their own.
-    public static let longest = 1 << 20
+    /// The longest text that is typed into, in bytes: more than any message that is opened here has.
+    public static let longest = 16 << 20
 
-    /// The lines, at least one.
+    /// The lines without their ends, at least one; a line ends with LF, CR LF or CR, and with nothing else.
     public private(set) var lines: [String]
+    /// What ends each line but the last.
+    private var ends: [Character]
     /// The cursor.
     public private(set) var cursor = Position(line: 0, column: 0)
     /// The first line that is shown.
     public var top = 0
     /// The text as it was before each change, the newest last; neighbouring characters count as one change.
-    private var past: [(lines: [String], cursor: Position)] = []
+    private var past: [(lines: [String], ends: [Character], cursor: Position)] = []
     private var isTyping = false
-    private let original: [String]
+    private let original: String
 
     /// Begins with a text.
     public init(_ text: String) {
-        lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }.map(String.init)
-        if lines.isEmpty { lines = [""] }
-        original = lines
+        (lines, ends) = TextArea.split(text)
+        original = text
     }
 
-    /// The text with line feeds between the lines.
-    public var text: String { lines.joined(separator: "\n") }
+    /// The text; each line has the end that it came with.
+    public var text: String {
+        var text = ""
+        for (line, end) in zip(lines, ends) {
+            text += line
+            text.append(end)
+        }
+        return text + lines[lines.count - 1]
+    }
 
     /// Whether the text is another than the one that it began with.
-    public var isChanged: Bool { lines != original }
+    public var isChanged: Bool { !text.hasSameBytes(as: original) }
 
     public static func == (left: TextArea, right: TextArea) -> Bool {
-        left.lines == right.lines && left.cursor == right.cursor && left.top == right.top
+        left.lines == right.lines && left.ends == right.ends && left.cursor == right.cursor && left.top == right.top
     }
 
     public func hash(into hasher: inout Hasher) {
@@ -72,13 +80,15 @@ public struct TextArea: Sendable, Hashable {
         return true
     }
 
-    /// Puts text in at the cursor.
+    /// Puts text in at the cursor; its lines end as the line does that they are put into.
     public mutating func insert(_ text: String) {
         guard text.utf8.count + lines.reduce(0, { $0 + $1.utf8.count + 1 }) <= Self.longest else { return }
         keep(isTyping: text.count == 1 && text != "\n")
         let (before, after) = halves()
-        var new = text.split(omittingEmptySubsequences: false) { $0.isNewline }.map(String.init)
+        var new = TextArea.split(text).lines
         let last = new.count - 1
+        let end = cursor.line < ends.count ? ends[cursor.line] : ends.last ?? "\n"
+        ends.insert(contentsOf: repeatElement(end, count: last), at: cursor.line)
         new[0] = before + new[0]
         let column = new[last].count
         new[last] += after
@@ -89,7 +99,7 @@ public struct TextArea: Sendable, Hashable {
     /// Takes another text for the whole; one change to undo.
     public mutating func replace(with text: String) {
         keep(isTyping: false)
-        lines = TextArea(text).lines
+        (lines, ends) = TextArea.split(text)
         move(line: cursor.line, column: cursor.column)
     }
 
@@ -109,7 +119,7 @@ public struct TextArea: Sendable, Hashable {
 
     private mutating func undo() {
         guard let last = past.popLast() else { return }
-        (lines, cursor) = last
+        (lines, ends, cursor) = last
         isTyping = false
     }
 
@@ -130,6 +140,7 @@ public struct TextArea: Sendable, Hashable {
             keep(isTyping: false)
             let column = lines[cursor.line - 1].count
             lines[cursor.line - 1] += lines.remove(at: cursor.line)
+            ends.remove(at: cursor.line - 1)
             cursor = Position(line: cursor.line - 1, column: column)
         } else {
             keep(isTyping: true)
@@ -145,6 +156,7 @@ public struct TextArea: Sendable, Hashable {
             guard cursor.line + 1 < lines.count else { return }
             keep(isTyping: false)
             lines[cursor.line] = before + lines.remove(at: cursor.line + 1)
+            ends.remove(at: cursor.line)
         } else {
             keep(isTyping: true)
             lines[cursor.line] = before + after.dropFirst()
@@ -162,14 +174,31 @@ public struct TextArea: Sendable, Hashable {
         cursor.column = 0
     }
 
+    private static func split(_ text: String) -> (lines: [String], ends: [Character]) {
+        var lines: [String] = []
+        var ends: [Character] = []
+        var rest = text[...]
+        while let end = rest.firstIndex(where: { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }) {
+            lines.append(String(rest[..<end]))
+            ends.append(rest[end])
+            rest = rest[rest.index(after: end)...]
+        }
+        return (lines + [String(rest)], ends)
+    }
+
     private func halves() -> (before: String, after: String) {
         let line = lines[cursor.line]
         return (String(line.prefix(cursor.column)), String(line.dropFirst(cursor.column)))
     }
 
     private mutating func keep(isTyping: Bool) {
-        if !(isTyping && self.isTyping) { past.append((lines, cursor)) }
+        if !(isTyping && self.isTyping) { past.append((lines, ends, cursor)) }
         if past.count > 200 { past.removeFirst() }
         self.isTyping = isTyping
     }
+}
+
+extension String {
+    /// Whether both are the same bytes; to `==`, an accented letter is also the letter and its accent.
+    func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

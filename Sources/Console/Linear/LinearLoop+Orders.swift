@@ -213,7 +213,7 @@ extension LinearLoop {
         guard let tool = Tool(word: words[0]) else { return change { $0.perform(.ruleFromExchange, words[0]) } }
         if Int64(words[1].drop { $0 == "#" }) != nil {
             guard let id = try exchange(words[1]) else { return }
-            return perform([.draftRule(tool, id, level: 0)])
+            return perform([.draftRule(tool, .exchange(id), level: 0)])
         }
         let text = words[1].replacing("\\n", with: "\n")
         change { model in

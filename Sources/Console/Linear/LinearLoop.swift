@@ -221,7 +221,7 @@ final class LinearLoop {
         do {
             let text = try ExternalEditor.edit(editor.area.text, for: editor.purpose)
             change { model in
-                guard text != editor.area.text else {
+                guard !text.hasSameBytes(as: editor.area.text) else {
                     model.tell("Nothing was changed.")
                     return []
                 }

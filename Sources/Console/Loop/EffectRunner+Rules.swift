@@ -11,7 +11,7 @@ extension EffectRunner {
     func performOnRules(_ effect: Effect) {
         switch effect {
         case .setTool(let tool, let isOn): setTool(tool, isOn)
-        case .draftRule(let tool, let id, let level): draftRule(tool, id, level)
+        case .draftRule(let tool, let origin, let level): draftRule(tool, origin, level)
         case .checkRule(let tool, let text, let replaced, let texts): checkRule(tool, text, replaced, texts)
         case .loadRules: loadRules()
         case .applyRules(let texts, let words, let revision): applyRules(texts, words, madeFrom: revision)
@@ -113,10 +113,9 @@ extension EffectRunner {
 
     // MARK: - Rules from exchanges
 
-    private func draftRule(_ tool: Tool, _ id: ExchangeID, _ level: Int) {
+    private func draftRule(_ tool: Tool, _ origin: RuleOrigin?, _ level: Int) {
         onReader { reader, inbox in
-            let exchange = id.number > 0 ? try reader.exchange(id) : nil
-            guard let record = exchange?.record else {
+            guard let (record, name, narrowest) = try Self.record(of: origin, reader) else {
                 let example = RuleExample.text(for: tool)
                 return inbox.send(
                     .editor(
@@ -128,25 +127,47 @@ extension EffectRunner {
                     )
                 )
             }
-            let breadths = RuleFromExchange.breadths(for: tool.section, record)
+            let breadths = RuleFromExchange.breadths(for: tool.section, record).filter { $0 >= narrowest }
             let usual = breadths.firstIndex(of: RuleFromExchange.usualBreadth(for: tool.section, record)) ?? 0
             let index = breadths.isEmpty ? 0 : (usual + level) % breadths.count
             let breadth = breadths.isEmpty ? nil : breadths[index]
             guard let rule = RuleFromExchange.rule(for: tool.section, from: record, breadth) else {
-                return inbox.send(.said("\(tool.title) can do nothing with exchange \(id).", .error))
+                return inbox.send(.said("\(tool.title) can do nothing with \(name).", .error))
             }
             let scope = breadths.isEmpty ? "" : ", \(breadths[index].text)"
             inbox.send(
                 .editor(
                     EditorState(
                         purpose: .rule(tool, replaces: nil),
-                        title: "\(tool.title) from exchange \(id)\(scope)",
+                        title: "\(tool.title) from \(name)\(scope)",
                         area: TextArea(rule.yaml),
-                        origin: id,
+                        origin: origin,
                         level: level
                     )
                 )
             )
+        }
+    }
+
+    /// What a rule is made from as an exchange, what it is called, and how narrow the rule may be.
+    private static func record(
+        of origin: RuleOrigin?,
+        _ reader: SessionReader
+    ) throws -> (ExchangeRecord, name: String, narrowest: ExchangeBreadth)? {
+        switch origin {
+        case nil: return nil
+        case .exchange(let id): return try reader.exchange(id).map { ($0.record, "exchange \(id)", .url) }
+        case .place(let node):
+            guard let url = node.url else { return nil }
+            let record = ExchangeRecord(
+                id: ExchangeID(0),
+                kind: url.scheme == "tunnel" ? .tunnel : .http,
+                startedAt: 0,
+                method: "",
+                url: url,
+                clientConnection: ConnectionID(0)
+            )
+            return (record, "\(node.site ?? "")\(url.path)", url.path.isEmpty ? .host : .below)
         }
     }
 

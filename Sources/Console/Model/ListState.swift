@@ -73,28 +73,37 @@ public struct StructureState: Sendable {
     }
 
     /// The children of open branches, as they were read.
-    public var levels: [StructureNode: StructureLevel] = [:]
+    public var levels: [StructureNode: StructureLevel] = [:] { didSet { arrange() } }
     /// The branches that are open.
-    public var open: Set<StructureNode> = [StructureNode()]
+    public var open: Set<StructureNode> = [StructureNode()] { didSet { arrange() } }
     /// The selected line.
     public var selected = 0
     /// The first line on the screen.
     public var top = 0
     /// Which question the levels answer.
     public var generation = 0
-
     /// The lines, from the first to the last.
-    public var rows: [Row] {
-        var rows: [Row] = []
-        func add(_ node: StructureNode, depth: Int) {
-            for child in levels[node]?.children ?? [] {
-                let isOpen = open.contains(child.node)
-                rows.append(Row(child: child, depth: depth, isOpen: isOpen))
-                if isOpen { add(child.node, depth: depth + 1) }
-            }
-        }
+    public private(set) var rows: [Row] = []
+
+    /// The selected line; `nil` where there is none.
+    var selectedRow: Row? { rows.indices.contains(selected) ? rows[selected] : nil }
+
+    /// Makes the lines of the levels; the selected place stays selected, wherever its line is then.
+    private mutating func arrange() {
+        let place = selectedRow?.child.node
+        rows = []
         add(.root, depth: 0)
-        return rows
+        guard !rows.isEmpty else { return }
+        let now = rows.indices.contains(selected) && rows[selected].child.node == place ? selected : nil
+        selected = now ?? rows.firstIndex { $0.child.node == place } ?? min(selected, max(0, rows.count - 1))
+    }
+
+    private mutating func add(_ node: StructureNode, depth: Int) {
+        for child in levels[node]?.children ?? [] {
+            let isOpen = open.contains(child.node)
+            rows.append(Row(child: child, depth: depth, isOpen: isOpen))
+            if isOpen { add(child.node, depth: depth + 1) }
+        }
     }
 }
 

@@ -153,8 +153,8 @@ public struct EditorState: Sendable {
     public var remark = ""
     /// Whether the remark is a mistake.
     public var isWrong = false
-    /// The exchange it was made from.
-    public var origin: ExchangeID?
+    /// What it was made from.
+    public var origin: RuleOrigin?
     /// Which of the suggested scopes is in the text.
     public var level = 0
 }

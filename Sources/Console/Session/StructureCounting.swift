@@ -153,6 +153,7 @@ extension DeskWorker {
                         name: child.name,
                         node: StructureNode(site: site, segments: segments),
                         isLeaf: child.isLeaf,
+                        newest: ExchangeID(child.newest),
                         count: child.counts.count,
                         errors: child.counts.errors,
                         inFlight: child.counts.inFlight

@@ -1,3 +1,5 @@
+public import HTTPModel
+
 /// A place in the tree of sites and paths.
 public struct StructureNode: Hashable, Sendable {
     /// The site, as `scheme://host` with the port where it is not the scheme's own; `nil` for the root.
@@ -9,6 +11,20 @@ public struct StructureNode: Hashable, Sendable {
     public init(site: String? = nil, segments: [String] = []) {
         self.site = site
         self.segments = segments
+    }
+}
+
+extension StructureNode {
+    /// Where the place is, without a path for a site; `nil` for the root.
+    var url: RequestURL? {
+        guard let site, let rest = site.firstRange(of: "://") else { return nil }
+        let scheme = String(site[..<rest.lowerBound])
+        // The scheme of tunnels is no URL's; they have their port with them.
+        let known = RequestURL.defaultPort(of: scheme) == nil ? "https" : scheme
+        guard var url = RequestURL(known + site[rest.lowerBound...]) else { return nil }
+        url.scheme = scheme
+        url.path = segments.map { "/" + $0 }.joined()
+        return url
     }
 }
 
@@ -49,6 +65,8 @@ public struct StructureChild: Sendable, Hashable {
     public var node: StructureNode
     /// Whether nothing goes on below it.
     public var isLeaf: Bool
+    /// The exchange at or below it that began last.
+    public var newest: ExchangeID
     /// Exchanges at or below it.
     public var count: Int
     /// Those that failed, or were answered with a status from 400 on or a gRPC status other than OK.
@@ -57,10 +75,19 @@ public struct StructureChild: Sendable, Hashable {
     public var inFlight: Int
 
     /// Creates a child.
-    public init(name: String, node: StructureNode, isLeaf: Bool, count: Int, errors: Int = 0, inFlight: Int = 0) {
+    public init(
+        name: String,
+        node: StructureNode,
+        isLeaf: Bool,
+        newest: ExchangeID,
+        count: Int,
+        errors: Int = 0,
+        inFlight: Int = 0
+    ) {
         self.name = name
         self.node = node
         self.isLeaf = isLeaf
+        self.newest = newest
         self.count = count
         self.errors = errors
         self.inFlight = inFlight

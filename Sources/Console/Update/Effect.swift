@@ -19,7 +19,7 @@ public enum Effect: Sendable {
     case export(ExportRequest)
     // Tools, rules, holds.
     case setTool(Tool, isOn: Bool)
-    case draftRule(Tool, ExchangeID, level: Int)
+    case draftRule(Tool, RuleOrigin?, level: Int)
     case checkRule(Tool, text: String, replaces: Int?, [RulesState.Text])
     case loadRules
     case applyRules([RulesState.Text], String, madeFrom: String?)
@@ -39,6 +39,14 @@ public enum Effect: Sendable {
     case redraw
     case suspend
     case quit
+}
+
+/// What a rule is made from; an example, where there is nothing.
+public enum RuleOrigin: Sendable, Hashable {
+    /// An exchange.
+    case exchange(ExchangeID)
+    /// A branch of the structure: all at and below it.
+    case place(StructureNode)
 }
 
 /// What is decided about a message that waits.

@@ -95,12 +95,18 @@ extension ConsoleModel {
     /// Why a command cannot be done now; `nil` where it can.
     public func whyNot(_ command: Command) -> String? {
         switch command {
-        case .open, .mark, .why, .copy, .copyCurl, .saveBody, .compare:
-            return list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil
+        case .open: return list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil
+        case .mark, .why, .copy, .copyCurl, .saveBody, .compare:
+            return list.total == 0 || isTreeInUse ? exchangeProblem : nil
         case .repeatRequest, .compose, .repeatAdvanced:
             if case .recorded = source { return "Requests are sent through a running proxy; this is a recording." }
-            return steeringProblem ?? (selectedID == nil ? "There is no exchange yet." : nil)
-        case .ruleFromExchange: return steeringProblem ?? (selectedID == nil ? "There is no exchange yet." : nil)
+            return steeringProblem ?? exchangeProblem
+        case .ruleFromExchange: return steeringProblem ?? (ruleOrigin == nil ? "There is no exchange yet." : nil)
+        case .focusHost where isTreeInUse: return structure.selectedRow == nil ? "There is no exchange yet." : nil
+        case .goTo where view == .structure, .follow where view == .structure,
+            .jumpKind where isTreeInUse, .next where isTreeInUse, .previous where isTreeInUse:
+            return "Rows stand in the sequence; \(way(to: .switchView)) shows it."
+        case .page: return detail.isOpen ? nil : exchangeProblem
         case .toggleTool, .preset, .saveProfile, .undo: return steeringProblem
         case .panel: return lookingProblem
         case .holds: return lookingProblem ?? (proxy.holds.isEmpty ? "No message waits." : nil)
@@ -116,6 +122,13 @@ extension ConsoleModel {
         case .cancel: return jobs.isEmpty ? "Nothing runs that could be stopped." : nil
         default: return nil
         }
+    }
+
+    /// Why there is no exchange that a command could be about; `nil` where there is one.
+    private var exchangeProblem: String? {
+        guard selectedID == nil else { return nil }
+        guard isTreeInUse, structure.selectedRow != nil else { return "There is no exchange yet." }
+        return "This is a branch, no exchange; \(way(to: .open)) opens it, and a leaf stands for its newest one."
     }
 
     /// Why the proxy cannot be asked anything; `nil` where it can.
@@ -143,7 +156,7 @@ extension ConsoleModel {
             case .searchBodies: list.query.bodyText ?? ""
             case .columns: list.columns.map(\.rawValue).joined(separator: " ")
             case .repeatAdvanced: "10 x 2"
-            case .saveBody: list.selectedRecord.map { RuleFromExchange.suggestedFile(for: $0) } ?? ""
+            case .saveBody: selectedRecord.map { RuleFromExchange.suggestedFile(for: $0) } ?? ""
             default: ""
             }
         let line = LineEditor(known, isSuggestion: true)
@@ -156,10 +169,34 @@ extension ConsoleModel {
         argument.map { number($0) } ?? selectedID
     }
 
-    /// The exchange that commands are about: the open one where the detail has the keys, else the selected one.
+    /// Whether commands are about what is selected in the structure.
+    ///
+    /// On lines it is only written, and the list stays what commands are about.
+    var isTreeInUse: Bool { view == .structure && !isLinear && !(isDetailFocused && detail.isOpen) }
+
+    /// The exchange that commands are about: the open one where the detail has the keys, else the selected one, which
+    /// of a leaf of the structure is the newest; `nil` for a branch.
     public var selectedID: ExchangeID? {
-        if context == .detail { return detail.id }
+        if isDetailFocused, detail.isOpen { return detail.id }
+        if isTreeInUse { return structure.selectedRow.flatMap { $0.child.isLeaf ? $0.child.newest : nil } }
         // Without a screen nobody sees a row take another one's place.
         return isLinear ? list.selectedID ?? list.selectedRecord?.id : list.selectedRecord?.id ?? list.selectedID
+    }
+
+    /// The record of that exchange, where its row is known.
+    var selectedRecord: ExchangeRecord? {
+        let id = selectedID
+        return list.selectedRecord?.id == id ? list.selectedRecord : list.rows.values.first { $0.id == id }
+    }
+
+    /// The host that commands are about, where it is known.
+    var selectedHost: String? {
+        isTreeInUse ? structure.selectedRow?.child.node.url?.host : selectedRecord?.url.host
+    }
+
+    /// What a rule is made from: the selected exchange, or all below the selected branch.
+    var ruleOrigin: RuleOrigin? {
+        if let id = selectedID { return .exchange(id) }
+        return isTreeInUse ? structure.selectedRow.map { .place($0.child.node) } : nil
     }
 }

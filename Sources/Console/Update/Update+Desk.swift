@@ -29,7 +29,7 @@ extension ConsoleModel {
         case .structure(let level):
             guard level.generation == list.generation else { return [] }
             structure.levels[level.node] = level
-            structure.selected = min(structure.selected, max(0, structure.rows.count - 1))
+            revealBranch()
             return []
         case .summary(let summary):
             proxy.failures = summary.failures

@@ -11,7 +11,9 @@ extension ConsoleModel {
 
     /// Asks for the open page.
     mutating func loadDetail() -> [Effect] {
-        guard detail.isOpen, let id = isDetailFocused ? detail.id ?? list.selectedID : list.selectedID ?? detail.id
+        // Where the tree has the keys, what is open stays so.
+        let staysOpen = isDetailFocused || isTreeInUse
+        guard detail.isOpen, let id = staysOpen ? detail.id ?? list.selectedID : list.selectedID ?? detail.id
         else { return [] }
         return loadDetail(of: id)
     }
@@ -34,7 +36,9 @@ extension ConsoleModel {
 
     /// Shows the selected exchange, where another one is open.
     mutating func followDetail() -> [Effect] {
-        guard !isLinear, detail.isOpen, context != .detail, let record = list.selectedRecord else { return [] }
+        guard !isLinear, detail.isOpen, context != .detail, view == .sequence, let record = list.selectedRecord else {
+            return []
+        }
         let isUnfinished = detail.id == record.id && record.state == .inFlight
         guard detail.id != record.id || detail.document == nil || isUnfinished else { return [] }
         return loadDetail(of: record.id)
@@ -68,14 +72,15 @@ extension ConsoleModel {
             )
             return []
         }
+        let id = detail.isOpen ? nil : selectedID
         detail.isOpen = true
-        return turn(to: page)
+        return turn(to: page, of: id)
     }
 
-    private mutating func turn(to page: DetailPage) -> [Effect] {
+    private mutating func turn(to page: DetailPage, of id: ExchangeID? = nil) -> [Effect] {
         detail.options.page = page
         detail.reading = ReadingState()
-        return loadDetail()
+        return id.map { loadDetail(of: $0) } ?? loadDetail()
     }
 
     mutating func setBodyForm(_ word: String?) -> [Effect] {

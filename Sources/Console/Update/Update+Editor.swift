@@ -63,7 +63,7 @@ extension ConsoleModel {
 
     /// Takes the text back that an editor of the user's made of it.
     mutating func takeBack(_ editor: EditorState, _ text: String) -> [Effect] {
-        guard text != editor.area.text else { return [] }
+        guard !text.hasSameBytes(as: editor.area.text) else { return [] }
         var editor = editor
         editor.area.replace(with: text)
         guard case .editor? = overlays.last else { return open(editor) }

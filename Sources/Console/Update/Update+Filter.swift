@@ -97,7 +97,7 @@ extension ConsoleModel {
 
     /// Shows only the selected exchange's host, or takes it out of those that are shown alone.
     mutating func focusHost(_ argument: String?) -> [Effect] {
-        guard let host = argument?.lowercased() ?? list.selectedRecord?.url.host else { return [] }
+        guard let host = argument?.lowercased() ?? selectedHost else { return [] }
         var query = list.query
         if query.focusedHosts.remove(host) == nil { query.focusedHosts.insert(host) }
         tell(
@@ -164,8 +164,8 @@ extension ConsoleModel {
         case .held: return .held
         case .marked: return .marked(Set(marks.map(\.number)))
         case .sameEndpoint:
-            return list.selectedRecord.map { .sameEndpoint(method: $0.method, host: $0.url.host, path: $0.url.path) }
-        case .sameHost: return list.selectedRecord.map { .sameHost($0.url.host) }
+            return selectedRecord.map { .sameEndpoint(method: $0.method, host: $0.url.host, path: $0.url.path) }
+        case .sameHost: return selectedHost.map { .sameHost($0) }
         }
     }
 

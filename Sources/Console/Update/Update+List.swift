@@ -90,7 +90,7 @@ extension ConsoleModel {
         }
     }
 
-    private mutating func revealBranch() {
+    mutating func revealBranch() {
         let rows = max(1, Layout(self).listRows)
         if structure.selected < structure.top { structure.top = structure.selected }
         if structure.selected >= structure.top + rows { structure.top = structure.selected - rows + 1 }
@@ -227,6 +227,8 @@ extension ConsoleModel {
         } else {
             marks.append(id)
         }
+        // The tree has no sign for it.
+        if isTreeInUse { tell("\(id) is \(marks.contains(id) ? "marked" : "not marked any more").") }
         return view == .sequence && argument == nil ? move(by: 1) : []
     }
 

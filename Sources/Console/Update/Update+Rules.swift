@@ -68,7 +68,7 @@ extension ConsoleModel {
         let selected = rules.indices.contains(panel.selected) ? rules[panel.selected] : nil
         switch (key.code, key.modifiers) {
         case (.character("a"), []), (.insert, []):
-            return [.draftRule(panel.tool, selectedID ?? ExchangeID(0), level: 0)]
+            return [.draftRule(panel.tool, ruleOrigin, level: 0)]
         case (.enter, []), (.character("e"), []):
             guard let selected else { return nil }
             return open(
@@ -232,7 +232,7 @@ extension ConsoleModel {
     mutating func draftRule(_ word: String) -> [Effect] {
         let words = word.split(separator: " ").map(String.init)
         guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return unknownTool(word) }
-        guard let id = selectedID else { return [] }
-        return [.draftRule(tool, id, level: words.dropFirst().first.flatMap { UInt16($0) }.map(Int.init) ?? 0)]
+        guard let origin = ruleOrigin else { return [] }
+        return [.draftRule(tool, origin, level: words.dropFirst().first.flatMap { UInt16($0) }.map(Int.init) ?? 0)]
     }
 }

@@ -81,7 +81,7 @@ extension ConsoleModel {
             tell("\(error)", .error)
             return []
         }
-        let host = list.selectedRecord?.url.host ?? ""
+        let host = selectedHost ?? "the exchange's host"
         guard plan.needsConfirmation(forHost: host) else { return repeatMany(plan, of: id) }
         overlays.append(
             .confirm(

@@ -33,6 +33,8 @@ public struct StructureTally: Sendable {
         public var isLeaf: Bool
         /// What was counted.
         public var counts: StructureCounts
+        /// The exchange that began last.
+        public var newest: Int64
     }
 
     /// The most children that are told apart; exchanges of further ones are counted in ``others``.
@@ -48,6 +50,7 @@ public struct StructureTally: Sendable {
     private var names = TextPool()
     private var counts: [StructureCounts] = []
     private var isBranch: [Bool] = []
+    private var newest: [Int64] = []
     private var open: [Int64: (child: Int, counts: StructureCounts)] = [:]
 
     static let columns: Set<FilterColumn> = [
@@ -76,7 +79,7 @@ public struct StructureTally: Sendable {
     /// The children by name; those that count nothing any more are left out.
     public var children: [Child] {
         let all = counts.indices.filter { counts[$0].count > 0 }.map {
-            Child(name: names.text($0), isLeaf: !isBranch[$0], counts: counts[$0])
+            Child(name: names.text($0), isLeaf: !isBranch[$0], counts: counts[$0], newest: newest[$0])
         }
         return all.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
@@ -106,7 +109,12 @@ public struct StructureTally: Sendable {
         its.errors = isError ? 1 : 0
         its.inFlight = row.isInFlight ? 1 : 0
         if row.isInFlight { open[id] = (child, its) }
-        if child < Self.mostChildren { counts[child].add(its, times: 1) } else { others += 1 }
+        guard child < Self.mostChildren else {
+            others += 1
+            return
+        }
+        counts[child].add(its, times: 1)
+        newest[child] = max(newest[child], id)
     }
 
     /// The number of the child that a row belongs to, ``mostChildren`` for one not told apart; `nil` for none.
@@ -140,6 +148,7 @@ public struct StructureTally: Sendable {
         if number == counts.count {
             counts.append(StructureCounts())
             isBranch.append(false)
+            newest.append(0)
         }
         if goesOn { isBranch[number] = true }
         return number

@@ -17,8 +17,8 @@ struct HoldDraft {
 
     /// What stands in the text for a body.
     private enum DraftBody {
-        /// The body; a line feed is added where it does not end with one, as editors do.
-        case text(String)
+        /// The body, and what ends its last line in the text where the body itself does not: editors end it.
+        case text(String, addedEnd: String)
         /// A line that stands for a body that cannot be shown.
         case placeholder(String)
     }
@@ -38,7 +38,7 @@ struct HoldDraft {
         body = HoldDraft.body(of: message)
         let shown =
             switch body {
-            case .text(let text): text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
+            case .text(let text, let addedEnd): text + addedEnd
             case .placeholder(let line): line + "\n"
             }
         text = start + "\n" + lines { !HeaderRules.framing.contains($0) } + "\n" + shown
@@ -52,8 +52,15 @@ struct HoldDraft {
         guard content.bytes.readableBytes <= ControlProtocol.longestShownBody else {
             return .placeholder("<<a body of \(size): leave this line to keep it>>")
         }
-        if let text = content.text { return .text(text) }
+        if let text = content.text { return .text(text, addedEnd: addedEnd(text)) }
         return .placeholder("<<a body of \(size) that is no UTF-8 text: leave this line to keep it>>")
+    }
+
+    /// What ends the last line where nothing does: what ends the others.
+    private static func addedEnd(_ text: String) -> String {
+        guard let last = text.utf8.last, last != UInt8(ascii: "\n") else { return "" }
+        let lineFeed = text.utf8.firstIndex(of: UInt8(ascii: "\n"))
+        return lineFeed.map { text.utf8[..<$0].last == UInt8(ascii: "\r") } == true ? "\r\n" : "\n"
     }
 
     // MARK: - Taking it back
@@ -68,7 +75,7 @@ struct HoldDraft {
         var reader = LineReader(edited)
         while reader.peekIsComment { _ = reader.next() }
         // Also what no editing would take back, such as a target that is no URL, goes on as it is.
-        guard reader.rest != text else { return message }
+        guard !reader.rest.utf8.elementsEqual(text.utf8) else { return message }
         let first = reader.number
         guard let start = reader.next(), !start.text.isEmpty else {
             throw ControlFailure("line \(first): the message's first line is missing")
@@ -149,16 +156,30 @@ struct HoldDraft {
     private func replaceBody(_ edited: String, of message: inout HeldMessage) throws(ControlFailure) {
         switch body {
         case .placeholder(let line):
-            let isKept = edited.trimmingBlanks == line[...] || message.body == nil && edited.trimmingBlanks.isEmpty
+            let text = edited.trimmingBlanks
+            let isKept = text == line[...] || message.body == nil && text.isEmpty
             guard !isKept else { return }
+            guard message.body == nil || !HoldDraft.placeholderParts.contains(where: { text.contains($0) }) else {
+                throw ControlFailure(
+                    "The line that stands for the body was changed: leave it alone to keep the body, or remove all of it.",
+                    hint: "The line is \(line)"
+                )
+            }
             try message.setDecodedBody(ByteBuffer(string: edited))
-        case .text(let old):
-            // Editors end the last line; a body that did not end so does not by that.
-            let hasAddedEnd = !old.hasSuffix("\n") && edited.hasSuffix("\n")
-            let new = hasAddedEnd ? String(edited.utf8.dropLast()) ?? edited : edited
-            if new != old { try message.setDecodedBody(ByteBuffer(string: new)) }
+        case .text(let old, let addedEnd):
+            var new = edited.utf8[...]
+            if !addedEnd.isEmpty, new.last == UInt8(ascii: "\n") {
+                new.removeLast()
+                if addedEnd.utf8.count > 1, new.last == UInt8(ascii: "\r") { new.removeLast() }
+            }
+            if !new.elementsEqual(old.utf8) { try message.setDecodedBody(ByteBuffer(bytes: new)) }
         }
     }
+
+    /// Each stands in the line of a body that is kept; a text with one of them was meant to be that line.
+    private static let placeholderParts = [
+        "<<a body of ", "bytes that is no UTF-8 text: ", ": leave this line", "to keep it>>",
+    ]
 }
 
 extension HeldMessage {

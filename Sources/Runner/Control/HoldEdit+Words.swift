@@ -34,6 +34,14 @@ extension HoldEdit {
         return change
     }
 
+    /// Reads a whole message in raw form, given as ``content(_:)`` has it.
+    public static func message(_ text: String) throws(ControlFailure) -> String {
+        guard let message = String(validating: try content(text), as: UTF8.self) else {
+            throw ControlFailure("The message is not UTF-8 text.", hint: "A body of other bytes is given with --body.")
+        }
+        return message
+    }
+
     /// Reads a text given as it is, as `@file`, or as `@-` for standard input; `@@` stands for a text that begins with
     /// `@`.
     public static func content(_ text: String) throws(ControlFailure) -> Data {

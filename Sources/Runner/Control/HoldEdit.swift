@@ -223,7 +223,12 @@ public struct HoldEdit: Codable, Sendable, Hashable {
                 hint: "Set its header field too, 'Content-Type: application/x-www-form-urlencoded'."
             )
         }
-        var text = String(decoding: bytes.readableBytesView, as: UTF8.self)
+        guard var text = String(validating: bytes.readableBytesView, as: UTF8.self) else {
+            throw ControlFailure(
+                "The form is not UTF-8 text, so that its other fields would be changed.",
+                hint: "The body can be replaced as a whole."
+            )
+        }
         for pair in form { text = NamedValues.set(pair.name, pair.value, in: text) }
         if type == nil { message.fields.append("Content-Type", "application/x-www-form-urlencoded") }
         try message.setDecodedBody(ByteBuffer(string: text))

@@ -6,7 +6,7 @@ public enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable {
     case url
     /// This path with any query.
     case path
-    /// This path and all that begin with it.
+    /// This path and all below it.
     case below
     /// The whole host.
     case host
@@ -40,7 +40,7 @@ public enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// The locations, in the string form, that mean this much of a URL; each matches it or, of a domain, one of them.
+    /// The locations, in the string form, that mean this much of a URL; one of them matches it.
     public func locations(of url: RequestURL) -> [String] {
         var pattern = LocationPattern(host: url.host)
         // Brackets and stars in a host that is none of an address are unheard of, but not impossible.
@@ -58,9 +58,13 @@ public enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable {
         case .url, .path, .below:
             guard url.scheme != "tunnel" else { return [pattern.description] }
             pattern.protocol = url.scheme
-            pattern.path = ExchangeBreadth.literal(url.path) + (self == .below ? "*" : "")
+            let path = ExchangeBreadth.literal(url.path)
+            pattern.path = path
             if self == .url, let query = url.query { pattern.query = ExchangeBreadth.literal(query) }
-            return [pattern.description]
+            guard self == .below else { return [pattern.description] }
+            let itself = pattern.description
+            pattern.path = path + (path.hasSuffix("/") ? "*" : "/*")
+            return path.hasSuffix("/") ? [pattern.description] : [itself, pattern.description]
         }
     }
 

@@ -211,7 +211,7 @@ extension HoldCommand {
         private func words() throws -> HoldEdit {
             var edit = HoldEdit()
             do {
-                edit.raw = try raw.map { String(decoding: try HoldEdit.content($0), as: UTF8.self) }
+                edit.raw = try raw.map(HoldEdit.message)
                 edit.method = method
                 edit.url = url
                 edit.path = path

@@ -1,3 +1,5 @@
+import NIOCore
+import Runner
 import Terminal
 import Testing
 
@@ -70,7 +72,75 @@ struct TextAreaTests {
         #expect(area("a\nb", "down", "backspace").lines == ["ab"])
         #expect(area("a\nb", "end", "delete").lines == ["ab"])
         #expect(area("").lines == [""])
-        #expect(area("a\r\nb\n").text == "a\nb\n")
+        #expect(area("a\r\nb\rc\n").lines == ["a", "b", "c", ""])
+        #expect(area("a\u{B}b\u{C}c\u{85}d\u{2028}e\u{2029}f").lines.count == 1)
+    }
+
+    private func bytes(_ area: TextArea) -> [UInt8] { Array(area.text.utf8) }
+
+    @Test func `each line keeps its end, and a new line takes that of the line it was split from`() {
+        let text = "a\r\nb\nc\rd"
+        #expect(bytes(area(text, "end", "x")) == Array("ax\r\nb\nc\rd".utf8))
+        #expect(bytes(area(text, "end", "enter", "x")) == Array("a\r\nx\r\nb\nc\rd".utf8))
+        #expect(bytes(area(text, "down", "enter")) == Array("a\r\n\nb\nc\rd".utf8))
+        #expect(bytes(area(text, "down", "down", "enter")) == Array("a\r\nb\n\rc\rd".utf8))
+        #expect(bytes(area(text, "ctrl-end", "enter", "e")) == Array("a\r\nb\nc\rd\re".utf8))
+        #expect(bytes(area(text, "down", "backspace")) == Array("ab\nc\rd".utf8))
+        #expect(bytes(area(text, "down", "end", "delete")) == Array("a\r\nbc\rd".utf8))
+        #expect(bytes(area(text, "down", "backspace", "alt-z")) == Array(text.utf8))
+        #expect(bytes(area(text, "end", "enter", "alt-z")) == Array(text.utf8))
+    }
+
+    @Test func `pasted lines end as the line does that they are put into`() {
+        var area = TextArea("[]\r\nlast\n")
+        _ = area.take(key("right"))
+        area.insert("1\r2\n3\r\n4")
+        #expect(bytes(area) == Array("[1\r\n2\r\n3\r\n4]\r\nlast\n".utf8))
+        area.replace(with: "x\ry\r\n")
+        #expect(bytes(area) == Array("x\ry\r\n".utf8))
+    }
+
+    @Test func `another form of the same letters is a change`() {
+        var area = TextArea("caf\u{E9}")
+        area.replace(with: "cafe\u{301}")
+        #expect(area.isChanged)
+        area.replace(with: "caf\u{E9}")
+        #expect(!area.isChanged)
+    }
+
+    @Test(arguments: 0..<40)
+    func `a text that is opened, looked at and taken back keeps its bytes`(_ seed: UInt64) {
+        var random = Generator(state: seed)
+        let parts = [
+            "\r\n", "\n", "\r", "a", "é", "e\u{301}", "\u{301}", "\u{B}", "\u{C}", "\u{85}", "\u{2028}", "👩‍👩‍👧‍👦", "\t",
+        ]
+        let text = (0..<60).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
+        var area = TextArea(text)
+        for _ in 0..<100 {
+            let code = [Key.Code.up, .down, .left, .right, .home, .end].randomElement(using: &random) ?? .up
+            _ = area.take(Key(code))
+        }
+        #expect(bytes(area) == Array(text.utf8))
+        #expect(!area.isChanged)
+        for _ in 0..<20 {
+            let code = [Key.Code.enter, .backspace, .delete, .character("x"), .down].randomElement(using: &random)
+            _ = area.take(Key(code ?? .enter))
+        }
+        for _ in 0..<40 { _ = area.take(key("alt-z")) }
+        #expect(bytes(area) == Array(text.utf8))
+    }
+
+    @Test(arguments: [
+        "--b\r\nA: 1\r\n\r\none\r\n--b--\r\n", "{\r\n \"a\": 1\r\n}", "\r", "x\u{2028}y\u{85}z", "a\n\rb\r",
+    ])
+    func `a request to which a field is added by keys keeps its body`(_ body: String) throws {
+        let original = try ComposedRequest(draft: "POST http://h/ HTTP/1.1\nA: 1\n\n\(body)\n", original: nil)
+        var area = TextArea(original.draft)
+        for spelling in ["down", "end", "enter"] { _ = area.take(key(spelling)) }
+        area.insert("X-Added: 1")
+        let edited = try ComposedRequest(draft: area.text, original: original)
+        #expect(edited.fields.contains(ComposedRequest.Field("X-Added", "1")))
+        #expect(edited.body == original.body && original.body == ByteBuffer(string: body + "\n"))
     }
 
     @Test func `the cursor stays within the text`() {

@@ -95,6 +95,7 @@ struct DeskJumpTests {
         let root = try fixture.structure()
         #expect(root.children.map(\.name) == ["http://[::1]:8080", "https://api.example.com"])
         #expect(root.children.map(\.count) == [1, 9])
+        #expect(root.children.map(\.newest) == [ExchangeID(9), ExchangeID(10)])
         #expect(root.children.map(\.errors) == [1, 0])
         #expect(root.children.map(\.inFlight) == [0, 1])
         let site = try fixture.structure(root.children[1].node)
@@ -112,6 +113,7 @@ struct DeskJumpTests {
         _ = try fixture.status { $0.total == 12 }
         let later = try fixture.structure()
         #expect(later.children.map(\.count) == [1, 11])
+        #expect(later.children.map(\.newest) == [ExchangeID(9), ExchangeID(12)])
         #expect(later.children.map(\.errors) == [1, 1])
         #expect(later.children.map(\.inFlight) == [0, 0])
 

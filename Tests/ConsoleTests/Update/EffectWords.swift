@@ -12,7 +12,8 @@ extension Effect {
         case .find(_, let from, let forward, _): "find \(forward ? "after" : "before") \(from)"
         case .detail(let id, let options, let generation): "detail \(id.number) \(options.page.rawValue) #\(generation)"
         case .setTool(let tool, let isOn): "\(tool.rawValue) \(isOn ? "on" : "off")"
-        case .draftRule(let tool, let id, let level): "draft \(tool.rawValue) \(id.number) \(level)"
+        case .draftRule(let tool, let origin, let level):
+            "draft \(tool.rawValue) \(origin?.words ?? "example") \(level)"
         case .checkRule(let tool, _, let replaced, _): "check \(tool.rawValue) \(replaced.map { "\($0)" } ?? "new")"
         case .loadRules: "load rules"
         case .applyRules: "apply rules"
@@ -37,6 +38,29 @@ extension Effect {
         case .redraw: "redraw"
         case .suspend: "suspend"
         case .quit: "quit"
+        }
+    }
+}
+
+extension RuleOrigin {
+    fileprivate var words: String {
+        switch self {
+        case .exchange(let id): "\(id.number)"
+        case .place(let node): node.url.map { "\($0)" } ?? "nowhere"
+        }
+    }
+}
+
+extension Effect {
+    /// The exchanges that the effect is about.
+    var exchanges: [ExchangeID] {
+        switch self {
+        case .locate(let id, _), .detail(let id, _, _), .why(let id), .copy(_, let id), .saveBody(let id, _),
+            .draftRule(_, .exchange(let id)?, _), .openRequest(let id), .repeating(let id, _):
+            [id]
+        case .compare(let left, let right, _): [left, right]
+        case .send(_, let id): id.map { [$0] } ?? []
+        default: []
         }
     }
 }

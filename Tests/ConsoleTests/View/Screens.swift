@@ -67,16 +67,25 @@ struct Screens: Sendable, CustomTestStringConvertible {
         let generation = model.list.generation
         let site = StructureNode(site: "https://api.example.com")
         let top = [
-            StructureChild(name: "https://api.example.com", node: site, isLeaf: false, count: 1_200, errors: 3),
+            StructureChild(
+                name: "https://api.example.com",
+                node: site,
+                isLeaf: false,
+                newest: ExchangeID(9),
+                count: 1_200,
+                errors: 3
+            ),
             StructureChild(
                 name: "https://wide.example.com/日本語",
                 node: StructureNode(site: "https://wide.example.com"),
                 isLeaf: true,
+                newest: ExchangeID(1),
                 count: 1
             ),
         ]
         let paths = ["v1", "a-very-long-segment-of-a-path-that-goes-on-and-on-until-nothing-has-room"].map {
-            StructureChild(name: $0, node: StructureNode(site: site.site, segments: [$0]), isLeaf: true, count: 600)
+            let node = StructureNode(site: site.site, segments: [$0])
+            return StructureChild(name: $0, node: node, isLeaf: true, newest: ExchangeID(8), count: 600)
         }
         let root = StructureNode()
         _ = model.update(.desk(.structure(StructureLevel(node: root, generation: generation, children: top))))

@@ -21,7 +21,7 @@ struct HoldDraftTests {
     private func edited(_ message: HeldMessage, _ old: String, _ new: String) throws -> HeldMessage {
         let draft = HoldDraft(message)
         let text = draft.text.replacing(old, with: new)
-        #expect(text != draft.text, "nothing was replaced")
+        #expect(!text.utf8.elementsEqual(draft.text.utf8), "nothing was replaced")
         return try draft.apply(text)
     }
 
@@ -137,6 +137,37 @@ struct HoldDraftTests {
         #expect(try edited(request("line\n"), "line\n", "other").bodyText == "other")
         #expect(try edited(request("one\r\ntwo\r\n"), "one", "1").bodyText == "1\r\ntwo\r\n")
         #expect(try edited(request(), "a=1&b=2\n", "").bodyText == "")
+        // To == both are the same.
+        let accent = try edited(request("caf\u{E9}"), "\u{E9}", "e\u{301}")
+        #expect(accent.bodyText.map { Array($0.utf8) } == Array("cafe\u{301}".utf8))
+    }
+
+    @Test(
+        "keeps the bytes of a body, whatever ends its lines, where the head alone is edited",
+        arguments: [
+            "one\r\ntwo", "one\r\ntwo\r\n", "one\rtwo\r", "one\ntwo\r", "\r\n", "\n", "a\u{2028}b\u{85}c\u{B}\u{C}",
+            "\u{FEFF}{}", "# no remark\r\n\r\n",
+        ]
+    )
+    func ends(body: String) throws {
+        for coding in [nil, ContentCoding.gzip] {
+            let plain = ByteBuffer(string: body)
+            let sent = try coding.map { try ContentEncoder.encode(plain, coding: $0) } ?? plain
+            let fields = coding == nil ? [] : [("Content-Encoding", "gzip")]
+            let message = try Held.response(200, "OK", fields: fields + [("A", "b")], body: sent)
+            let kept = try edited(message, "A: b\n", "A: b\nX-Added: 1\n")
+            #expect(kept.headText.contains("X-Added: 1\r\n"))
+            guard case .response(_, let bytes) = kept else { return }
+            #expect(bytes == sent)
+        }
+    }
+
+    @Test("a line that is added at the end of a body ends as its other lines do")
+    func lastLine() throws {
+        let draft = HoldDraft(try request("one\r\ntwo"))
+        #expect(try draft.apply(draft.text + "three\r\n").bodyText == "one\r\ntwo\r\nthree")
+        #expect(try draft.apply(draft.text + "three\n").bodyText == "one\r\ntwo\r\nthree")
+        #expect(try draft.apply(draft.text + "\r\n").bodyText == "one\r\ntwo\r\n")
     }
 
     @Test("does not break where head and body are without a line between")
@@ -156,6 +187,28 @@ struct HoldDraftTests {
         let draft = HoldDraft(message)
         #expect(draft.text.contains("<<a body of 4 bytes that is no UTF-8 text"))
         #expect(try draft.apply("HTTP/1.1 200 OK\n\ntext").bodyText == "text")
+        #expect(try draft.apply("HTTP/1.1 200 OK\n\n").bodyText == "")
+    }
+
+    @Test(
+        "refuses a line for a body that is no text where it is neither whole nor gone",
+        arguments: [
+            ("keep it>>", "keep it>>x"), ("<<a body", "x<<a body"), ("of 4 bytes", "of 5 bytes"), ("keep it>>", ""),
+            ("<<a body of 4 bytes that", "that"), ("<<a body", "{}\n<<a body"), ("keep it>>", "keep it>>\n{}"),
+        ]
+    )
+    func halfReplaced(old: String, new: String) throws {
+        // Latin-1: what the charset says is not asked, since the bytes are to stay.
+        let bytes = ByteBuffer(bytes: [0x63, 0x61, 0x66, 0xE9])
+        let message = try Held.response(
+            200,
+            "OK",
+            fields: [("Content-Type", "text/plain; charset=iso-8859-1")],
+            body: bytes
+        )
+        #expect(failure { try edited(message, old, new) }?.message.contains("stands for the body") == true)
+        guard case .response(_, let kept) = try edited(message, "200 OK", "201 OK") else { return }
+        #expect(kept == bytes)
     }
 
     @Test("of a head alone refuses a body")

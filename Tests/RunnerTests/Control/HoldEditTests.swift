@@ -221,6 +221,15 @@ struct HoldEditTests {
         )
     }
 
+    @Test("--form refuses a form whose other fields it would change")
+    func latinForm() throws {
+        let message = try Held.request(
+            fields: [("Content-Type", "application/x-www-form-urlencoded")],
+            body: ByteBuffer(bytes: [0x61, 0x3D, 0xE9])
+        )
+        #expect(failure { try edited(message) { $0.form = [.init("b", "1")] } }?.message.contains("UTF-8") == true)
+    }
+
     @Test("--form sets fields of a form, and makes an empty body one")
     func form() throws {
         let message = try edited(Held.form("user=ann&pass=%73ecret&user=bob")) {
@@ -289,5 +298,7 @@ struct HoldEditTests {
         try Data([0, 255]).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
         #expect(try HoldEdit.content("@\(path)") == Data([0, 255]))
+        #expect(failure { try HoldEdit.message("@\(path)") }?.message == "The message is not UTF-8 text.")
+        #expect(try HoldEdit.message("GET http://h/\r\n\n\r\n") == "GET http://h/\r\n\n\r\n")
     }
 }

@@ -1,0 +1,172 @@
+import HTTPModel
+import Terminal
+import Testing
+
+@testable import Console
+
+/// What commands are about in the structure: what is selected there, and never the row of the sequence.
+struct StructureUpdateTests {
+    private static let site = "http://api.example.com:8080"
+    /// The selected row of the sequence, which the structure does not show.
+    private static let hidden = ExchangeID(9)
+    /// Commands that are about one exchange, with what has to follow them.
+    private static let aboutOne: [(command: Command, argument: String?)] = [
+        (.mark, nil), (.why, nil), (.copy, "url"), (.copyCurl, nil), (.saveBody, "file"), (.compare, nil),
+        (.repeatRequest, nil), (.compose, nil), (.repeatAdvanced, "2 x 1"), (.page, "response"),
+    ]
+
+    private static func child(_ name: String, isLeaf: Bool, newest: Int64) -> StructureChild {
+        let node = StructureNode(site: site, segments: [name])
+        return StructureChild(name: name, node: node, isLeaf: isLeaf, newest: ExchangeID(newest), count: 3)
+    }
+
+    /// The structure with one site, open: the leaf `items` with exchange 4, and the branch `users`.
+    private static func model(at name: String) -> ConsoleModel {
+        var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 160, height: 30))
+        model.marks = [ExchangeID(2)]
+        model.press("tab")
+        let node = StructureNode(site: site)
+        let top = StructureChild(name: site, node: node, isLeaf: false, newest: ExchangeID(7), count: 6)
+        tell(&model, StructureNode(), [top])
+        model.press("enter")
+        tell(&model, node, [child("items", isLeaf: true, newest: 4), child("users", isLeaf: false, newest: 7)])
+        while model.structure.selectedRow?.child.name != name, model.structure.selected < 2 { model.press("down") }
+        return model
+    }
+
+    private static func tell(_ model: inout ConsoleModel, _ node: StructureNode, _ children: [StructureChild]) {
+        let level = StructureLevel(node: node, generation: model.list.generation, children: children)
+        _ = model.update(.desk(.structure(level)))
+    }
+
+    @Test(arguments: Command.allCases, ["items", "users", site])
+    func `no command is about a row that is not on the screen`(_ command: Command, _ name: String) {
+        let arguments = Self.aboutOne.filter { $0.command == command }.map(\.argument)
+        for argument in Set(arguments + [nil, "block", "sequence"]) {
+            var model = Self.model(at: name)
+            #expect(model.structure.selectedRow?.child.name == name)
+            #expect(model.list.selectedID == Self.hidden)
+            let before = model.marks
+            let effects = model.perform(command, argument)
+            #expect(!effects.flatMap(\.exchanges).contains(Self.hidden), "\(command) \(effects.words)")
+            #expect(model.list.selectedID == Self.hidden && model.list.selected == 0, "\(command)")
+            #expect(Set(model.marks).subtracting(before).isSubset(of: name == "items" ? [ExchangeID(4)] : []))
+        }
+    }
+
+    @Test(arguments: aboutOne)
+    func `a leaf stands for its newest exchange`(_ command: Command, _ argument: String?) {
+        var model = Self.model(at: "items")
+        #expect(model.whyNot(command) == nil)
+        let effects = model.perform(command, argument)
+        if command == .mark {
+            #expect(model.marks == [ExchangeID(2), ExchangeID(4)])
+            #expect(model.told == "4 is marked.")
+        } else {
+            #expect(effects.flatMap(\.exchanges).last == ExchangeID(4), "\(effects.words)")
+        }
+    }
+
+    @Test(arguments: aboutOne)
+    func `a branch is no exchange, which is told`(_ command: Command, _ argument: String?) {
+        for name in ["users", Self.site] {
+            var model = Self.model(at: name)
+            #expect(model.whyNot(command)?.contains("a branch, no exchange") == true)
+            #expect(model.perform(command, argument).isEmpty)
+            #expect(model.told == model.whyNot(command))
+            #expect(model.overlays.isEmpty && !model.detail.isOpen && model.marks == [ExchangeID(2)])
+        }
+    }
+
+    @Test func `a rule is made for all below a branch, and of a leaf from its exchange`() {
+        var leaf = Self.model(at: "items")
+        #expect(leaf.press("a", "b").words == ["draft block 4 0"])
+        var branch = Self.model(at: "users")
+        #expect(branch.press("a", "b").words == ["draft block \(Self.site)/users 0"])
+        branch.press("B")
+        #expect(branch.press("a").words == ["draft block \(Self.site)/users 0"])
+        var site = Self.model(at: Self.site)
+        #expect(site.press("a", "k").words == ["draft breakpoints \(Self.site) 0"])
+        let editor = EditorState(
+            purpose: .rule(.block, replaces: nil),
+            title: "Block list",
+            area: TextArea("at: x"),
+            origin: .place(StructureNode(site: Self.site))
+        )
+        _ = site.update(.editor(editor))
+        #expect(site.press("ctrl-t").words == ["draft block \(Self.site) 1"])
+    }
+
+    @Test(arguments: ["items", "users", site])
+    func `the focus is on the host of what is selected`(_ name: String) {
+        var model = Self.model(at: name)
+        model.press("i")
+        #expect(model.list.query.focusedHosts == ["api.example.com"])
+    }
+
+    @Test func `the footer offers what can be done`() {
+        func words(_ name: String) -> [String] { FooterView.hints(Self.model(at: name)).map(\.word) }
+        #expect(Set(["mark", "why", "copy", "repeat", "add rule"]).isSubset(of: words("items")))
+        #expect(Set(["mark", "why", "copy", "repeat", "follow", "jump"]).isDisjoint(with: words("users")))
+        #expect(words("users").contains("add rule"))
+    }
+
+    @Test func `what belongs to the rows of the sequence says where they are`() {
+        for command in [Command.goTo, .next, .previous, .follow, .jumpKind] {
+            var model = Self.model(at: "items")
+            #expect(model.perform(command, "3").isEmpty)
+            #expect(model.told == "Rows stand in the sequence; tab shows it.")
+            #expect(model.overlays.isEmpty)
+        }
+    }
+
+    @Test func `the selected place stays selected when others come before it`() {
+        var model = Self.model(at: "items")
+        let names = ["a", "b", "items", "users"]
+        Self.tell(&model, StructureNode(site: Self.site), names.map { Self.child($0, isLeaf: true, newest: 4) })
+        #expect(model.structure.selectedRow?.child.name == "items")
+        #expect(model.press("p").words == ["send 4"])
+        let many = (0..<60).map { Self.child("a\($0)", isLeaf: true, newest: 5) }
+        Self.tell(&model, StructureNode(site: Self.site), many + [Self.child("items", isLeaf: true, newest: 8)])
+        #expect(ConsoleView.draw(model).text.contains("items"))
+        #expect(model.press("p").words == ["send 8"])
+    }
+
+    @Test func `what is open beside the tree stays open, whatever comes`() {
+        var model = ModelFixture.listing(ModelFixture.plain(9), Size(width: 160, height: 30))
+        _ = model.perform(.open, "3")
+        model.press("tab")
+        ModelFixture.answer(&model, ModelFixture.plain(12))
+        #expect(model.update(.resized(Size(width: 150, height: 30))).flatMap(\.exchanges) == [ExchangeID(3)])
+        #expect(model.detail.id == ExchangeID(3))
+    }
+
+    @Test func `on lines the tree is only written, and the list is what commands are about`() {
+        var model = Self.model(at: "users")
+        model.isLinear = true
+        #expect(model.perform(.repeatRequest, nil).words == ["send 9"])
+    }
+
+    @Test func `the open exchange is what commands are about, not the row beside it`() {
+        var model = ModelFixture.listing(ModelFixture.plain(8), Size(width: 160, height: 30))
+        ModelFixture.answer(
+            &model,
+            ModelFixture.plain(8) + [ModelFixture.record(9, "GET", "http://localhost:3000/last")]
+        )
+        _ = model.perform(.open, "3")
+        ModelFixture.answer(
+            &model,
+            ModelFixture.plain(8) + [ModelFixture.record(9, "GET", "http://localhost:3000/last")]
+        )
+        model.list.selected = 0
+        // The host that would be asked is 3's, not this machine.
+        _ = model.perform(.repeatAdvanced, "200 x 2")
+        guard case .confirm(let question)? = model.overlays.last else {
+            Issue.record("nothing was asked")
+            return
+        }
+        #expect(question.question.contains("api.example.com"))
+        model.press("n", "B")
+        #expect(model.press("a").words == ["draft block 3 0"])
+    }
+}
