@@ -41,7 +41,7 @@ public final class ProxyServer: Sendable {
                 loops.append(try await makeLoop(eventLoop, shared, rules, makeOutlet))
             }
             let byLoop = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.eventLoop), $0) })
-            let listener = try await listen(configuration, group, byLoop)
+            let listener = try await listen(configuration, group, byLoop, logger)
             return try ProxyServer(shared: shared, group: group, loops: loops, listener: listener)
         } catch {
             try? await group.shutdownGracefully()
@@ -78,15 +78,16 @@ public final class ProxyServer: Sendable {
     private static func listen(
         _ configuration: ProxyConfiguration,
         _ group: MultiThreadedEventLoopGroup,
-        _ loops: [ObjectIdentifier: NIOLoopBound<LoopContext>]
+        _ loops: [ObjectIdentifier: NIOLoopBound<LoopContext>],
+        _ logger: Logger
     ) async throws -> any Channel {
         try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelInitializer { channel in
-                // Without a free descriptor accepting is tried again after a moment, not at once and for ever.
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+                    let gate = AcceptGate(loops: Array(loops.values), logger: logger)
+                    try channel.pipeline.syncOperations.addHandler(gate)
                 }
             }
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)

@@ -43,6 +43,7 @@ public final class Dialogue {
     ///   - kind: the kind of exchange.
     ///   - established: whether a CONNECT was answered already.
     ///   - takesResets: whether the client can be told of the reset of one exchange.
+    ///   - bodyBudget: what gathered and held bodies may take in all.
     ///   - location: where the dialogue stands.
     public convenience init(
         _ stages: [any Stage] = [],
@@ -51,6 +52,7 @@ public final class Dialogue {
         kind: ExchangeRecord.Kind = .http,
         established: Bool = false,
         takesResets: Bool = false,
+        bodyBudget: BodyBudget = .shared,
         location: SourceLocation = #_sourceLocation
     ) {
         self.init(
@@ -60,6 +62,7 @@ public final class Dialogue {
             kind: kind,
             established: established,
             takesResets: takesResets,
+            bodyBudget: bodyBudget,
             location: location
         )
     }
@@ -72,6 +75,7 @@ public final class Dialogue {
         kind: ExchangeRecord.Kind = .http,
         established: Bool = false,
         takesResets: Bool = false,
+        bodyBudget: BodyBudget = .shared,
         location: SourceLocation = #_sourceLocation
     ) {
         origin = location
@@ -97,6 +101,7 @@ public final class Dialogue {
             sink: sink,
             tunnelEstablished: established,
             clientTakesResets: takesResets,
+            bodyBudget: bodyBudget,
             now: now
         )
     }

@@ -17,9 +17,10 @@ extension MessageFlow {
         guard isHeld, let first = waiting.first, case .head(_, var framing) = first.item else { return }
         if first.stage == .wholeHooked, let body {
             let oldBody: ByteBuffer
+            var share: BodyShare?
             if waiting.count > 1, case .part(let part) = waiting[1].item {
                 oldBody = part
-                waiting.remove(at: 1)
+                share = waiting.remove(at: 1).share
             } else {
                 oldBody = ByteBuffer()
             }
@@ -27,7 +28,9 @@ extension MessageFlow {
                 framing = holdsTrailers ? .chunked : .length(Int64(body.readableBytes))
                 bodyMayChange = true
             }
-            if body.readableBytes > 0 { waiting.insert(Waiting(item: .part(body), next: first.next + 1), at: 1) }
+            if body.readableBytes > 0 {
+                waiting.insert(Waiting(item: .part(body), next: first.next + 1, share: share), at: 1)
+            }
         }
         waiting[0].item = .head(head, framing)
         isChanged = true

@@ -40,6 +40,8 @@ struct MessageFlow<Head: FlowingHead> {
         var item: Item
         var next: Int
         var stage = Stage.arrived
+        /// What a body that was gathered takes of the budget, until it has left.
+        var share: BodyShare?
     }
 
     /// What has been done about an item at the handler where it stands.
@@ -50,6 +52,8 @@ struct MessageFlow<Head: FlowingHead> {
         case headHooked
         /// The body is larger than the handler asked for, and it has not been told so.
         case overflowing
+        /// The budget for bodies is used up, and the handler has not been told so.
+        case crowdedOut
         /// It has been told.
         case overflowHooked
         /// The whole-body hook has run.
@@ -66,9 +70,11 @@ struct MessageFlow<Head: FlowingHead> {
         let decoded: Bool
         var head: Head
         let framing: BodyFraming
+        let share: BodyShare
         var body = ByteBuffer()
     }
 
+    private let budget: BodyBudget
     var waiting = Deque<Waiting>()
     var gathering: Gathering?
     private var demands: [BodyDemand] = []
@@ -84,6 +90,10 @@ struct MessageFlow<Head: FlowingHead> {
     var bodyMayChange = false
     /// Whether a handler paces the bytes.
     private(set) var isPaced = false
+
+    init(budget: BodyBudget = .shared) {
+        self.budget = budget
+    }
 
     /// Whether a handler waits for the body's end before anything goes on.
     var isGathering: Bool { gathering != nil }
@@ -170,7 +180,8 @@ struct MessageFlow<Head: FlowingHead> {
         case .arrived:
             verdict = head.pass(handler, &exchange)
             current.stage = .headHooked
-        case .overflowing:
+        case .overflowing, .crowdedOut:
+            exchange.lacksRoom = current.stage == .crowdedOut
             verdict = head.overflow(handler, &exchange)
             current.stage = .overflowHooked
         case .headHooked, .overflowHooked, .wholeHooked, .partHooked, .paced: verdict = takeOutcome()
@@ -227,7 +238,11 @@ struct MessageFlow<Head: FlowingHead> {
             var demand = Head.demand(of: handler)
             if case .whole(let limit, let decoded) = demand {
                 if current.stage == .overflowHooked {
-                    exchange.note("the body is larger than the \(limit) bytes that are gathered; it passed unmodified")
+                    let reason =
+                        exchange.lacksRoom
+                        ? "the \(budget.limit) bytes for bodies that are gathered or held are used up"
+                        : "the body is larger than the \(limit) bytes that are gathered"
+                    exchange.note("\(reason); it passed unmodified")
                     demand = .none
                 } else if !head.beginsTunnel {
                     gather(current, head, framing, limit, decoded)
@@ -260,23 +275,30 @@ struct MessageFlow<Head: FlowingHead> {
             waiting.prepend(Waiting(item: current.item, next: current.next, stage: .overflowing))
             return
         }
-        gathering = Gathering(stage: current.next, limit: limit, decoded: decoded, head: head, framing: framing)
+        gathering = Gathering(
+            stage: current.next,
+            limit: limit,
+            decoded: decoded,
+            head: head,
+            framing: framing,
+            share: BodyShare(of: budget)
+        )
     }
 
-    /// Adds a part to what is gathered; over the limit everything goes on as it came.
+    /// Adds a part to what is gathered; over the limit, or the budget, everything goes on as it came.
     mutating func gather(_ part: ByteBuffer) {
         guard var gathered = gathering else { return }
         // Taken out first, so that the buffer is not shared while it grows.
         gathering = nil
         gathered.body.writeImmutableBuffer(part)
-        guard gathered.body.readableBytes > gathered.limit else {
+        let hasRoom = gathered.share.grow(by: part.readableBytes)
+        guard !hasRoom || gathered.body.readableBytes > gathered.limit else {
             gathering = gathered
             return
         }
-        waiting.prepend(Waiting(item: .part(gathered.body), next: gathered.stage))
-        waiting.prepend(
-            Waiting(item: .head(gathered.head, gathered.framing), next: gathered.stage, stage: .overflowing)
-        )
+        waiting.prepend(Waiting(item: .part(gathered.body), next: gathered.stage, share: gathered.share))
+        let stage: Stage = hasRoom ? .overflowing : .crowdedOut
+        waiting.prepend(Waiting(item: .head(gathered.head, gathered.framing), next: gathered.stage, stage: stage))
     }
 
     private mutating func passEnd(
@@ -303,7 +325,9 @@ struct MessageFlow<Head: FlowingHead> {
         if result.isBodyChanged { bodyMayChange = true }
         if result.isChanged { isChanged = true }
         waiting.prepend(Waiting(item: .end(trailers), next: next))
-        if result.body.readableBytes > 0 { waiting.prepend(Waiting(item: .part(result.body), next: next)) }
+        if result.body.readableBytes > 0 {
+            waiting.prepend(Waiting(item: .part(result.body), next: next, share: gathered.share))
+        }
         let head = gathered.head
         let whole = Waiting(item: .head(head, result.framing), next: current.next, stage: .wholeHooked)
         return settle(whole, head, result.framing, handler, result.verdict, &exchange)
@@ -329,54 +353,58 @@ struct MessageFlow<Head: FlowingHead> {
             var copy = part
             verdict = Head.pass(&copy, handler, &exchange)
         case (.transform, _): verdict = Head.pass(&part, handler, &exchange)
-        case (.pace, _): return pace(part, at: current.next, handler, &exchange)
+        case (.pace, _): return pace(part, current, handler, &exchange)
         case (.none, _), (.whole, _): verdict = .forward
         }
-        return settle(part, at: current.next, verdict, &exchange)
+        return settle(part, current, verdict, &exchange)
     }
 
     /// Does what was decided about a part at the handler where it stands.
     private mutating func settle(
         _ part: ByteBuffer,
-        at stage: Int,
+        _ current: Waiting,
         _ verdict: Verdict,
         _ exchange: inout StageExchange
     ) -> Step? {
+        let hooked = Waiting(item: .part(part), next: current.next, stage: .partHooked, share: current.share)
         switch verdict {
         case .pause(let pause):
             guard case .until = pause else { fallthrough }
-            hold(Waiting(item: .part(part), next: stage, stage: .partHooked))
+            hold(hooked)
             return .paused(pause)
         case .respond, .refuse:
             exchange.note("a hook on a body part cannot answer or hold; the part went on")
         case .perform(let work):
-            hold(Waiting(item: .part(part), next: stage, stage: .partHooked))
+            hold(hooked)
             return .working(work)
         case .drop: return .drop
         case .fail(let failure): return .fail(failure)
         case .forward: break
         }
-        if part.readableBytes > 0 { waiting.prepend(Waiting(item: .part(part), next: stage + 1)) }
+        if part.readableBytes > 0 {
+            waiting.prepend(Waiting(item: .part(part), next: current.next + 1, share: current.share))
+        }
         return nil
     }
 
     /// Asks a handler when the bytes may go on.
     private mutating func pace(
         _ part: ByteBuffer,
-        at stage: Int,
+        _ current: Waiting,
         _ handler: any StageHandler,
         _ exchange: inout StageExchange
     ) -> Step? {
+        let (stage, share) = (current.next, current.share)
         guard part.readableBytes > 0 else { return nil }
         switch handler.pace(Head.direction, part, &exchange) {
         case .fail(let failure): return .fail(failure)
         case .again(let moment):
-            hold(Waiting(item: .part(part), next: stage))
+            hold(Waiting(item: .part(part), next: stage, share: share))
             return .paused(.until(moment))
         case .pass(let count, let moment):
             var rest = part
             let due = rest.readSlice(length: min(max(count, 1), part.readableBytes)) ?? part
-            if rest.readableBytes > 0 { waiting.prepend(Waiting(item: .part(rest), next: stage)) }
+            if rest.readableBytes > 0 { waiting.prepend(Waiting(item: .part(rest), next: stage, share: share)) }
             guard moment > exchange.now else {
                 waiting.prepend(Waiting(item: .part(due), next: stage + 1))
                 return nil

@@ -55,8 +55,8 @@ public struct ExchangeMachine: ~Copyable {
     let originalDestination: Destination
     var links: [ChainLink] = []
 
-    var requestFlow = MessageFlow<RequestHead>()
-    var responseFlow = MessageFlow<ResponseHead>()
+    var requestFlow: MessageFlow<RequestHead>
+    var responseFlow: MessageFlow<ResponseHead>
     var requestPauses: PauseReasons = []
     var responsePauses: PauseReasons = []
     /// What the adapters were last told about reading.
@@ -139,6 +139,7 @@ public struct ExchangeMachine: ~Copyable {
     ///   - sink: where the taps put what they see.
     ///   - tunnelEstablished: for a tunnel whose CONNECT was answered already.
     ///   - clientTakesResets: whether the client can be told that just this exchange was reset, and why.
+    ///   - bodyBudget: what gathered and held bodies may take in all.
     ///   - now: the present moment.
     public init(
         record: ExchangeRecord,
@@ -148,6 +149,7 @@ public struct ExchangeMachine: ~Copyable {
         sink: any RecordSink,
         tunnelEstablished: Bool = false,
         clientTakesResets: Bool = false,
+        bodyBudget: BodyBudget = .shared,
         now: NIODeadline
     ) {
         self.record = record
@@ -161,6 +163,8 @@ public struct ExchangeMachine: ~Copyable {
         // Whoever has the 200 to a CONNECT can be given no other answer.
         responseState = tunnelEstablished ? .sending : .none
         originalDestination = destination
+        requestFlow = MessageFlow(budget: bodyBudget)
+        responseFlow = MessageFlow(budget: bodyBudget)
         exchange = StageExchange(id: record.id, url: record.url, destination: destination, now: now)
     }
 

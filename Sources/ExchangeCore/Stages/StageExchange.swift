@@ -17,6 +17,9 @@ public struct StageExchange: Sendable {
     public var destination: Destination
     /// Whether a stage answers in place of a server, so that the request goes nowhere.
     public internal(set) var isAnswered = false
+    /// In the hook for a body that is not gathered: whether that is because others take all the room there is, not
+    /// because it is too large.
+    public internal(set) var lacksRoom = false
     /// The trace so far.
     public internal(set) var trace: [TraceEntry] = []
     /// The stage whose hook is running; notes carry its name.

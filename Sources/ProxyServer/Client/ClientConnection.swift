@@ -13,7 +13,7 @@ final class ClientConnection: ChannelDuplexHandler {
     private(set) var record: ConnectionRecord
     private var layer: (any ClientLayer)?
     private var context: ChannelHandlerContext?
-    private var lastActivity: NIODeadline
+    private(set) var lastActivity: NIODeadline
     private var gatherer = WriteGatherer()
     /// What was not yet on the wire when time limits were last enforced, in bytes.
     private var lastUnsent = 0

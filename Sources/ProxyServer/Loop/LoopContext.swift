@@ -132,6 +132,25 @@ final class LoopContext {
         http2.closeIdle(before: now - configuration.timeouts.pooled)
     }
 
+    /// Closes idle connections, so that there are descriptors for others: those to servers, else the clients' that were
+    /// silent for the longest time.
+    ///
+    /// - Returns: how many were closed.
+    func closeIdle() -> Int {
+        let toServers = pool.closeIdle(before: .distantFuture) + http2.closeIdle(before: .distantFuture)
+        guard toServers == 0 else { return toServers }
+        let moment = eventLoop.now - LoopContext.leastSilence
+        let idle = connections.values.filter { !$0.isBusy && $0.lastActivity < moment }
+        let closed = idle.sorted { $0.lastActivity < $1.lastActivity }.prefix(LoopContext.closedAtOnce)
+        for connection in closed { connection.close() }
+        return closed.count
+    }
+
+    /// How long a client must have been silent before its connection may be closed for another.
+    private static let leastSilence = TimeAmount.seconds(2)
+    /// How many clients' connections are closed at once.
+    private static let closedAtOnce = 8
+
     /// Takes no further requests: idle connections are closed, busy ones after their exchange.
     func beginStopping() {
         isStopping = true

@@ -25,6 +25,8 @@ final class ConnectAttempt {
     private var winner: (any Channel)?
     private var next: Scheduled<Void>?
     private var limit: Scheduled<Void>?
+    /// Whether idle connections were closed for this one.
+    private var hasMadeRoom = false
     /// Attempts that have neither a connection nor failed.
     private var underway = 0
 
@@ -88,6 +90,10 @@ final class ConnectAttempt {
             .whenFailure { [self] error in
                 if let context = box.value?.context { running[ObjectIdentifier(context.channel)] = nil }
                 box.value = nil
+                if !hasMadeRoom, (error as? IOError)?.isShortage == true {
+                    hasMadeRoom = true
+                    if loop.closeIdle() > 0 { addresses = [address] + addresses }
+                }
                 failed(error)
             }
         if !addresses.isEmpty {
@@ -150,6 +156,11 @@ final class ConnectAttempt {
                 ("cannot be reached from here", "Check the network connection and routes.")
             case ETIMEDOUT: ("did not answer in time", "The server may be down, or a firewall drops the packets.")
             case ECONNRESET: ("reset the connection", "")
+            case EMFILE, ENFILE:
+                (
+                    "could not be connected to, since Sluice has as many connections and files open as it may have",
+                    "Close some clients, or set a higher limit with ulimit -n."
+                )
             default: ("could not be connected to (\(error))", "")
             }
         return ExchangeFailure(.connect, "\(authority) \(reason).", hint: hint)

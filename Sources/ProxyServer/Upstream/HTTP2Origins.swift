@@ -13,10 +13,12 @@ final class HTTP2Origins {
         return origin
     }
 
-    /// Closes connections without a stream that had their last one before a moment.
-    func closeIdle(before moment: NIODeadline) {
-        for origin in origins.values { origin.closeIdle(before: moment) }
+    /// Closes connections without a stream that had their last one before a moment, and returns how many those were.
+    @discardableResult
+    func closeIdle(before moment: NIODeadline) -> Int {
+        let closed = origins.values.reduce(0) { $0 + $1.closeIdle(before: moment) }
         if origins.count > HTTP2Origins.kept { origins = origins.filter { !$0.value.isForgettable } }
+        return closed
     }
 
     func closeAll() {
@@ -155,8 +157,10 @@ final class HTTP2Origin {
         }
     }
 
-    func closeIdle(before moment: NIODeadline) {
-        for connection in connections where connection.isIdle(since: moment) { connection.close() }
+    func closeIdle(before moment: NIODeadline) -> Int {
+        let idle = connections.filter { $0.isIdle(since: moment) }
+        for connection in idle { connection.close() }
+        return idle.count
     }
 
     func closeAll() {

@@ -1,6 +1,7 @@
+import Foundation
 import HTTPModel
 import NIOCore
-import NIOPosix
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -10,13 +11,70 @@ import Musl
 import Darwin
 #endif
 
-/// Looks up host names with the system's resolver, away from the event loops.
+/// Looks up host names with the system's resolver, each on a thread of its own.
+///
+/// Whoever asks for a name that is being looked up waits for that. A name server that does not answer for some names
+/// holds up neither others nor what else is done away from the event loops.
 final class Resolver: Sendable {
-    private let threads = NIOThreadPool.singleton
+    /// A name that somebody waits for.
+    struct Inquiry {
+        /// The addresses, without a port, in the order in which to try them; fails with an `ExchangeFailure`, and with
+        /// `CancellationError` where it was taken back.
+        let addresses: EventLoopFuture<[SocketAddress]>
+        fileprivate let host: String
+        fileprivate let number: Int?
+    }
 
-    /// The addresses of a host, in the order in which to try them; fails with an `ExchangeFailure`.
-    func resolve(_ host: String, port: Int, on eventLoop: any EventLoop) -> EventLoopFuture<[SocketAddress]> {
-        threads.runIfActive(eventLoop: eventLoop) { try Resolver.lookUp(host, port: port) }
+    private let lookUp: @Sendable (_ host: String) throws -> [SocketAddress]
+    private let names: Mutex<NameLookUps<EventLoopPromise<[SocketAddress]>>>
+
+    /// Creates a resolver.
+    ///
+    /// - Parameters:
+    ///   - limit: how many names that somebody waits for are looked up at a time.
+    ///   - threadLimit: how many names are looked up at a time, those included that nobody waits for any more.
+    ///   - lookUp: finds the addresses of a name; may block.
+    init(
+        limit: Int = 64,
+        threadLimit: Int = 128,
+        lookUp: @escaping @Sendable (_ host: String) throws -> [SocketAddress] = Resolver.addresses(of:)
+    ) {
+        self.lookUp = lookUp
+        names = Mutex(NameLookUps(limit: limit, threadLimit: threadLimit, queueLimit: 1_000))
+    }
+
+    /// Asks for the addresses of a host.
+    func resolve(_ host: String, on eventLoop: any EventLoop) -> Inquiry {
+        let promise = eventLoop.makePromise(of: [SocketAddress].self)
+        let number = names.withLock { $0.add(promise, for: host) }
+        if number == nil {
+            promise.fail(
+                ExchangeFailure(
+                    .dns,
+                    "The name \(host) was not looked up, since too many others wait for an answer.",
+                    hint: Resolver.unanswered
+                )
+            )
+        }
+        startNext()
+        return Inquiry(addresses: promise.futureResult, host: host, number: number)
+    }
+
+    /// Takes an inquiry back.
+    func withdraw(_ inquiry: Inquiry) {
+        guard let number = inquiry.number else { return }
+        names.withLock { $0.remove(number, for: inquiry.host) }?.fail(CancellationError())
+        startNext()
+    }
+
+    private func startNext() {
+        while let host = names.withLock({ $0.next() }) {
+            Thread.detachNewThread { [self] in
+                let result = Result { try lookUp(host) }
+                for waiter in names.withLock({ $0.finished(host) }) { waiter.completeWith(result) }
+                startNext()
+            }
+        }
     }
 
     /// The address that a host is the text of; `nil` for a name.
@@ -24,16 +82,18 @@ final class Resolver: Sendable {
         try? SocketAddress(ipAddress: host, port: port)
     }
 
-    private static func lookUp(_ host: String, port: Int) throws -> [SocketAddress] {
+    /// The addresses of a host, in the order in which to try them; blocks.
+    @Sendable
+    static func addresses(of host: String) throws -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(streamSocket)
         hints.ai_flags = AI_ADDRCONFIG
         var list: UnsafeMutablePointer<addrinfo>?
-        var status = getaddrinfo(host, String(port), &hints, &list)
+        var status = getaddrinfo(host, nil, &hints, &list)
         if status == EAI_NONAME || status == addressFamilyMissing {
             // Without any address but loopback's, AI_ADDRCONFIG hides even localhost.
             hints.ai_flags = 0
-            status = getaddrinfo(host, String(port), &hints, &list)
+            status = getaddrinfo(host, nil, &hints, &list)
         }
         guard status == 0 else { throw failure(host, status) }
         defer { freeaddrinfo(list) }
@@ -71,11 +131,13 @@ final class Resolver: Sendable {
         return mixed
     }
 
+    static let unanswered = "The name server did not answer; check the network connection."
+
     private static func failure(_ host: String, _ status: CInt) -> ExchangeFailure {
         let reason = gai_strerror(status).map { String(cString: $0) } ?? "error \(status)"
         let hint =
             status == EAI_AGAIN
-            ? "The name server did not answer; check the network connection."
+            ? unanswered
             : "Check the spelling of the name, and whether this machine can resolve it."
         return ExchangeFailure(.dns, "The name \(host) could not be resolved: \(reason).", hint: hint)
     }

@@ -28,6 +28,8 @@ final class UpstreamConnector: UpstreamConnecting {
     private var destination = Destination(scheme: "http", host: "", port: 0)
     private var attempt: ConnectAttempt?
     private var dnsTime: Int64?
+    private var inquiry: Resolver.Inquiry?
+    private var inquiryLimit: Scheduled<Void>?
     /// The origin that waits for what comes of this attempt, or in whose queue this request stands.
     private var origin: HTTP2Origin?
     private var isConnectingForOrigin = false
@@ -54,6 +56,7 @@ final class UpstreamConnector: UpstreamConnecting {
 
     func cancel() {
         exchange = nil
+        endInquiry()
         attempt?.cancel()
         attempt = nil
         origin?.withdraw(self)
@@ -140,16 +143,40 @@ final class UpstreamConnector: UpstreamConnecting {
             return
         }
         let start = loop.eventLoop.now
-        loop.shared.resolver.resolve(host, port: destination.port, on: loop.eventLoop)
-            .assumeIsolated().whenComplete { result in
-                self.dnsTime = (self.loop.eventLoop.now - start).nanoseconds / 1_000
-                switch result {
-                case .success(let addresses): self.resolved(addresses)
-                case .failure(let error as ExchangeFailure): self.finish(failure: error)
-                case .failure(let error):
-                    self.finish(failure: ExchangeFailure(.dns, "The name \(host) could not be resolved: \(error)."))
-                }
+        let limit = loop.configuration.timeouts.connect
+        let inquiry = loop.shared.resolver.resolve(host, on: loop.eventLoop)
+        self.inquiry = inquiry
+        inquiryLimit = loop.eventLoop.assumeIsolated().scheduleTask(in: limit) { [self] in
+            endInquiry()
+            finish(
+                failure: ExchangeFailure(
+                    .timeout,
+                    "The name \(host) was not resolved within \(limit.inSeconds) seconds.",
+                    hint: "\(Resolver.unanswered) --connect-timeout sets the limit."
+                )
+            )
+        }
+        inquiry.addresses.assumeIsolated().whenComplete { [self] result in
+            // Not where it was taken back.
+            guard self.inquiry != nil else { return }
+            endInquiry()
+            dnsTime = (loop.eventLoop.now - start).nanoseconds / 1_000
+            switch result {
+            case .success(var addresses):
+                for index in addresses.indices { addresses[index].port = destination.port }
+                resolved(addresses)
+            case .failure(let error as ExchangeFailure): finish(failure: error)
+            case .failure(let error):
+                finish(failure: ExchangeFailure(.dns, "The name \(host) could not be resolved: \(error)."))
             }
+        }
+    }
+
+    private func endInquiry() {
+        inquiryLimit?.cancel()
+        guard let inquiry else { return }
+        self.inquiry = nil
+        loop.shared.resolver.withdraw(inquiry)
     }
 
     private var isSecure: Bool {

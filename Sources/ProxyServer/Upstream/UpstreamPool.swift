@@ -35,9 +35,12 @@ final class UpstreamPool {
         idle[connection.key] = connections.isEmpty ? nil : connections
     }
 
-    /// Closes what has been idle since before a moment.
-    func closeIdle(before moment: NIODeadline) {
-        for connection in idle.values.flatMap(\.self) where connection.idleSince < moment { connection.close() }
+    /// Closes what has been idle since before a moment, and returns how many connections that were.
+    @discardableResult
+    func closeIdle(before moment: NIODeadline) -> Int {
+        let old = idle.values.flatMap(\.self).filter { $0.idleSince < moment }
+        for connection in old { connection.close() }
+        return old.count
     }
 
     func closeAll() {

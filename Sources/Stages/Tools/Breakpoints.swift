@@ -71,7 +71,7 @@ public struct Breakpoints: Stage {
 
         func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
             requestDemand = .none
-            return request.map { hold($0, "the head of the request, since \(Handler.tooLarge)", &exchange) } ?? .forward
+            return request.map { hold($0, "the head of the request, since \(reason(exchange))", &exchange) } ?? .forward
         }
 
         func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
@@ -96,11 +96,16 @@ public struct Breakpoints: Stage {
 
         func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
             responseDemand = .none
-            return response.map { hold($0, "the head of the response, since \(Handler.tooLarge)", &exchange) }
+            return response.map { hold($0, "the head of the response, since \(reason(exchange))", &exchange) }
                 ?? .forward
         }
 
-        private static let tooLarge = "its body is larger than \(bodyLimit >> 20) MiB"
+        /// Why a body is not held.
+        private func reason(_ exchange: StageExchange) -> String {
+            exchange.lacksRoom
+                ? "other bodies take all the room that there is for held ones"
+                : "its body is larger than \(Handler.bodyLimit >> 20) MiB"
+        }
 
         private func hold(_ rule: Rule, _ what: String, _ exchange: inout StageExchange) -> Verdict {
             exchange.fired(rule: rule.heading.name, "held \(what)")

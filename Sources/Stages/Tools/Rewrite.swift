@@ -38,6 +38,8 @@ private final class RewritingHandler: StageHandler {
     private(set) var requestDemand = BodyDemand.none
     private(set) var responseDemand = BodyDemand.none
 
+    private let allowance = MatchingAllowance()
+
     /// Bodies up to this many bytes are gathered.
     private static let bodyLimit = 16 << 20
 
@@ -99,7 +101,8 @@ private final class RewritingHandler: StageHandler {
         _ edit: (inout StageExchange) throws -> String?
     ) {
         do {
-            if let change = try edit(&exchange) { exchange.fired(rule: rule.name, change) }
+            let change = try MatchingAllowance.$current.withValue(allowance) { try edit(&exchange) }
+            if let change { exchange.fired(rule: rule.name, change) }
         } catch {
             exchange.note("\(rule.name): \(RewritingHandler.reason(error)); nothing was changed")
         }
@@ -182,7 +185,8 @@ private final class RewritingHandler: StageHandler {
             for rule in rules {
                 guard case .body(let edit) = rule.edit else { continue }
                 do {
-                    if let change = try edit.apply(to: &text) { changes.append((rule.name, change)) }
+                    let change = try MatchingAllowance.$current.withValue(allowance) { try edit.apply(to: &text) }
+                    if let change { changes.append((rule.name, change)) }
                 } catch {
                     let reason = RewritingHandler.reason(error)
                     exchange.note("\(rule.name): \(direction) body: \(reason); nothing was changed")

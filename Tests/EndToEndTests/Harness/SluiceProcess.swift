@@ -60,12 +60,14 @@ final class SluiceProcess: ProxyUnderTest {
     ///   - options: further options of `sluice run`.
     ///   - environment: further environment variables.
     ///   - profile: the text of a rule profile.
+    ///   - descriptors: how many descriptors it may have open.
     ///   - scratch: where everything lies; a new directory by default.
     /// - Throws: where it does not start; the error has its words.
     init(
         _ options: [String] = [],
         environment: [String: String] = [:],
         profile: String? = nil,
+        descriptors: Int? = nil,
         scratch: Scratch? = nil
     ) async throws {
         let scratch = try scratch ?? Scratch()
@@ -73,8 +75,13 @@ final class SluiceProcess: ProxyUnderTest {
         session = scratch.path("session.sluice")
         var arguments = ["run", "--listen", "127.0.0.1:0", "--session", session] + options
         if let profile { arguments += ["--profile", try scratch.write("profile.yaml", profile)] }
+        var executable = try SluiceProcess.executable()
+        if let descriptors {
+            arguments = ["-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\"", executable] + arguments
+            executable = "sh"
+        }
         let program = try Program(
-            try SluiceProcess.executable(),
+            executable,
             arguments,
             environment: SluiceProcess.environment(scratch).merging(environment) { $1 }
         )

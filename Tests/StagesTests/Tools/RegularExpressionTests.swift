@@ -34,6 +34,54 @@ struct RegularExpressionTests {
     }
 
     @Test(
+        "A pattern that runs away on a URL or a small body is stopped much sooner",
+        arguments: [
+            ("(a+)+[cd]", 40), ("^(a+)+$", 40), ("^(a+)+$", 4_096), ("a.*a.*a.*[xy]", 4_096), ("(?=.*c)a", 8_192),
+        ]
+    )
+    func runawayOnLittle(pattern: String, size: Int) throws {
+        let text = String(repeating: "a", count: size) + "!"
+        let (_, time) = processorTime {
+            #expect(throws: RegularExpression.Runaway.self) { try count(pattern, in: text) }
+        }
+        // 3 to 5 ms with optimization; it was 20 times that.
+        #expect(time < .milliseconds(400), "\(time)")
+    }
+
+    @Test("The expressions of one exchange share what may be spent beside the sizes of the texts")
+    func allowance() throws {
+        let allowance = MatchingAllowance()
+        /// The number of matches in that exchange; `nil` where the expression was stopped.
+        func found(_ pattern: String, _ text: String) -> Int? {
+            MatchingAllowance.$current.withValue(allowance) { try? count(pattern, in: text) }
+        }
+        // Close to what one match may take.
+        let text = String(repeating: "a", count: 16) + "!"
+        for _ in 0..<4 { #expect(found("(a+)+[cd]", text) == 0) }
+        #expect(found("(a+)+[cd]", text) == nil)
+        // What the size allows is enough for an ordinary one.
+        #expect(found("\\w+$", "some text") == 1)
+        #expect(found("(\\w+)@(\\w+)", String(repeating: "a@b ", count: 100)) == 100)
+        #expect(try count("(a+)+[cd]", in: text) == 0, "another exchange has its own")
+    }
+
+    @Test(
+        "Ordinary expressions are not stopped, on a line or on many",
+        arguments: [
+            "[\\w.]+@[\\w.]+\\.com", "(\\w+)\\s+(\\w+)", "[^\"]*@[^\"]*", "\"(?:[^\"\\\\]|\\\\.)*\"", "\\w+ing\\b",
+            "(\\w+\\s)+dog", ".+?:", "\\w*\\d\\w*x", "(?s)\\{.*?\\}", "https?://([^/\"]+)/v(\\d+)/", "(?m)^.*twice.*$",
+        ]
+    )
+    func ordinary(pattern: String) throws {
+        let line =
+            "{\"id\":12345678,\"email\":\"some.person@example.com\",\"url\":\"https://api.example.com/v1/users?page=2\","
+            + "\"text\":\"The quick brown fox jumps over the lazy dog, twice.\"}\n"
+        for lines in [1, (128 << 10) / line.utf8.count] {
+            _ = try count(pattern, in: String(repeating: line, count: lines))
+        }
+    }
+
+    @Test(
         "What is large need not run away",
         arguments: [
             ("\"plan\":\"(\\w+)\"", 36_000, 36_000), ("\\d+@", 36_000, 0), ("(?=.*free).", 3_000, 30_000),
