@@ -9,7 +9,7 @@ struct ProfileRangeTests {
         version: 1
         presets: { mine: { down: #, up: #, latency: # } }
         throttle:
-          { at: a.example, down: #, up: #, utilisation: #, latency: #, mtu: #, reliability: #, stability: #, quality: [#, #],
+          { only: a.example, down: #, up: #, utilisation: #, latency: #, mtu: #, reliability: #, stability: #, quality: [#, #],
             event-gap: #ms, seed: # }
         block: { at: a.example, action: 403, share: #, seed: # }
         map-local: { from: a.example, to: /srv/a, status: # }
