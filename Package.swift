@@ -122,7 +122,7 @@ let package = Package(
             "ProxyServerTests",
             ["ProxyServer", "ExchangeCore", "Support", "Wire", "HTTPModel", nioCore, nioPosix, nioEmbedded, logging]
         ),
-        tests("RecordingTests", ["Recording", "HTTPModel", "Content", "Support", "RecorderCrashChild", nioCore]),
+        tests("RecordingTests", ["Recording", "HTTPModel", "Content", "Support", "RecorderCrashChild", nioCore, grdb]),
         tests("SharingTests", ["Sharing", "Content", "HTTPModel", "Support", nioCore, nioPosix]),
         tests("TerminalTests", ["Terminal", "CNcurses", "Support"]),
         tests(

@@ -103,7 +103,9 @@ struct WritableSession: Sendable {
                 }
                 return max(0, (highest.first ?? nil) ?? 0)
             }
-            (exchange, connection, payload) = (try highest("exchange"), try highest("connection"), try highest("payload"))
+            exchange = try highest("exchange")
+            connection = try highest("connection")
+            payload = try highest("payload")
             _ = (try highest("run"), try highest("rules"))
         }
     }

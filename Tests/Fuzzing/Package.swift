@@ -16,8 +16,15 @@ func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Tar
     .systemLibrary(name: name, path: "Modules/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
 }
 
-func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Modules/\(name)", swiftSettings: strict)
+/// A module, or of one that needs far more than the fuzzers do just the sources that they reach.
+func module(_ name: String, _ dependencies: [Target.Dependency], sources: [String]? = nil) -> Target {
+    .target(
+        name: name,
+        dependencies: dependencies,
+        path: "Modules/\(name)",
+        sources: sources,
+        swiftSettings: strict
+    )
 }
 
 func fuzzer(_ name: String, _ modules: Target.Dependency...) -> Target {
@@ -31,6 +38,8 @@ func fuzzer(_ name: String, _ modules: Target.Dependency...) -> Target {
 
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 
 let package = Package(
@@ -38,6 +47,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     ],
@@ -50,6 +60,8 @@ let package = Package(
         system("CWebP", pkgConfig: "libwebp", apt: "libwebp-dev", brew: "webp"),
         system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev", brew: "pcre2"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
+        system("CNcurses", pkgConfig: "ncursesw", apt: "libncurses-dev", brew: "ncurses"),
+        .systemLibrary(name: "CMalloc", path: "Modules/CMalloc"),
 
         module("HTTPModel", [nioCore]),
         module("Wire", ["HTTPModel", "COpenSSL", "CNGHTTP2", nioCore]),
@@ -57,11 +69,26 @@ let package = Package(
         module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
         module("Stages", ["ExchangeCore", "HTTPModel", "Content", "CPCRE2", nioCore, yams]),
 
+        module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
+        module("Sharing", ["HTTPModel", "Content", nioCore]),
+        module("Terminal", ["CNcurses"]),
+        module(
+            "Runner",
+            ["Recording", "HTTPModel", "Content", "Wire", nioCore],
+            sources: ["Archive", "Profiles/JSONScanner.swift", "StandardPaths.swift", "SluiceVersion.swift"]
+        ),
+        module("Console", ["Terminal", "HTTPModel", "Content", "Sharing", nioCore], sources: ["Detail", "Style"]),
+
         .target(name: "FuzzEntry", swiftSettings: strict),
         fuzzer("HTTP2Feed", "Wire"),
         fuzzer("HPACK", "Wire"),
         fuzzer("WebSocket", "Content"),
         fuzzer("Decoders", "Content"),
         fuzzer("Profiles", "Stages", "ExchangeCore"),
+        fuzzer("Charles", "Stages"),
+        fuzzer("Images", "Content"),
+        fuzzer("Sessions", "Recording", grdb),
+        fuzzer("Archives", "Runner", "Recording", "Sharing"),
+        fuzzer("Pages", "Console", "Content", "Sharing"),
     ]
 )

@@ -93,12 +93,13 @@ struct DetailWriter {
 
     /// Whether another line is taken; where not, the document says at its end that there is more.
     mutating func takesMore() -> Bool {
-        if isFull { noteFull() }
-        return !isFull
+        guard isFull else { return true }
+        noteFull()
+        return false
     }
 
     private mutating func noteFull() {
-        guard !isLate else {
+        guard lines.count >= DetailWriter.mostLines else {
             return leaveOut("Not all is shown, as it takes too long; save-body writes the whole body.")
         }
         leaveOut("Only the first \(DetailWriter.mostLines.grouped) lines are shown; save-body writes the whole body.")

@@ -61,6 +61,7 @@ public struct Thumbnail: Sendable, Hashable {
         maximumHeight: Int,
         while goesOn: () -> Bool = { true }
     ) throws(Problem) {
+        guard goesOn() else { throw Problem(description: "it takes too long") }
         let bytes = Array(bytes.readableBytesView)
         let bounds = Bounds(width: max(1, maximumWidth), height: max(1, maximumHeight))
         self =

@@ -10,7 +10,7 @@ public enum RecordedRange {
     public static let numbers: ClosedRange<Int64> = 1...largest
     /// Bytes, messages, and lengths of time in microseconds.
     public static let amounts: ClosedRange<Int64> = 0...largest
-    /// Moments in microseconds since 1970: from 1684 to 2255. An archive may be older than 1970.
+    /// Moments in microseconds since 1970, from 1684 to 2255, as an archive may be older than 1970.
     public static let moments: ClosedRange<Int64> = -largest...largest
 
     /// A number of an archive, rounded to the nearest one in a range.

@@ -14,6 +14,16 @@ import Testing
         try DecoderProbe.run(ContentSeeds.decoders[index])
     }
 
+    @Test("no seed of images fails", arguments: ImageSeeds.inputs.indices)
+    func imageSeed(_ index: Int) throws {
+        try ImageProbe.run(ImageSeeds.inputs[index])
+    }
+
+    @Test("no find in images fails again", arguments: try FuzzFind.all("Images"))
+    func images(_ find: FuzzFind) throws {
+        try ImageProbe.run(find.bytes())
+    }
+
     @Test("no find in WebSocket frames fails again", arguments: try FuzzFind.all("WebSocket"))
     func webSocket(_ find: FuzzFind) throws {
         try WebSocketProbe.run(find.bytes())

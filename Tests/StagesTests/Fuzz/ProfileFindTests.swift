@@ -11,4 +11,9 @@ import Testing
     func find(_ find: FuzzFind) throws {
         try ProfileProbe.run(find.bytes())
     }
+
+    @Test("no find in Charles' settings fails again", arguments: try FuzzFind.all("Charles"))
+    func charles(_ find: FuzzFind) throws {
+        try CharlesProbe.run(find.bytes())
+    }
 }

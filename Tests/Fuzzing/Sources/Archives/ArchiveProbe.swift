@@ -1,0 +1,1 @@
+../../../RunnerTests/Fuzz/ArchiveProbe.swift

@@ -1,0 +1,1 @@
+../../../StagesTests/Fuzz/CharlesProbe.swift

@@ -1,0 +1,1 @@
+../../../ConsoleTests/Fuzz/PageProbe.swift

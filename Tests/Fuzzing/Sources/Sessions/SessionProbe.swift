@@ -1,0 +1,1 @@
+../../../RecordingTests/Fuzz/SessionProbe.swift

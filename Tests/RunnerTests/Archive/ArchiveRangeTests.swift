@@ -1,0 +1,73 @@
+import Foundation
+import HTTPModel
+import NIOCore
+import Recording
+import Testing
+
+@testable import Runner
+
+@Suite("Numbers in a HAR")
+struct ArchiveRangeTests {
+    @Test(
+        "Whatever a number is, the session that it becomes can be read, or the archive is refused with the place",
+        arguments: 0..<HostileNumbers.count(ArchiveProbe.template)
+    )
+    func numbers(_ place: Int) throws {
+        for text in HostileNumbers.texts {
+            let json = HostileNumbers.filled(ArchiveProbe.template) { $0 == place ? text : nil }
+            #expect(throws: Never.self, "number \(place) is \(text)") { try ArchiveProbe.read(Array(json.utf8)) }
+        }
+    }
+
+    @Test("What is out of range is refused by name, line and column; what is below 0 is not known")
+    func refused() throws {
+        func refusal(_ text: String) throws -> String? {
+            // The third number of the timings, in the seventh line.
+            let json = HostileNumbers.filled(ArchiveProbe.template) { $0 == 7 ? text : nil }
+            return try ArchiveProbe.read(Array(json.utf8))
+        }
+        #expect(try refusal("1e300")?.contains(".har:7:53: no HAR that can be read: 'connect' is 1e300") == true)
+        #expect(try refusal("-1") == nil)
+        #expect(try refusal("-1e400") == nil)
+        #expect(try refusal("null") == nil)
+    }
+
+    @Test("Codings that are named twenty thousand times are not applied, and their fields go")
+    func codings() throws {
+        var message = ArchiveEntry.Message()
+        message.fields = [("Content-Encoding", Array(repeating: "gzip", count: 20_001).joined(separator: ", "))]
+        message.text = "x"
+        var entry = ArchiveEntry()
+        (entry.method, entry.url, entry.status, entry.response) = ("GET", "http://a.example/", 200, message)
+        var recording = ArchiveRecording()
+        let events = recording.events(entry)
+        let body = events.compactMap { event in
+            if case .body(_, .responseReceived, let bytes) = event { String(buffer: bytes) } else { nil }
+        }
+        #expect(body == ["x"])
+        guard case .finished(_, let messages)? = events.last else { return #expect(Bool(false), "it has no end") }
+        #expect(messages.responseHead.map { String(buffer: $0).lowercased().contains("content-encoding") } == false)
+    }
+
+    @Test("An import whose task is cancelled ends, and leaves nothing behind")
+    func cancelled() async throws {
+        let path = NSTemporaryDirectory() + "sluice-test-\(UUID().uuidString).har"
+        try Data(HostileNumbers.filled(ArchiveProbe.template) { _ in nil }.utf8).write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try ImportedArchive(path)
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test("No seed fails", arguments: ArchiveProbe.seeds.indices)
+    func seed(_ index: Int) throws {
+        try ArchiveProbe.run(ArchiveProbe.seeds[index])
+    }
+
+    @Test("no find in archives fails again", arguments: try FuzzFind.all("Archives"))
+    func find(_ find: FuzzFind) throws {
+        try ArchiveProbe.run(find.bytes())
+    }
+}
