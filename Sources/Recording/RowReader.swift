@@ -78,6 +78,9 @@ struct RowReader {
 
     // MARK: - Columns
 
+    /// What a moment may be: microseconds since 1970, negative before, for an archive may be of any date.
+    static let moments: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
+
     /// Reads a number within bounds; by default one that is not negative.
     mutating func number(in bounds: ClosedRange<Int64> = 0...Int64.max) throws -> Int64 {
         guard let number = try optionalNumber(in: bounds) else { throw damage("is missing") }

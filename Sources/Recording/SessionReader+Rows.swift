@@ -11,7 +11,7 @@ extension RowReader {
         let kind = try value(ExchangeRecord.Kind.self)
         let state = try value(ExchangeRecord.State.self)
         let flags = ExchangeRecord.Flags(rawValue: UInt32(try number(in: 0...Int64(UInt32.max))))
-        let startedAt = try number()
+        let startedAt = try number(in: RowReader.moments)
         let method = try text()
         let url = RequestURL(
             scheme: try text(),
@@ -115,7 +115,7 @@ extension RowReader {
         var connection = ConnectionRecord(
             id: ConnectionID(try number()),
             leg: try value(ConnectionRecord.Leg.self),
-            openedAt: try number(),
+            openedAt: try number(in: RowReader.moments),
             localAddress: "",
             peerAddress: ""
         )

@@ -52,7 +52,7 @@ extension ArchiveStream.Direction {
         // A control frame has no room for more.
         let payload = opcode.isControl ? payload.getSlice(at: 0, length: min(125, payload.readableBytes)) : payload
         let count = payload?.readableBytes ?? 0
-        if abs(seconds) < 1e11 { arrivals.append((Int64(bytes.readableBytes), Int64(seconds * 1_000_000))) }
+        if abs(seconds) < 9e9 { arrivals.append((Int64(bytes.readableBytes), Int64(seconds * 1_000_000))) }
         bytes.writeInteger(0x80 | opcode.rawValue)
         let mask: UInt8 = isMasked ? 0x80 : 0
         switch count {

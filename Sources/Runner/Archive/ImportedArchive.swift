@@ -225,8 +225,8 @@ struct ArchiveRecording {
     private static func moment(_ text: String) -> Int64 {
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         guard let date = (try? style.parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text)) else { return 0 }
-        let seconds = date.timeIntervalSince1970
-        return abs(seconds) < 1e11 ? Int64((seconds * 1_000_000).rounded()) : 0
+        let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
+        return abs(microseconds) <= 0x1p53 ? Int64(microseconds) : 0
     }
 
     private static func timings(_ entry: ArchiveEntry) -> Timings {
