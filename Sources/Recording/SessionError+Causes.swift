@@ -22,6 +22,15 @@ extension SessionError {
         )
     }
 
+    /// The same, told to somebody who only reads.
+    var forReader: SessionError {
+        switch code {
+        case .notASession: SessionError(code, message, hint: "Give a session that Sluice recorded, or a HAR.")
+        case .cannotOpen: SessionError(code, message, hint: "Check that you may read it.")
+        default: self
+        }
+    }
+
     static func newerSchema(_ path: String, _ version: Int64) -> SessionError {
         SessionError(
             .newerSchema,

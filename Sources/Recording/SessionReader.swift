@@ -34,13 +34,15 @@ public final class SessionReader: ExchangeSource, Sendable {
         guard !facts.isDirectory else {
             throw SessionError(.cannotOpen, "\(path) is a directory.", hint: "Give the name of a session file.")
         }
-        guard facts.isRegular, facts.size > 0 else { throw SessionError.notASession(path) }
+        guard facts.isRegular, facts.size > 0 else { throw SessionError.notASession(path).forReader }
         identity = facts.identity
         do {
             (database, version) = try Self.open(path)
             recordColumns = Schema.recordColumns(version: version)
         } catch let error as DatabaseError {
-            throw SessionError.opening(path, error)
+            throw SessionError.opening(path, error).forReader
+        } catch let error as SessionError {
+            throw error.forReader
         }
     }
 

@@ -48,6 +48,9 @@ public final class ExchangeLog: Sendable {
 }
 
 /// Standard output and standard error, written without buffering in between.
+///
+/// What a terminal would obey or hide is made visible, wherever it comes from: traffic, files, arguments. Bytes that are
+/// to stay exact go through ``OutputFile``.
 public enum StandardStreams {
     /// Writes to standard output.
     public static func out(_ text: String) { write(text, to: FileHandle.standardOutput) }
@@ -56,6 +59,6 @@ public enum StandardStreams {
 
     private static func write(_ text: String, to handle: FileHandle) {
         // A reader that went away (`| head`) is no reason to stop the proxy.
-        try? handle.write(contentsOf: Data(text.utf8))
+        try? handle.write(contentsOf: Data(VisibleText.lines(text).utf8))
     }
 }

@@ -358,6 +358,7 @@ private struct ComplainingLogHandler: LogHandler {
 
     func log(event: LogEvent) {
         let facts = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        complain("sluice: \(event.message)\(facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")\n")
+        let text = "\(event.message)\(facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")"
+        complain("sluice: \(VisibleText.of(text))\n")
     }
 }

@@ -6,12 +6,14 @@ public import Recording
 public struct SessionQuery {
     /// The session.
     public let reader: SessionReader
+    /// The file that was named: the session or the HAR.
+    public let path: String
     private let filter: Filter
 
     /// Opens a session and reads a filter.
     ///
     /// - Parameters:
-    ///   - session: the file, or `last` for the newest session that was given no name.
+    ///   - session: the file, `last` for the newest session that was given no name, or a HAR.
     ///   - filter: the words of the filter; none for everything.
     /// - Throws: `StartFailure` for a wrong filter, `SessionError` for a file that cannot be read.
     public init(session: String, filter: [String]) throws {
@@ -21,21 +23,34 @@ public struct SessionQuery {
         } catch {
             throw StartFailure("The filter is wrong at \(error.description)\n\(error.pointing)", isUsage: true)
         }
-        reader = try SessionQuery.open(session)
+        path = try SessionQuery.path(session)
+        reader = try SessionQuery.open(path)
     }
 
-    /// Opens a session: a file, or `last` for the newest one that was given no name.
+    /// Opens a session: a file, `last` for the newest one that was given no name, or a HAR.
+    ///
+    /// - Throws: `StartFailure` for what is neither, `SessionError` for a session that cannot be read.
     public static func open(_ session: String) throws -> SessionReader {
-        if session == "last", !FileManager.default.fileExists(atPath: session) {
-            guard let newest = StandardPaths.newestSession else {
-                throw StartFailure(
-                    "There is no session in \(StandardPaths.sessions).",
-                    hint: "sluice run and sluice demo record one."
-                )
-            }
-            return try SessionReader(path: newest)
+        let path = try path(session)
+        guard try !RequestArchive.isHAR(path) else {
+            let archive = try ImportedArchive(path)
+            // The reader has it open, so nothing of it stays behind whatever becomes of the process.
+            defer { archive.remove() }
+            return try SessionReader(path: archive.session)
         }
-        return try SessionReader(path: session)
+        try RequestArchive.requireSession(path)
+        return try SessionReader(path: path)
+    }
+
+    private static func path(_ session: String) throws -> String {
+        guard session == "last", !FileManager.default.fileExists(atPath: session) else { return session }
+        guard let newest = StandardPaths.newestSession else {
+            throw StartFailure(
+                "There is no session in \(StandardPaths.sessions).",
+                hint: "sluice run and sluice demo record one."
+            )
+        }
+        return newest
     }
 
     /// Calls `body` with each exchange that the filter chooses, oldest first.

@@ -22,7 +22,10 @@ enum Main {
 
     private static func finish(with error: any Error) -> Never {
         if let exit = error as? ExitCode { Sluice.exit(withError: exit) }
-        if error is CleanExit || Sluice.exitCode(for: error) == .success { Sluice.exit(withError: error) }
+        if Sluice.exitCode(for: error) == .success {
+            StandardStreams.out(Sluice.fullMessage(for: error) + "\n")
+            Sluice.exit(withError: ExitCode.success)
+        }
         // ArgumentParser gives wrong usage BSD's code 64; ours is 2, as most tools have it.
         if Sluice.exitCode(for: error) == .validationFailure {
             StandardStreams.error(Sluice.fullMessage(for: error) + "\n")

@@ -67,6 +67,7 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
         CurlCase("a target like an option", "GET", "/-X/--help"),
         CurlCase("caret and pipe", "GET", "/a^b|c`d"),
         CurlCase("UTF-8 in the path", "GET", "/caf\u{E9}/\u{1F600}"),
+        CurlCase("hidden characters in the path", "GET", "/\u{9B}31m'\u{202E}?\u{200B}"),
         CurlCase("Latin-1 in the path", "GET").with { $0.target = [0x2F, 0x63, 0xE9, 0x27, 0x25] },
         CurlCase("the asterisk form", "OPTIONS", "*"),
         CurlCase("the absolute form", "GET", "http://HOST/a/b?c").with { $0.expectedTarget = Array("/a/b?c".utf8) },
@@ -118,6 +119,7 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
         CurlCase("Latin-1 in a value", "GET").with {
             $0.fields.append(Array("X: a%b\\c'd".utf8) + [0xE9, 0x21, 0xFF])
         },
+        CurlCase("hidden characters in a value", "GET", "/", plain + ["X: it's\u{202E}\u{9B}31m\u{E0041}\u{FEFF}"]),
         CurlCase("a name of every odd character", "GET", "/", plain + ["X!#$%&'*+-.^_`|~: y"]),
         CurlCase(
             "Accept-Encoding",
@@ -177,6 +179,7 @@ struct CurlCase: Sendable, CustomTestStringConvertible {
         CurlCase("carriage returns in the body", "POST", "/", json, body: "a\r\nb\r\n"),
         CurlCase("an ampersand and equals signs", "POST", "/", form, body: "&&==&a=%41+b"),
         CurlCase("UTF-8 in the body", "POST", "/", json, body: "{\"x\":\"caf\u{E9} \u{1F600}\"}"),
+        CurlCase("hidden characters in the body", "POST", "/", json, body: "\u{FEFF}'a'\n\t\u{202E}\u{9B}\n\n"),
         CurlCase("escape characters in the body", "POST", "/", form, body: "a\u{1B}[31mb"),
         binary("a NUL in the body", [0x61, 0x00, 0x62]),
         binary("bytes of every value", (0...255).map { UInt8($0) }),

@@ -75,7 +75,7 @@ struct ExchangeLineTests {
             $0.grpc = GRPCOutcome(status: 14, message: "no route\u{1B}[31m to\n\u{9B}host")
             $0.tally.fromServer = 7
         }
-        #expect(failed == "  [grpc UNAVAILABLE: no route?[31m to??host, 7←]")
+        #expect(failed == "  [grpc UNAVAILABLE: no route^[[31m to^J<U+009B>host, 7←]")
         let long = notes { $0.grpc = GRPCOutcome(status: 2, message: String(repeating: "x", count: 9_000)) }
         #expect(long == "  [grpc UNKNOWN: " + String(repeating: "x", count: 99) + "…]")
         let fits = notes { $0.grpc = GRPCOutcome(status: 2, message: String(repeating: "x", count: 100)) }

@@ -18,6 +18,29 @@ struct HARExportTests {
         #expect(try entries(archive).count == source.exchanges.count)
     }
 
+    @Test(
+        "a URL is the one that was sent",
+        arguments: [
+            ("/`x`?\"<a>\\^{b}|", "/`x`?\"<a>\\^{b}|"), ("/caf\u{E9}/日本?%zz", "/caf\u{E9}/日本?%zz"),
+            ("/\u{202E}\u{9B}", "/\u{202E}\u{9B}"), ("/a\u{7F}b", "/a%7Fb"),
+        ]
+    )
+    func sentURL(target: String, url: String) throws {
+        let source = MemorySource()
+        try source.add("http://h\(target)", request: "GET \(target) HTTP/1.1\r\n\r\n")
+        let entry = try #require(entries(object(export(source))).first)
+        #expect((entry["request"] as? Object)?["url"] as? String == "http://h\(url)")
+    }
+
+    @Test("bytes of a target that are no UTF-8 are percent-encoded as they are")
+    func latin1URL() throws {
+        let source = MemorySource()
+        let head = Array("GET /caf".utf8) + [0xE9] + Array(" HTTP/1.1\r\n\r\n".utf8)
+        try source.add("http://h/caf\u{E9}", requestBytes: head)
+        let entry = try #require(entries(object(export(source))).first)
+        #expect((entry["request"] as? Object)?["url"] as? String == "http://h/caf%E9")
+    }
+
     @Test("the schema check finds what is wrong")
     func schemaCheck() {
         let wrong: Object = ["log": ["version": 1.2, "creator": ["name": "x"], "entries": [["time": "1"]]] as Object]

@@ -114,8 +114,8 @@ struct ListingTests {
         for part in [
             "Exchange 1: POST https://example.com/items?page=1\n", "  failure       reset: the server closed\n",
             "  hint          try again\n", "Timings\n", "  wait          2.0 s\n", "  sluice: alt-svc removed\n",
-            "Request\n  POST /items?page=1 HTTP/1.1\n  Host: example.com\n  X: ?[31m\n",
-            "Request body\n  one\ttwo?[2J\n  three\n", "Request trailers\n  T: u\n", "Response as received\n",
+            "Request\n  POST /items?page=1 HTTP/1.1\n  Host: example.com\n  X: ^[[31m\n",
+            "Request body\n  one\ttwo^[[2J\n  three\n", "Request trailers\n  T: u\n", "Response as received\n",
             "Response as sent\n", "Response body\n  {\n    \"a\": [\n      1\n    ]\n  }\n",
         ] {
             #expect(text.contains(part), "\(part)\nin\n\(text)")

@@ -57,7 +57,7 @@ struct StreamTests {
         #expect(
             text[start.lowerBound...] == """
                 Messages (2 from the client, 2 from the server)
-                      0.001 s  →  text        7 B  hi ?[2J
+                      0.001 s  →  text        7 B  hi ^[[2J
                       0.001 s  →  binary      4 B  00 01 41 ff  |..A.|
                       0.002 s  ←  ping        4 B  79 6f 75 3f  |you?|
                       0.012 s  ←  text        5 B  Hello  [deflate, 7 B]

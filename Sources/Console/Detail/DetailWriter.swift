@@ -1,3 +1,5 @@
+import HTTPModel
+
 /// Gathers the lines of a document: sections, facts, tables, in bounds.
 ///
 /// Nothing gets into a document but through here, so that no text from traffic reaches a screen as it is.

@@ -1,3 +1,4 @@
+import HTTPModel
 import Runner
 
 /// Reads the changes of a held message from one line: `method=PUT header="X-Mode: test" body="{}"`.

@@ -1,3 +1,5 @@
+import HTTPModel
+
 /// What a line of linear mode asks for.
 enum LinearOrder: Equatable {
     /// Nothing: an empty line, or a remark that begins with `#`.

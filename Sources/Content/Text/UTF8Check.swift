@@ -1,3 +1,5 @@
+public import NIOCore
+
 /// Checks UTF-8 piece by piece (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
 public struct UTF8Check: Sendable {
     /// How many continuation bytes are still to come.
@@ -70,5 +72,17 @@ public struct UTF8Check: Sendable {
         var check = UTF8Check()
         check.feed(bytes)
         return allowingCutEnd ? check.isValidSoFar : check.isValid
+    }
+}
+
+extension ByteBuffer {
+    /// Reads all but a last character of UTF-8 whose end is missing.
+    public mutating func readWholeCharacters() -> ByteBuffer {
+        let bytes = readableBytesView
+        let tail = bytes.suffix(3)
+        let start = tail.lastIndex { $0 & 0xC0 != 0x80 } ?? bytes.endIndex
+        let length = start < bytes.endIndex ? max(1, (~bytes[start]).leadingZeroBitCount) : 0
+        let missing = bytes.endIndex - start < min(length, 4) ? bytes.endIndex - start : 0
+        return readSlice(length: readableBytes - missing) ?? ByteBuffer()
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPModel
 
 /// What commands print of a running Sluice.
 public enum ControlListing {
@@ -9,7 +10,7 @@ public enum ControlListing {
         let rows = holds.map { hold in
             [
                 hold.id, clock(hold.age), hold.status.map { "\($0) for \(hold.method)" } ?? hold.method,
-                printable(hold.url), hold.size.map(size) ?? "head", unanswered(hold),
+                hold.url, hold.size.map(size) ?? "head", unanswered(hold),
             ]
         }
         return columns([["ID", "AGE", "WHAT", "URL", "BODY", "UNANSWERED"]] + rows, rightAligned: [1, 4])
@@ -18,7 +19,8 @@ public enum ControlListing {
     /// A message that waits, whole.
     public static func text(_ hold: HoldDetails) -> String {
         let summary = hold.summary
-        let subject = summary.side == "request" ? "request" : "response to \(summary.method) \(printable(summary.url))"
+        let request = VisibleText.of("\(summary.method) \(summary.url)")
+        let subject = summary.side == "request" ? "request" : "response to \(request)"
         var text = "\(summary.id)  \(subject), held for \(clock(summary.age)); unanswered: \(unanswered(summary))\n\n"
         text += printable(hold.head)
         guard let body = hold.body else { return text + "\n(the body is not held; it streams on)\n" }
@@ -59,6 +61,7 @@ public enum ControlListing {
     }
 
     private static func columns(_ rows: [[String]], rightAligned: Set<Int>) -> String {
+        let rows = rows.map { $0.map(VisibleText.of) }
         let count = rows.first?.count ?? 0
         let widths = (0..<count).map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
@@ -92,14 +95,8 @@ public enum ControlListing {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
     }
 
-    /// Keeps what would steer a terminal off it; the exact text is had with `--json`.
+    /// Lines as a terminal may have them; the exact text is had with `--json`.
     private static func printable(_ text: String) -> String {
-        var scalars = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars where scalar != "\r" {
-            let isControl =
-                (scalar.value < 0x20 && scalar != "\n" && scalar != "\t") || (0x7F...0x9F).contains(scalar.value)
-            scalars.append(isControl ? "\u{FFFD}" : scalar)
-        }
-        return String(scalars)
+        VisibleText.lines(text.replacing("\r\n", with: "\n"))
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPModel
 
 /// What goes over the control socket: one JSON object a line, a reply for each request, in order.
 ///
@@ -284,11 +285,11 @@ public struct ToolState: Codable, Sendable, Hashable {
 
 /// One line of JSON.
 enum ControlLine {
-    /// Writes a value, line feed included.
+    /// Writes a value, line feed included; what a terminal would obey or hide is escaped.
     static func encode(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(value) + [0x0A]
+        return Data(VisibleText.json(String(decoding: try encoder.encode(value), as: UTF8.self)).utf8) + [0x0A]
     }
 
     /// Reads a value; says in words what is wrong with it.

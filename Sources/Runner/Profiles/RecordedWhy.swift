@@ -17,7 +17,7 @@ public enum RecordedWhy {
     /// answers.
     ///
     /// - Parameters:
-    ///   - session: the session's file, or `last`.
+    ///   - session: the session's file, `last`, or a HAR.
     ///   - id: the exchange's number.
     ///   - profiles: other profiles to ask; none for the rules of the time.
     ///   - isWhole: whether rules for other hosts are told one by one, however many they are.
@@ -37,8 +37,8 @@ public enum RecordedWhy {
             )
         }
         let record = exchange.record
-        var text = "#\(record.id) \(record.method) \(record.url)"
-        if let sent = record.sentURL { text += "\n  sent as \(sent)" }
+        var text = VisibleText.of("#\(record.id) \(record.method) \(record.url)")
+        if let sent = record.sentURL { text += "\n  sent as \(VisibleText.of(sent.description))" }
         text += "\n\n"
         guard profiles.isEmpty else {
             return text + (try rehearsed(exchange, reader, by: RuleProfile.load(paths: profiles), isWhole))
@@ -67,7 +67,9 @@ public enum RecordedWhy {
     }
 
     private static func unknown(_ exchange: RecordedExchange, _ reason: String) -> String {
-        let trace = exchange.messages.trace.map { "  \($0.stage)\($0.rule.map { " (\($0))" } ?? ""): \($0.text)\n" }
+        let trace = exchange.messages.trace.map { entry in
+            VisibleText.of("  \(entry.stage)\(entry.rule.map { " (\($0))" } ?? ""): \(entry.text)") + "\n"
+        }
         let text = trace.isEmpty ? "" : "\nWhat its trace says:\n" + trace.joined()
         return "\(reason)\n\(text)\nTo ask with a profile: --profile FILE\n" + outcome(exchange.record)
     }
@@ -75,14 +77,14 @@ public enum RecordedWhy {
     /// What Sluice itself did or noticed.
     private static func remarks(_ exchange: RecordedExchange) -> String {
         let lines = exchange.messages.trace.filter { $0.stage == "sluice" }
-        return lines.isEmpty ? "" : "\nsluice\n" + lines.map { "  • \($0.text)\n" }.joined()
+        return lines.isEmpty ? "" : "\nsluice\n" + lines.map { "  • \(VisibleText.of($0.text))\n" }.joined()
     }
 
     private static func outcome(_ record: ExchangeRecord) -> String {
         var text = "\n"
         switch record.state {
         case .blocked: text += "It was blocked."
-        case .failed: text += "It failed: \(record.failure?.message ?? "no reason is recorded")"
+        case .failed: text += "It failed: \(VisibleText.of(record.failure?.message ?? "no reason is recorded"))"
         case .inFlight, .interrupted: text += "It was not over."
         case .complete: text += "It was answered with \(record.status)."
         }

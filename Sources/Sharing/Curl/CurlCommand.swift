@@ -74,10 +74,14 @@ struct CurlCommand {
     }
 
     private mutating func option(_ name: String, _ value: some Collection<UInt8>) throws {
-        guard let word = ShellWord.quoted(value) else {
-            throw CurlRefusal(description: "\(name) would need a NUL or a line break that no command line can carry")
-        }
         option(name)
+        try argument(name, value)
+    }
+
+    private mutating func argument(_ name: String, _ value: some Collection<UInt8>) throws {
+        guard let word = ShellWord.quoted(value) else {
+            throw CurlRefusal(description: "\(name) would need a NUL that no command line can carry")
+        }
         words.append(word)
     }
 
@@ -163,9 +167,9 @@ struct CurlCommand {
         guard hasBody else { return }
         if bodySize <= CurlCommand.longestArgument {
             let bytes = try body.prefix(CurlCommand.longestArgument).readableBytesView
-            if ShellWord.isPlainText(bytes) {
+            if ShellWord.isPlainText(bytes), let word = ShellWord.quoted(bytes, keepsTabs: true) {
                 option("--data-raw")
-                return words.append(ShellWord.singleQuoted(bytes))
+                return words.append(word)
             }
         }
         let body = body
@@ -199,12 +203,12 @@ struct CurlCommand {
         let isUpload = bodySize > CurlCommand.longestInMemory
         guard !isUpload, CurlCommand.isPlainTarget(target) else {
             try option("--request-target", target)
-            return words.append(ShellWord.quoted("\(base)/"))
+            return try argument("the URL", "\(base)/".utf8)
         }
         if target.indices.contains(where: { target[$0...].starts(with: "/.".utf8) }) { option("--path-as-is") }
         let url = Array(base.utf8) + target
         if url.contains(where: { "[]{}".utf8.contains($0) }) { option("--globoff") }
-        words.append(ShellWord.singleQuoted(url))
+        try argument("the URL", url)
     }
 
     /// The host and, where it is not the scheme's default, the port.

@@ -102,8 +102,8 @@ public struct CurlExport: ExchangeExport {
         try sink(ByteBuffer(bytes: [0x0A] + lines))
     }
 
-    /// A comment line; whatever could end it is replaced.
+    /// A comment line; whatever could end it is made visible.
     private static func comment(_ text: String) -> [UInt8] {
-        Array("# ".utf8) + text.utf8.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 } + [0x0A]
+        Array("# \(VisibleText.of(text))\n".utf8)
     }
 }

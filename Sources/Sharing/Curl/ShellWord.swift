@@ -1,54 +1,61 @@
+import HTTPModel
+
 /// Bytes as one word of a shell command that bash, dash and other POSIX shells read alike.
 enum ShellWord {
     /// Quotes bytes; `nil` where they hold a NUL, which no argument can carry.
     ///
-    /// Single quotes do for most; where control characters or broken UTF-8 could get lost on the way through a
-    /// terminal or an editor, `printf` makes them. Both in one with a line feed is refused too, for command
-    /// substitution would drop it at the end.
-    static func quoted(_ bytes: some Collection<UInt8>) -> [UInt8]? {
+    /// Single quotes do for most. What could get lost on the way through a terminal or an editor, or could steer one, is
+    /// made by `printf` in octal: control characters but line feeds, what ``VisibleText`` takes for hidden, and bytes that
+    /// are no UTF-8.
+    static func quoted(_ bytes: some Collection<UInt8>, keepsTabs: Bool = false) -> [UInt8]? {
         if bytes.contains(0) { return nil }
-        let needsPrintf = bytes.contains { isControl($0) } || String(validating: bytes, as: UTF8.self) == nil
-        guard needsPrintf else { return singleQuoted(bytes) }
-        return bytes.contains(0x0A) ? nil : printf(bytes)
-    }
-
-    /// Quotes text.
-    static func quoted(_ text: String) -> [UInt8] {
-        singleQuoted(text.utf8)
-    }
-
-    /// Whether bytes can stand in single quotes and be pasted: valid UTF-8, no control characters but line feed and tab.
-    static func isPlainText(_ bytes: some Collection<UInt8>) -> Bool {
-        !bytes.contains { isControl($0) && $0 != 0x09 } && String(validating: bytes, as: UTF8.self) != nil
-    }
-
-    static func singleQuoted(_ bytes: some Collection<UInt8>) -> [UInt8] {
-        var word: [UInt8] = [UInt8(ascii: "'")]
-        for byte in bytes {
-            if byte == UInt8(ascii: "'") { word.append(contentsOf: "'\\'".utf8) }
-            word.append(byte)
+        var word = ShellWord.Writer()
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            for byte in bytes { word.add([byte], isPlain: byte < 0x80 && !VisibleText.isHidden(Unicode.Scalar(byte))) }
+            return word.bytes
         }
-        word.append(UInt8(ascii: "'"))
-        return word
+        for scalar in text.unicodeScalars {
+            let isPlain = !VisibleText.isHidden(scalar) || scalar == "\n" || scalar == "\t" && keepsTabs
+            word.add(UTF8.encode(scalar).map(Array.init) ?? [], isPlain: isPlain)
+        }
+        return word.bytes
     }
 
-    private static func isControl(_ byte: UInt8) -> Bool {
-        byte < 0x20 && byte != 0x0A || byte == 0x7F
+    /// Whether bytes read well in a command: valid UTF-8, no ASCII control characters but line feed and tab.
+    static func isPlainText(_ bytes: some Collection<UInt8>) -> Bool {
+        bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x0A || $0 == 0x09 }
+            && String(validating: bytes, as: UTF8.self) != nil
     }
 
-    /// `"$(printf '…')"` with everything but the plainest characters in octal, so that no shell sees anything to expand.
-    private static func printf(_ bytes: some Collection<UInt8>) -> [UInt8] {
-        var word = Array("\"$(printf '".utf8)
-        for byte in bytes {
-            let isPlain = byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || " :;,./=_+@&?()-".utf8.contains(byte)
-            if isPlain, !(word.last == UInt8(ascii: "'") && byte == UInt8(ascii: "-")) {
-                word.append(byte)
-            } else {
-                let digits = String(byte, radix: 8)
-                word.append(contentsOf: ("\\" + String(repeating: "0", count: 3 - digits.utf8.count) + digits).utf8)
+    /// A word of pieces side by side: `'…'` as they are, `"$(printf '…')"` in octal.
+    private struct Writer {
+        private enum Piece: String {
+            case plain = "'"
+            case octal = "')\""
+        }
+
+        private var word: [UInt8] = []
+        private var piece: Piece?
+
+        /// The word, complete.
+        var bytes: [UInt8] { word + Array((piece?.rawValue ?? "''").utf8) }
+
+        mutating func add(_ bytes: [UInt8], isPlain: Bool) {
+            let next = isPlain ? Piece.plain : .octal
+            if next != piece {
+                word += Array("\(piece?.rawValue ?? "")\(isPlain ? "'" : "\"$(printf '")".utf8)
+                piece = next
+            }
+            for byte in bytes {
+                if !isPlain {
+                    let digits = String(byte, radix: 8)
+                    word += Array(("\\" + String(repeating: "0", count: 3 - digits.utf8.count) + digits).utf8)
+                } else if byte == UInt8(ascii: "'") {
+                    word += Array("'\\''".utf8)
+                } else {
+                    word.append(byte)
+                }
             }
         }
-        word.append(contentsOf: "')\"".utf8)
-        return word
     }
 }

@@ -12,7 +12,7 @@ extension HARExport {
         let head = exchange.messages.requestHead.flatMap { StoredHead.request($0) }
         let fields = head?.fields ?? FieldSection()
         writer.member("method", record.method.isEmpty ? "CONNECT" : record.method)
-        writer.member("url", HARURL.text(record))
+        writer.member("url", HARURL.text(record, head))
         writer.member("httpVersion", (head?.version ?? record.clientVersion).archiveName)
         writer.key("cookies")
         try writer.array { array in
@@ -194,7 +194,8 @@ extension HTTPVersion {
 
 /// URLs that every HAR reader takes: one it cannot parse makes some refuse the whole archive.
 enum HARURL {
-    static func text(_ record: ExchangeRecord) -> String {
+    /// The URL with path and query as sent; only what no URL holds, and bytes that are no UTF-8, are percent-encoded.
+    static func text(_ record: ExchangeRecord, _ head: RequestHead?) -> String {
         var url = record.url
         if record.kind == .webSocket {
             if url.scheme == "http" { url.scheme = "ws" }
@@ -205,9 +206,15 @@ enum HARURL {
         }
         if url.host.isEmpty { url.host = "unknown.invalid" }
         if !url.path.hasPrefix("/") { url.path = "/" + url.path }
-        return url.description.utf8.reduce(into: "") { text, byte in
-            let isPlain = byte > 0x20 && byte < 0x7F && !"\"<>\\^`".utf8.contains(byte)
-            text += isPlain ? String(Unicode.Scalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        // Where the target is no UTF-8, each of its bytes became the character of that number.
+        let isLatin1 = head.map { String(validating: $0.targetBytes, as: UTF8.self) == nil } ?? false
+        return url.description.unicodeScalars.reduce(into: "") { text, scalar in
+            if scalar.value <= 0x20 || scalar.value == 0x7F || isLatin1 && (0x80...0xFF).contains(scalar.value) {
+                let digits = String(scalar.value, radix: 16, uppercase: true)
+                text += "%" + (digits.utf8.count == 1 ? "0" : "") + digits
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
         }
     }
 }

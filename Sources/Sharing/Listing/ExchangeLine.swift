@@ -21,12 +21,12 @@ public enum ExchangeLine {
         let line = line(
             record.id.description,
             Timestamp.clock(record.startedAt),
-            record.method.withoutControls,
+            VisibleText.of(record.method),
             status(record),
             Measures.size(size),
             Measures.duration(record.timings.total),
-            shortType(record.mediaType.withoutControls).padded(typeWidth, cutting: true),
-            record.url.description.withoutControls
+            shortType(VisibleText.of(record.mediaType)).padded(typeWidth, cutting: true),
+            VisibleText.of(record.url.description)
         )
         let notes = notes(record)
         return notes.isEmpty ? line : line + "  [\(notes.joined(separator: ", "))]"
@@ -82,7 +82,7 @@ public enum ExchangeLine {
         if let grpc = record.grpc { notes.append(outcome(grpc)) }
         if let counts = counts(record) { notes.append(counts) }
         if let failure = record.failure { notes.append(failure.code.rawValue) }
-        if let sent = record.sentURL { notes.append("sent to \(sent.description.withoutControls)") }
+        if let sent = record.sentURL { notes.append("sent to \(VisibleText.of(sent.description))") }
         let flags = record.flags.subtracting([.upstreamReused, .tunnelledTLS, .grpc])
         return notes + flags.exportNames
     }
@@ -91,7 +91,7 @@ public enum ExchangeLine {
     private static func outcome(_ grpc: GRPCOutcome) -> String {
         let outcome = "grpc \(grpc.name ?? String(grpc.status))"
         guard !grpc.message.isEmpty else { return outcome }
-        let message = grpc.message.withoutControls
+        let message = VisibleText.of(grpc.message)
         let isCut = message.count > messageWidth
         return "\(outcome): \(isCut ? message.prefix(messageWidth - 1) + "…" : message[...])"
     }

@@ -4,7 +4,7 @@ import NIOCore
 
 /// Everything about one exchange as plain text: what `sluice show` prints.
 ///
-/// Values from traffic are printed without control characters; only body text keeps its line breaks and tabs.
+/// Values from traffic are printed as ``VisibleText`` has them; only body text keeps its line breaks and tabs.
 public struct ExchangeReport {
     private static let labelWidth = 14
 
@@ -59,7 +59,7 @@ public struct ExchangeReport {
     }
 
     private mutating func add(_ label: String, _ value: String) {
-        lines.append("  " + label.padded(ExchangeReport.labelWidth) + value.withoutControls)
+        lines.append("  " + label.padded(ExchangeReport.labelWidth) + VisibleText.of(value))
     }
 
     private mutating func section(_ title: String) {
@@ -71,7 +71,7 @@ public struct ExchangeReport {
 
     private mutating func overview() {
         let record = exchange.record
-        section("Exchange \(record.id): \(record.method.withoutControls) \(record.url.description.withoutControls)")
+        section("Exchange \(record.id): \(VisibleText.of(record.method)) \(VisibleText.of(record.url.description))")
         if let sent = record.sentURL { add("sent to", sent.description) }
         add("kind", record.kind.exportName)
         add("state", record.state.exportName)
@@ -130,7 +130,7 @@ public struct ExchangeReport {
         for entry in exchange.messages.trace {
             let rule = entry.rule.map { " \($0)" } ?? ""
             let outcome = entry.outcome == .notMatched ? "not matched: " : ""
-            lines.append("  \(entry.stage)\(rule): \(outcome)\(entry.text)".withoutControls)
+            lines.append(VisibleText.of("  \(entry.stage)\(rule): \(outcome)\(entry.text)"))
         }
     }
 
@@ -186,7 +186,7 @@ public struct ExchangeReport {
             String(fieldBytes: line.last == 0x0D ? line.dropLast() : line)
         }
         while headLines.last == "" { headLines.removeLast() }
-        lines += headLines.map { "  " + $0.withoutControls }
+        lines += headLines.map { "  " + VisibleText.of($0) }
     }
 
     private mutating func body(_ title: String, _ side: BodySide) throws {
@@ -209,11 +209,10 @@ public struct ExchangeReport {
         case .binary(_, let description): notes.append("\(description), \(Measures.size(Int64(bytes.readableBytes)))")
         case .text: break
         }
-        section(notes.isEmpty ? title : "\(title) (\(notes.joined(separator: "; ")))".withoutControls)
+        section(notes.isEmpty ? title : VisibleText.of("\(title) (\(notes.joined(separator: "; ")))"))
         if case .text(let text, _) = preview.content {
-            for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
-                let pieces = line.split(separator: "\t", omittingEmptySubsequences: false)
-                lines.append("  " + pieces.map { String($0).withoutControls }.joined(separator: "\t"))
+            for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd) {
+                lines.append("  " + VisibleText.lines(String(line)))
             }
         }
     }

@@ -36,16 +36,6 @@ public enum Measures {
 }
 
 extension String {
-    /// The text with control characters shown as `?`, so that traffic cannot drive the terminal.
-    var withoutControls: String {
-        guard utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 }) else { return self }
-        return String(
-            String.UnicodeScalarView(
-                unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }
-            )
-        )
-    }
-
     /// The text made at least, or where `cutting` exactly, this wide; cut texts end in `…`.
     func padded(_ width: Int, cutting: Bool = false, right: Bool = false) -> String {
         let missing = width - count
@@ -53,4 +43,9 @@ extension String {
         let space = String(repeating: " ", count: missing)
         return right ? space + self : self + space
     }
+}
+
+extension Character {
+    /// Whether a line of text ends here; of Unicode's other line ends a terminal is not told.
+    var isLineEnd: Bool { self == "\n" || self == "\r\n" }
 }

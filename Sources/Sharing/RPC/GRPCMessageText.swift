@@ -16,7 +16,7 @@ struct GRPCMessageText {
     /// - Parameters:
     ///   - frame: the message.
     ///   - limit: how many bytes to decompress.
-    /// - Returns: the lines without control characters, and how many bytes were read.
+    /// - Returns: the lines as ``VisibleText`` has them, and how many bytes were read.
     func lines(_ frame: GRPCFrame, limit: Int) -> (lines: [String], size: Int) {
         let content = frame.content(encoding: encoding, limit: limit)
         let isCut = frame.leftOut > 0 || content.stoppedAtLimit || frame.received < frame.size
@@ -24,12 +24,12 @@ struct GRPCMessageText {
         if let problem = content.problem, problem.kind != .stoppedAtLimit, !(isCut && problem.kind == .truncated) {
             notes.append("(\(problem))")
             // What is still compressed is no message.
-            if problem.kind == .unknownCoding { return (notes.map(\.withoutControls), 0) }
+            if problem.kind == .unknownCoding { return (notes.map(VisibleText.of), 0) }
         }
         if isCut { notes.append("(only the first \(Measures.size(Int64(content.bytes.readableBytes))) are read)") }
         let (lines, remarks) =
             form == .protobuf ? protobuf(content.bytes, isCut: isCut) : (text(content.bytes), [])
-        return ((lines + remarks + notes).map(\.withoutControls), content.bytes.readableBytes)
+        return ((lines + remarks + notes).map(VisibleText.of), content.bytes.readableBytes)
     }
 
     private func protobuf(_ bytes: ByteBuffer, isCut: Bool) -> (lines: [String], remarks: [String]) {
@@ -48,7 +48,7 @@ struct GRPCMessageText {
         switch BodyPreview(bytes, contentType: contentType, contentEncoding: nil).content {
         case .empty: return ["(empty)"]
         case .text(let text, _):
-            return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+            return text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd).map(String.init)
         case .binary(_, let description): return ["(\(description))"]
         }
     }

@@ -136,7 +136,7 @@ public struct GRPCReport {
         return "gRPC messages (\(facts.joined(separator: ", ")))"
     }
 
-    /// The method, the messages and the outcome, without control characters.
+    /// The method, the messages and the outcome, as ``VisibleText`` has them.
     public var lines: [String] {
         var lines = methodLines
         var contentLeft = GRPCReport.contentLimit
@@ -147,7 +147,7 @@ public struct GRPCReport {
         }
         for message in messages.last { lines += self.lines(message, &contentLeft) }
         for index in directions.indices { lines += endLines(index, &contentLeft) }
-        return (lines + outcomeLines).map(\.withoutControls)
+        return (lines + outcomeLines).map(VisibleText.of)
     }
 
     private func labelled(_ label: String, _ value: String) -> String {

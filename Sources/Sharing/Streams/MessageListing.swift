@@ -54,13 +54,13 @@ struct MessageListing {
         return formats.fromServer == .serverSentEvents ? "Events" : "Lines"
     }
 
-    /// The lines, without control characters.
+    /// The lines, as ``VisibleText`` has them.
     var lines: [String] {
         var lines = rows.first.map { line($0) }
         if rows.leftOut > 0 { lines.append("… \(MessageListing.grouped(rows.leftOut)) more; \(hint)") }
         lines += rows.last.map { line($0) }
         if timeline.commentCount > 0 { lines.append("comment lines: \(timeline.commentCount)") }
-        return (lines + timeline.remarks).map(\.withoutControls)
+        return (lines + timeline.remarks).map(VisibleText.of)
     }
 
     /// How to see what is left out.
@@ -119,7 +119,7 @@ struct MessageListing {
     private static func cut(_ text: String, isCut: Bool) -> String {
         let beginning = text.prefix(longestText)
         let isLonger = isCut || beginning.endIndex < text.endIndex
-        return beginning.map { $0.isNewline ? "⏎" : $0 == "\t" ? " " : String($0) }.joined() + (isLonger ? "…" : "")
+        return beginning.map { $0.isLineEnd ? "⏎" : $0 == "\t" ? " " : String($0) }.joined() + (isLonger ? "…" : "")
     }
 
     /// The first bytes in hexadecimal, and what of them is text.

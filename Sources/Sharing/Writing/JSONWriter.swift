@@ -1,12 +1,18 @@
+import Content
+import HTTPModel
 import NIOCore
 
 /// Writes JSON piece by piece into a sink (RFC 8259), so that long strings need not be in memory.
+///
+/// What a terminal would obey or hide is escaped, so that the output can be looked at and the values stay exact.
 struct JSONWriter {
     private var flushSize = 64 * 1024
     private let sink: ExportSink
     private var buffer = ByteBuffer()
     /// For each open array or object: whether a comma must stand before the next element.
     private var needsComma: [Bool] = [false]
+    /// The end of the open string that is not written yet, for its last character may not be whole.
+    private var unwritten = ByteBuffer()
 
     init(_ sink: @escaping ExportSink) {
         self.sink = sink
@@ -135,11 +141,14 @@ struct JSONWriter {
 
     /// Adds UTF-8 to the open string; the bytes must be valid as a whole, not each time.
     mutating func stringPiece(_ bytes: UnsafeRawBufferPointer) throws {
-        writeEscaped(bytes)
+        unwritten.writeBytes(bytes)
+        unwritten.readWholeCharacters().withUnsafeReadableBytes { writeEscaped($0) }
+        unwritten.discardReadBytes()
         if buffer.readableBytes >= flushSize { try flush() }
     }
 
     mutating func endString() {
+        unwritten.readBytes(length: unwritten.readableBytes)?.withUnsafeBytes { writeEscaped($0) }
         buffer.writeInteger(UInt8(ascii: "\""))
     }
 
@@ -162,26 +171,42 @@ struct JSONWriter {
         buffer.writeInteger(UInt8(ascii: "\""))
     }
 
+    /// Writes valid UTF-8.
     private mutating func writeEscaped(_ bytes: UnsafeRawBufferPointer) {
-        var runStart = 0
-        for index in 0..<bytes.count {
-            let byte = bytes[index]
-            guard byte < 0x20 || byte == 0x22 || byte == 0x5C else { continue }
-            buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[runStart..<index]))
-            runStart = index + 1
+        var (runStart, index) = (0, 0)
+        while index < bytes.count {
+            let (start, byte) = (index, bytes[index])
+            index += 1
+            if byte &- 0x20 < 0x5F, byte != 0x22, byte != 0x5C { continue }
+            var escape = ""
             switch byte {
-            case 0x22: buffer.writeStaticString("\\\"")
-            case 0x5C: buffer.writeStaticString("\\\\")
-            case 0x0A: buffer.writeStaticString("\\n")
-            case 0x0D: buffer.writeStaticString("\\r")
-            case 0x09: buffer.writeStaticString("\\t")
+            case 0x22: escape = "\\\""
+            case 0x5C: escape = "\\\\"
+            case 0x0A: escape = "\\n"
+            case 0x0D: escape = "\\r"
+            case 0x09: escape = "\\t"
             default:
-                buffer.writeStaticString("\\u00")
-                let digits = String(byte, radix: 16)
-                buffer.writeString(digits.utf8.count == 1 ? "0" + digits : digits)
+                while index < bytes.count, bytes[index] & 0xC0 == 0x80 { index += 1 }
+                guard let scalar = Unicode.Scalar(utf8: bytes[start..<index]), VisibleText.isHidden(scalar) else {
+                    continue
+                }
+                escape = VisibleText.jsonEscape(scalar)
             }
+            buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[runStart..<start]))
+            buffer.writeString(escape)
+            runStart = index
         }
         buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[runStart...]))
+    }
+}
+
+extension Unicode.Scalar {
+    /// The character of some bytes of valid UTF-8 that are one.
+    fileprivate init?(utf8 bytes: Slice<UnsafeRawBufferPointer>) {
+        guard let first = bytes.first else { return nil }
+        // The first byte's marker goes; each of the others brings six bits.
+        let marker: UInt8 = bytes.count == 1 ? 0x7F : 0x7F >> UInt8(truncatingIfNeeded: bytes.count)
+        self.init(bytes.dropFirst().reduce(UInt32(first & marker)) { $0 << 6 | UInt32($1 & 0x3F) })
     }
 }
 

@@ -1,3 +1,5 @@
+import HTTPModel
+
 /// A value in a profile that is being written.
 indirect enum DraftValue: Hashable {
     /// A text, quoted where it must be.
@@ -67,7 +69,8 @@ indirect enum DraftValue: Hashable {
         return String(result)
     }
 
-    private static func escape(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
+    /// A character as double-quoted YAML escapes it (YAML 1.1 §5.5).
+    static func escape(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
         let digits = String(scalar.value, radix: 16, uppercase: true)
         let (letter, width) = scalar.value < 0x100 ? ("x", 2) : scalar.value < 0x10000 ? ("u", 4) : ("U", 8)
         return "\\\(letter)\(String(repeating: "0", count: width - digits.count))\(digits)".unicodeScalars
@@ -90,10 +93,7 @@ indirect enum DraftValue: Hashable {
 
     /// Whether YAML takes the character as it stands (YAML 1.1 §4.1), and a human can see it.
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x20...0x7E, 0xA0...0x2027, 0x202A...0xD7FF, 0xE000...0xFEFE, 0xFF00...0xFFFD, 0x10000...0x10FFFF: true
-        default: false
-        }
+        !VisibleText.isHidden(scalar) && scalar.value & 0xFFFE != 0xFFFE
     }
 
     private static func hasTrap(_ scalars: [Unicode.Scalar]) -> Bool {

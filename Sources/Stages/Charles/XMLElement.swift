@@ -1,3 +1,5 @@
+import HTTPModel
+
 /// An element with what is in it; attributes are of no use in Charles' settings.
 struct XMLElement: Hashable, Sendable {
     /// The name of the tag.
@@ -92,8 +94,10 @@ struct XMLElement: Hashable, Sendable {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
-            case "\r": result += "&#13;"
-            default: result.unicodeScalars.append(XMLReader.isCharacter(scalar) ? scalar : "\u{FFFD}")
+            case _ where !XMLReader.isCharacter(scalar): result += "\u{FFFD}"
+            case _ where VisibleText.isHidden(scalar) && scalar != "\n" && scalar != "\t":
+                result += "&#\(scalar.value);"
+            default: result.unicodeScalars.append(scalar)
             }
         }
         return result

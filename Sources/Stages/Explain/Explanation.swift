@@ -184,7 +184,7 @@ extension Explanation {
 extension Explanation.ToolLines {
     fileprivate func text(isWhole: Bool, most: Int) -> String {
         var text = "\(tool.slot.name)\(isOff ? " (switched off)" : "")\n"
-        for remark in remarks { text += "  • \(remark)\n" }
+        for remark in remarks { text += "  • \(VisibleText.of(remark))\n" }
         let isLong = !isWhole && lines.count > most
         var others = 0
         for (number, line) in lines.enumerated() {
@@ -195,9 +195,9 @@ extension Explanation.ToolLines {
                 continue
             }
             let mark = line.verdict.isFired ? "✓" : " "
-            text += "\(mark) \(number + 1). \(line.rule.name)  (\(line.rule.place))\n"
+            text += VisibleText.of("\(mark) \(number + 1). \(line.rule.name)  (\(line.rule.place))") + "\n"
             for detail in line.verdict.texts {
-                text += "       \(line.verdict.isFired ? "" : "\(line.verdict.word): ")\(detail)\n"
+                text += "       \(line.verdict.isFired ? "" : "\(line.verdict.word): ")\(VisibleText.of(detail))\n"
             }
         }
         if others > 0 { text += "  … and \(others) rules for other places; --all tells each\n" }

@@ -76,7 +76,7 @@ extension RuleProfile {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let data = (try? encoder.encode(listing)) ?? Data("{}".utf8)
-        return String(decoding: data, as: UTF8.self) + "\n"
+        return VisibleText.json(String(decoding: data, as: UTF8.self)) + "\n"
     }
 
     private struct Listing: Encodable {

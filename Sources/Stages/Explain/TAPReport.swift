@@ -67,9 +67,7 @@ public struct TAPReport {
             case "\n": quoted += "\\n"
             case "\r": quoted += "\\r"
             case "\t": quoted += "\\t"
-            case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value):
-                let digits = String(scalar.value, radix: 16, uppercase: true)
-                quoted += "\\x" + String(repeating: "0", count: 2 - digits.count) + digits
+            case _ where VisibleText.isHidden(scalar): quoted.unicodeScalars += DraftValue.escape(scalar)
             default: quoted.unicodeScalars.append(scalar)
             }
         }

@@ -48,7 +48,6 @@ struct Open: AsyncParsableCommand {
     func run() async throws {
         try Screen.require(linear)
         if try RequestArchive.isHAR(session) { return try await openArchive() }
-        try RequestArchive.requireSession(session)
         let reader = try SessionQuery.open(session)
         let path = reader.path
         try await Screen.run(.recorded(name: path), linear) { _ in ConsoleServices(session: path) }

@@ -13,7 +13,7 @@ struct List: ParsableCommand {
         discussion: FilterHelp.text
     )
 
-    @Argument(help: "The session file, or 'last' for the newest one.")
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
     var session: String
 
     @Argument(help: ArgumentHelp("Which exchanges.", valueName: "filter"))
@@ -45,7 +45,7 @@ struct Show: ParsableCommand {
         case response
     }
 
-    @Argument(help: "The session file, or 'last' for the newest one.")
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
     var session: String
 
     @Argument(help: "The exchange's number.")
@@ -88,11 +88,29 @@ struct Show: ParsableCommand {
         }
         try refuseBinary(exchange, body, reader)
         let side: BodySide = body == .request ? .requestReceived : .responseReceived
-        if let problem = try BodyExport.write(exchange, side: side, from: reader, raw: raw, sink: output.write) {
+        var visible = isatty(STDOUT_FILENO) == 1 ? VisiblePieces() : nil
+        let problem = try BodyExport.write(exchange, side: side, from: reader, raw: raw) { piece in
+            try output.write(visible?.add(piece) ?? piece)
+        }
+        if let end = visible?.finish() { try output.write(end) }
+        if visible?.hasChanged == true {
+            StandardStreams.error(
+                """
+
+                sluice: What a terminal would obey or hide is shown as ^[ or <U+202E>. \(redirection(body))
+
+                """
+            )
+        }
+        if let problem {
             StandardStreams.error(
                 "sluice: the body could not be decoded further: \(problem)\n--raw prints it as received.\n"
             )
         }
+    }
+
+    private func redirection(_ message: Message) -> String {
+        "For the bytes: sluice show \(session) \(id) --body \(message.rawValue)\(raw ? " --raw" : "") > file"
     }
 
     /// Keeps bytes that are no text off a terminal.
@@ -114,7 +132,7 @@ struct Show: ParsableCommand {
         guard beginning.readableBytes > 0, !TextDecoder.isText(beginning) else { return }
         throw StartFailure(
             "The body is no text, and would garble the terminal.",
-            hint: "Redirect it: sluice show \(session) \(id) --body \(message.rawValue)\(raw ? " --raw" : "") > file"
+            hint: redirection(message)
         )
     }
 }
@@ -158,7 +176,7 @@ struct Export: ParsableCommand {
         case json
     }
 
-    @Argument(help: "The session file, or 'last' for the newest one.")
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
     var session: String
 
     @Argument(help: ArgumentHelp("Which exchanges.", valueName: "filter"))
@@ -189,7 +207,7 @@ struct Export: ParsableCommand {
             export = CurlExport(
                 source: query.reader,
                 form: nulSeparated ? .nulSeparated : output == nil ? .script : .scriptFile,
-                files: bodyFiles(query.reader.path),
+                files: bodyFiles(query.path),
                 sink: file.write
             )
         }
@@ -199,9 +217,9 @@ struct Export: ParsableCommand {
         try export.finish()
         try file.finish()
         if let curl = export as? CurlExport {
-            if output == nil, FileManager.default.fileExists(atPath: query.reader.path + ".bodies") {
+            if output == nil, FileManager.default.fileExists(atPath: query.path + ".bodies") {
                 StandardStreams.error(
-                    "sluice: bodies that no command line can carry are in \(query.reader.path).bodies\n"
+                    "sluice: bodies that no command line can carry are in \(query.path).bodies\n"
                 )
             }
             for (id, reason) in curl.skipped { StandardStreams.error("sluice: \(id) left out: \(reason)\n") }

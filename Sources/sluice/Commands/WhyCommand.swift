@@ -12,7 +12,7 @@ struct Why: ParsableCommand {
             """
     )
 
-    @Argument(help: "The session file, or 'last' for the newest one.")
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
     var session: String
 
     @Argument(help: "The exchange's number.")

@@ -73,6 +73,58 @@ struct ImportedArchiveTests {
         }
     }
 
+    @Test(
+        "A date of any year is kept as far as microseconds reach",
+        arguments: [
+            ("1960-01-01T00:00:00Z", -315_619_200_000_000), ("1601-01-01T00:00:00.5Z", -11_644_473_599_500_000),
+            ("2255-01-01T00:00:00Z", 8_993_721_600_000_000), ("9999-12-31T00:00:00Z", 0), ("nonsense", 0),
+        ]
+    )
+    func dates(text: String, moment: Int64) throws {
+        let kept = abs(moment) <= 1 << 53 ? moment : 0
+        let archive = """
+            {"log": {"entries": [{"startedDateTime": "\(text)", "serverIPAddress": "10.0.0.1",
+              "request": {"method": "GET", "url": "ws://a.example/"}, "response": {"status": 101},
+              "_webSocketMessages": [{"type": "send", "time": \(Double(kept) / 1e6), "opcode": 1, "data": "x"}]}]}}
+            """
+        try imported(archive) { _, reader in
+            let exchange = try #require(try reader.exchange(ExchangeID(1)))
+            #expect(exchange.record.startedAt == kept && exchange.upstream?.openedAt == kept)
+            let arrivals = try reader.arrivals(of: ExchangeID(1), side: .requestReceived)
+            #expect(arrivals.map(\.at) == [kept])
+            var times: [Int64] = []
+            try reader.forEachRecord {
+                times.append($0.startedAt)
+                return true
+            }
+            #expect(times == [kept])
+        }
+    }
+
+    @Test("Commands that read a session read a HAR, and leave nothing behind")
+    func query() throws {
+        let path = try written(Self.archive)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let query = try SessionQuery(session: path, filter: ["method:POST"])
+        #expect(query.path == path)
+        #expect(!FileManager.default.fileExists(atPath: query.reader.path))
+        var ids: [ExchangeID] = []
+        try query.forEachMatch { ids.append($0.id) }
+        #expect(ids == [ExchangeID(1)])
+        let body = try query.reader.body(of: ExchangeID(1), side: .requestReceived, limit: 1_000)
+        #expect(String(buffer: body) == #"{"name": "Adä"}"#)
+        #expect(try RecordedWhy.text(session: path, id: 1).hasPrefix("#1 POST https://api.example.com/login?a=1\n"))
+    }
+
+    @Test("A file that is no session is refused in words for who reads", arguments: ["<html>", "", "SQLite format 3"])
+    func noSession(text: String) throws {
+        let path = try written(text)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let error = #expect(throws: (any Error).self) { try SessionQuery.open(path) }
+        let words = error.map { "\($0)" } ?? ""
+        #expect(words.contains(path) && words.contains("HAR") && !words.contains("write"), "\(words)")
+    }
+
     @Test("The messages of a WebSocket come back, in their order and with their times")
     func webSocket() throws {
         let long = String(repeating: "x", count: 70_000)

@@ -1,4 +1,6 @@
 import ExchangeCore
+import Foundation
+import HTTPModel
 import NIOCore
 import Testing
 
@@ -40,13 +42,26 @@ struct ControlListingTests {
 
                 POST https://api.example.com/v1/users?page=1&size=20 HTTP/1.1
                 Host: api.example.com
-                X: a\u{FFFD}[31mb
+                X: a^[[31mb
 
                 one
-                two\u{FFFD}c
+                two^[c
 
                 """
         )
+    }
+
+    @Test("Hidden characters are named in lists and escaped in JSON")
+    func hidden() throws {
+        let hold = WaitingHold(12, try Held.request("PUT", "https://a.example/\u{202E}\u{9B}31m", body: nil))
+        let table = ControlListing.table([HoldSummary(hold)])
+        #expect(table.contains("https://a.example/<U+202E><U+009B>31m"))
+        #expect(VisibleText.lines(table) == table)
+        let json = try ControlListing.json(HoldSummary(hold))
+        #expect(json.contains("/\\u202e\\u009b31m"))
+        #expect(VisibleText.lines(json) == json)
+        let summary = try ControlLine.decode(HoldSummary.self, Data(json.utf8))
+        #expect(summary.url == "https://a.example/\u{202E}\u{9B}31m")
     }
 
     @Test("A body that is no text, or not there, is described")

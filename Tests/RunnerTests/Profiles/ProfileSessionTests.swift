@@ -313,6 +313,23 @@ struct RecordedWhyTests {
         )
     }
 
+    @Test("What a session holds steers no terminal and breaks no line")
+    func hidden() throws {
+        let (session, any) = (try SampleSession(), "\u{1B}[31m\u{9B}\u{202E}\n")
+        let entry = TraceEntry(stage: "rewrite", rule: any, outcome: .fired, text: any)
+        let remark = TraceEntry(stage: "sluice", outcome: .note, text: any)
+        var record = try SampleSession.exchange(1, "http://a.example/\u{9B}\u{202E}")
+        record.failure = ExchangeFailure(.reset, any)
+        record.state = .failed
+        for rules in [nil, [("p\u{1B}.yaml", "version: 1\nblock: { name: \"\u{202E}\", at: a.example }\n")]] {
+            try? FileManager.default.removeItem(atPath: session.path)
+            try session.record([(record, [entry, remark])], rules: rules)
+            let text = try RecordedWhy.text(session: session.path, id: 1)
+            #expect(VisibleText.lines(text) == text)
+            #expect(text.contains("^[[31m<U+009B><U+202E>^J\n"))
+        }
+    }
+
     @Test("Where a session has no rules, that is said")
     func without() throws {
         func why(_ rules: [(String, String)]?) throws -> String {

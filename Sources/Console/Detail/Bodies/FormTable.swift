@@ -1,4 +1,5 @@
 import Content
+import HTTPModel
 
 /// The fields of a query or a form, decoded; as sent beside that where it tells more.
 struct FormTable {

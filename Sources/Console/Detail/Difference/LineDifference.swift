@@ -1,3 +1,5 @@
+import HTTPModel
+
 /// Two texts compared line by line, with some lines around each difference.
 struct LineDifference {
     private static let context = 3

@@ -1,3 +1,5 @@
+import HTTPModel
+
 /// HTML or XML laid out by its tags, in colours and with folds.
 ///
 /// White space around text is not kept; elements that nobody closes, or closes in the wrong order, do no harm.

@@ -1,3 +1,5 @@
+import HTTPModel
+
 /// A script in colours and with folds; one without line breaks of its own gets some.
 struct ScriptLayout {
     /// A script with a line that is longer was made for machines.

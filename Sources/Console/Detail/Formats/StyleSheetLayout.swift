@@ -1,3 +1,5 @@
+import HTTPModel
+
 /// A style sheet laid out with one declaration a line, in colours and with folds.
 struct StyleSheetLayout {
     private let bytes: [UInt8]

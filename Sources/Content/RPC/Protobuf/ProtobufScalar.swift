@@ -1,6 +1,8 @@
+import HTTPModel
+
 /// Scalar values as they are printed.
 enum ProtobufScalar {
-    /// A JSON string; control characters are escaped, so that traffic cannot drive a terminal.
+    /// A JSON string; what a terminal would obey or hide is escaped.
     static func quoted(_ text: some StringProtocol) -> String {
         var output = "\""
         for scalar in text.unicodeScalars {
@@ -11,9 +13,8 @@ enum ProtobufScalar {
             case "\r": output += "\\r"
             case "\t": output += "\\t"
             default:
-                if isControl(scalar) {
-                    let digits = String(scalar.value, radix: 16)
-                    output += "\\u" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
+                if VisibleText.isHidden(scalar) {
+                    output += VisibleText.jsonEscape(scalar)
                 } else {
                     output.unicodeScalars.append(scalar)
                 }
@@ -30,14 +31,6 @@ enum ProtobufScalar {
     }
 
     private static let longestName = 200
-
-    /// Whether a character has no picture of its own: C0 and C1 controls, and those that turn the direction of text.
-    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069, 0x200E...0x200F, 0xFEFF: true
-        default: false
-        }
-    }
 
     /// A text cut to so many bytes, as a JSON string, and what to say about it.
     static func text(_ bytes: ArraySlice<UInt8>, limit: Int) -> (text: String, remark: String) {

@@ -1,0 +1,97 @@
+/// Text from traffic, files and arguments made fit for a terminal: nothing in it can steer one, turn the direction of
+/// text, or hide.
+public enum VisibleText {
+    /// The text on one line with what cannot be seen made visible: control characters as `^[`, others as `<U+202E>`.
+    public static func of(_ text: String) -> String {
+        visible(text) { _ in false }
+    }
+
+    /// The text as ``of(_:)`` has it, but with its line feeds and tabs.
+    public static func lines(_ text: String) -> String {
+        visible(text) { $0 == "\n" || $0 == "\t" }
+    }
+
+    /// Valid JSON (RFC 8259) as JSON that means the same, with `\u` escapes in place of what cannot be seen.
+    public static func json(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { isHidden($0) && $0.value >= 0x20 }) else { return text }
+        // Between its strings JSON has none of these but line feeds and tabs, and within them no control characters.
+        return text.unicodeScalars.reduce(into: "") { json, scalar in
+            if isHidden(scalar), scalar.value >= 0x20 {
+                json += jsonEscape(scalar)
+            } else {
+                json.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// A character as JSON escapes it (RFC 8259 §7): `\u202e`, above U+FFFF a pair of surrogates.
+    public static func jsonEscape(_ scalar: Unicode.Scalar) -> String {
+        UTF16.encode(scalar).map { $0.map { "\\u" + padded(String($0, radix: 16)) }.joined() } ?? ""
+    }
+
+    /// Whether a character moves the cursor, changes the direction of text, or takes no place of its own.
+    ///
+    /// Joiners and variation selectors are among them; ``of(_:)`` leaves them where they belong to their neighbours.
+    public static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x20..<0x7F: false
+        case 0..<0xA0, 0xAD, 0x034F, 0x061C, 0x115F...0x1160, 0x17B4...0x17B5, 0x180B...0x180F: true
+        case 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0x3164, 0xFE00...0xFE0F, 0xFEFF, 0xFFA0: true
+        case 0xFFF0...0xFFFB, 0x1BCA0...0x1BCA3, 0x1D173...0x1D17A, 0xE0000...0xE0FFF: true
+        default: false
+        }
+    }
+
+    private static func visible(_ text: String, isKept: (Unicode.Scalar) -> Bool) -> String {
+        if text.utf8.allSatisfy({ $0 &- 0x20 < 0x5F }) { return text }
+        guard text.unicodeScalars.contains(where: { isHidden($0) && !isKept($0) }) else { return text }
+        var visible = String.UnicodeScalarView()
+        var rest = text.unicodeScalars[...]
+        var previous: Unicode.Scalar?
+        while let scalar = rest.popFirst() {
+            if !isHidden(scalar) || isKept(scalar) || belongs(scalar, after: previous, before: rest.first) {
+                visible.append(scalar)
+                previous = scalar
+                continue
+            }
+            previous = nil
+            if scalar.value < 0x20 {
+                visible.append("^")
+                visible.append(Unicode.Scalar(UInt8(scalar.value + 0x40)))
+            } else if scalar.value == 0x7F {
+                visible.append(contentsOf: "^?".unicodeScalars)
+            } else {
+                let digits = padded(String(scalar.value, radix: 16, uppercase: true))
+                visible.append(contentsOf: "<U+\(digits)>".unicodeScalars)
+            }
+        }
+        return String(visible)
+    }
+
+    /// Whether a joiner stands within a word of a script that joins its letters or within an emoji, or a variation
+    /// selector behind what it can vary.
+    private static func belongs(
+        _ scalar: Unicode.Scalar,
+        after previous: Unicode.Scalar?,
+        before next: Unicode.Scalar?
+    ) -> Bool {
+        guard let previous, isJoining(previous) else { return false }
+        return switch scalar.value {
+        case 0xFE0E, 0xFE0F: previous.value != scalar.value
+        case 0x200C, 0x200D: next.map(isJoining) ?? false
+        default: false
+        }
+    }
+
+    /// Whether a character is a letter or mark of a script that joins them, from Arabic to Burmese, or of an emoji.
+    private static func isJoining(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x0620..<0x10A0, 0x2190..<0x2C00, 0xFE0E...0xFE0F, 0x1F000..<0x1FB00: true
+        default: false
+        }
+    }
+
+    private static func padded(_ digits: String) -> String {
+        String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
+    }
+}

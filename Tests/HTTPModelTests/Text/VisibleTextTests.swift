@@ -1,0 +1,57 @@
+import Foundation
+import HTTPModel
+import Testing
+
+@Suite("Text that is fit for a terminal")
+struct VisibleTextTests {
+    /// Every character that a terminal obeys, or that turns text or hides in it.
+    private static let hidden: [Unicode.Scalar] = [
+        0...0x1F, 0x7F...0x9F, 0xAD...0xAD, 0x061C...0x061C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F,
+        0xFE00...0xFE0F, 0xFEFF...0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE007F, 0xE0100...0xE01EF,
+    ].flatMap { $0.compactMap { Unicode.Scalar(UInt32($0)) } }
+
+    @Test("Each hidden character is shown by what it is, and nothing raw is left")
+    func shows() {
+        for scalar in VisibleTextTests.hidden {
+            let text = "a\(scalar)b"
+            let visible = VisibleText.of(text)
+            #expect(!visible.unicodeScalars.contains(scalar), "\(scalar.value)")
+            #expect(visible.hasPrefix("a") && visible.hasSuffix("b") && visible.utf8.count >= 4)
+            #expect(VisibleText.of(visible) == visible)
+            #expect(VisibleText.lines(text) == (scalar == "\n" || scalar == "\t" ? text : visible))
+        }
+        #expect(
+            VisibleText.of("\u{1B}[31m\u{7F}\r\n\u{9B}\u{202E}\u{E0041}") == "^[[31m^?^M^J<U+009B><U+202E><U+E0041>"
+        )
+        #expect(VisibleText.lines("one\ttwo\r\nthree\u{1B}c\n") == "one\ttwo^M\nthree^[c\n")
+    }
+
+    @Test(
+        "What belongs to a word or an emoji stays as it is",
+        arguments: ["plain ~", "grüße, 日本, שלום", "👩‍👩‍👧 ❤️‍🔥 ☺️", "می‌خواهم", "क्‍ष", ""]
+    )
+    func keeps(text: String) {
+        #expect(VisibleText.of(text) == text)
+        #expect(VisibleText.lines(text) == text)
+    }
+
+    @Test("A joiner or a variation selector that joins nothing is shown")
+    func joiners() {
+        #expect(VisibleText.of("pay\u{200D}pal \u{200C}") == "pay<U+200D>pal <U+200C>")
+        #expect(VisibleText.of("a\u{FE0F}") == "a<U+FE0F>")
+        #expect(VisibleText.of("☺\u{FE0F}\u{FE0F}\u{200D}a") == "☺\u{FE0F}<U+FE0F><U+200D>a")
+    }
+
+    @Test("JSON means the same, and has none of them raw")
+    func json() throws {
+        let text = String(String.UnicodeScalarView(VisibleTextTests.hidden)) + "日本 \"\\"
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .prettyPrinted
+        let plain = String(decoding: try encoder.encode([text]), as: UTF8.self)
+        let escaped = VisibleText.json(plain)
+        #expect(VisibleText.lines(escaped) == escaped)
+        #expect(escaped.contains("\\u202e") && escaped.contains("\\udb40\\udc41") && escaped.contains("日本"))
+        #expect(try JSONDecoder().decode([String].self, from: Data(escaped.utf8)) == [text])
+        #expect(VisibleText.json("[\n\t1]") == "[\n\t1]")
+    }
+}
