@@ -221,6 +221,26 @@ struct HoldEditTests {
         )
     }
 
+    @Test("--form, --query and --path leave the bytes of what they do not set, UTF-8 or not")
+    func otherBytes() throws {
+        let bytes = Array("a=".utf8) + [0xE9] + Array("&b=1".utf8)
+        guard case .request(var head, _, let place) = try Held.form("") else { return }
+        head.setTarget(Array("/".utf8) + [0xE8] + Array("?".utf8) + bytes)
+        let message = try edited(.request(head, body: ByteBuffer(bytes: bytes), destination: place)) {
+            $0.form = [.init("b", "2")]
+            $0.query = [.init("b", "2")]
+        }
+        let after = bytes.dropLast() + Array("2".utf8)
+        guard case .request(let sent, let body?, _) = message else { return }
+        #expect(Array(body.readableBytesView) == Array(after))
+        #expect(Array(sent.targetBytes) == Array("/".utf8) + [0xE8] + Array("?".utf8) + after)
+        let moved = try edited(message) {
+            $0.path = "/p"
+            $0.removeQuery = ["b"]
+        }
+        #expect(moved.requestHead.map { Array($0.targetBytes) } == Array("/p?a=".utf8) + [0xE9])
+    }
+
     @Test("--form sets fields of a form, and makes an empty body one")
     func form() throws {
         let message = try edited(Held.form("user=ann&pass=%73ecret&user=bob")) {
