@@ -292,6 +292,7 @@ actor RulesInForce {
             off.subtract(saidBefore.subtracting(saysNow))
             off.formUnion(saysNow.subtracting(saidBefore))
             profile = after
+            if let before { after?.goOnCounting(from: before) }
             try await putInForce()
             if let before { (after ?? RulesInForce.nothing)?.adopt(linksOf: before) }
         } catch {

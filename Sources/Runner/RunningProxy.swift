@@ -57,7 +57,7 @@ public final class RunningProxy: Sendable {
         complain: @escaping @Sendable (String) -> Void = StandardStreams.error
     ) async throws -> RunningProxy {
         let profile = try loadProfile(settings.profiles)
-        try checkAccess(settings)
+        try checkAccess(settings, profile)
         let authority = try loadAuthority(settings)
         let session = try sessionPath(settings)
         let isNew = session.map { !FileManager.default.fileExists(atPath: $0) } ?? false
@@ -250,12 +250,13 @@ public final class RunningProxy: Sendable {
     }
 
     /// A proxy that anybody on the network can use must be asked for.
-    private static func checkAccess(_ settings: RunSettings) throws {
+    private static func checkAccess(_ settings: RunSettings, _ profile: RuleProfile?) throws {
         let isLoopback = ["localhost", "::1"].contains(settings.host) || settings.host.hasPrefix("127.")
-        guard !isLoopback, settings.allowed.isEmpty else { return }
+        guard !isLoopback, settings.allowed.isEmpty, profile?.access.isEmpty ?? true else { return }
         throw StartFailure(
             "Listening on \(settings.host) lets other machines reach the proxy.",
-            hint: "Say which ones may use it, for example --allow 192.168.0.0/16, or listen on 127.0.0.1."
+            hint: "Say which ones may use it, for example --allow 192.168.0.0/16 or 'access' in a profile, "
+                + "or listen on 127.0.0.1."
         )
     }
 

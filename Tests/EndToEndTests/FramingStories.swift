@@ -92,6 +92,22 @@ extension EndToEnd {
             #expect(try await sluice.exchange(path: "/early").record.status == 413)
         }
 
+        @Test("A server that answers and resets the connection in the middle of the upload is heard")
+        func resetUpload() async throws {
+            // What is unread when the origin closes makes the kernel reset the connection.
+            let origin = try Origin.answering(
+                "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbig\n",
+                closes: true
+            )
+            let sluice = try await SluiceProcess()
+            let file = try sluice.scratch.write("body", noise(5_000_000))
+            for number in 0..<20 {
+                let url = "http://127.0.0.1:\(origin.port)/\(number)"
+                let outcome = try await sluice.curl(["-H", "Expect:", "-w", "%{http_code}", "-T", file, url])
+                #expect(outcome.text == "big\n413", "\(outcome.errors)")
+            }
+        }
+
         @Test("103 (Early Hints) reaches the client before the answer, but not an HTTP/1.0 client")
         func earlyHints() async throws {
             let origin = try Origin { origin, socket in

@@ -110,6 +110,46 @@ struct ListTests {
         #expect(urls.map { outcome(other, $0) == "503" } != urls.indices.map { inOrder[urls[$0]]?[$0 / 40] == true })
     }
 
+    @Test("A share goes on counting when the profile is read again, by the rule's name")
+    func countingOn() throws {
+        func profile(_ name: String, _ more: String = "") throws -> RuleProfile {
+            try RuleProfile(
+                "version: 1\nblock: [{ name: \(name), at: '*', share: 99.999999, seed: 1 }\(more)]",
+                file: "p.yaml"
+            )
+        }
+        func count(_ profile: RuleProfile) -> String? {
+            let blocked = dialogue(profile, "http://a.example/")
+            blocked.request()
+            _ = blocked.takePending()
+            blocked.finish()
+            return blocked.trace.first?.firstMatch(of: /request \d+/).map { String($0.0) }
+        }
+        let old = try profile("a")
+        #expect(count(old) == "request 1")
+        let new = try profile("a", ", { at: b.example }")
+        new.goOnCounting(from: old)
+        #expect(count(new) == "request 2")
+        // What began under the old rules counts, too.
+        #expect(count(old) == "request 3")
+        #expect(count(new) == "request 4")
+        let other = try profile("b")
+        other.goOnCounting(from: new)
+        #expect(count(other) == "request 1")
+    }
+
+    @Test("On this machine the port, which tests leave to chance, has no part in a draw; elsewhere it has")
+    func ports() throws {
+        func refused(_ host: String, _ port: Int) throws -> [Bool] {
+            let profile = try RuleProfile("version: 1\nblock: { name: a, at: '*', share: 50, seed: 1 }", file: "p.yaml")
+            return (0..<64).map { _ in outcome(profile, "http://\(host):\(port)/") == "403" }
+        }
+        for host in ["localhost", "127.0.0.1", "[::1]", "app.localhost"] {
+            #expect(try refused(host, 3_000) == refused(host, 40_000))
+        }
+        #expect(try refused("a.example", 3_000) != refused("a.example", 40_000))
+    }
+
     @Test("Requests that a share spares go on to later rules, and the trace tells both")
     func spared() throws {
         let profile = try RuleProfile(

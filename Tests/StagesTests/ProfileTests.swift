@@ -72,6 +72,14 @@ struct ProfileTests {
                 "2:7 anchors (&name) are not taken in profiles; if it is text, write \\x26 for & in double quotes"
             ),
             (
+                "version: 1\nname: \"é\u{7}\"",
+                "2:9 no valid YAML: control characters are not allowed (U+0007); in double quotes it is written \\u0007"
+            ),
+            (
+                "version: 1\r\n# \u{1B}[0m",
+                "2:3 no valid YAML: control characters are not allowed (U+001B); in double quotes it is written \\u001B"
+            ),
+            (
                 "version: 1\nblock: [",
                 "3:1 no valid YAML: did not find expected node content, while parsing a flow node"
             ),

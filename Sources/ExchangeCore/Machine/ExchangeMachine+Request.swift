@@ -24,8 +24,26 @@ extension ExchangeMachine {
         awaitsContinue = takesInterim && framing != .none && head.fields.contains(.expect, token: "100-continue")
         sink.record(.opened(record, messages))
         askStages(head)
-        requestFlow.accept(.head(head, framing))
+        requestFlow.accept(.head(headForStages(head), framing))
         pumpRequest()
+    }
+
+    /// The head with its cookies in one line, as HTTP/1 has them, where a stage may look at them (RFC 9113 §8.2.3).
+    private mutating func headForStages(_ head: RequestHead) -> RequestHead {
+        guard !links.isEmpty, head.version == .http2, head.fields.hasCookieCrumbs else { return head }
+        crumbledHead = head
+        var head = head
+        head.fields.joinCookies()
+        return head
+    }
+
+    /// The head as it is to be sent: cookies that no stage changed are in the crumbs that they came in.
+    private func headWithCrumbs(_ head: RequestHead) -> RequestHead {
+        guard let received = crumbledHead else { return head }
+        guard requestFlow.isChanged else { return received }
+        var head = head
+        head.fields.splitCookies(as: received.fields)
+        return head
     }
 
     private mutating func askStages(_ head: RequestHead) {
@@ -200,7 +218,8 @@ extension ExchangeMachine {
             return
         }
         noteSentURL(head)
-        outgoing = OutgoingRequest(head: head, framing: framing)
+        outgoing = OutgoingRequest(head: headWithCrumbs(head), framing: framing)
+        crumbledHead = nil
         connect(fresh: false)
     }
 

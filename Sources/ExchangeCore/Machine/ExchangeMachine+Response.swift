@@ -23,6 +23,11 @@ extension ExchangeMachine {
         // A client that was told to continue already need not hear it twice.
         guard takesInterim, !(head.status == 100 && saidContinue) else { return }
         if head.status == 100 { awaitsContinue = false }
+        var head = head
+        for link in links {
+            exchange.stage = link.name
+            link.handler.interimHead(&head, &exchange)
+        }
         emit(.sendInterim(head))
     }
 

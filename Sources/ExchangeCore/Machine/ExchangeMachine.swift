@@ -82,6 +82,8 @@ public struct ExchangeMachine: ~Copyable {
     var answer: LocalAnswer?
     /// The method as sent; `record.method` is the one the client sent.
     var method: String
+    /// The request's head as received, where the stages saw its cookies joined.
+    var crumbledHead: RequestHead?
     /// Whether the client knows interim responses (RFC 9110 §15.2).
     var takesInterim = true
     /// The client was told to continue before the server was asked.

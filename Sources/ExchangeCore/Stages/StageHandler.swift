@@ -23,6 +23,8 @@ public protocol StageHandler: AnyObject {
     /// The request's body is larger than the demand `whole` asked for; it streams on after this, and the demand is
     /// read once more.
     func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
+    /// An interim response other than 101 (RFC 9110 §15.2), as earlier stages left it; it is neither held nor replaced.
+    func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange)
     /// The response's head, as earlier stages left it.
     func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
     /// Some bytes of the response's body (demand `observe` or `transform`).
@@ -67,6 +69,8 @@ extension StageHandler {
     ) -> Verdict { .forward }
     /// Forwards the request as it is; the engine notes that.
     public func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
+    /// Leaves the interim response as it is.
+    public func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {}
     /// Forwards the head as it is.
     public func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
     /// Forwards the part as it is.

@@ -29,7 +29,7 @@ public struct FieldSection: Sendable {
     /// Whether the received bytes have a form that must not be sent on as it is (a bare LF, an obs-fold).
     public private(set) var needsRewriting = false
     /// How many edits were made since the section was received.
-    public private(set) var revision: UInt32 = 0
+    public internal(set) var revision: UInt32 = 0
     /// Whether any field was added, changed or removed since the section was received.
     public var isChanged: Bool { revision != 0 }
 
@@ -244,8 +244,13 @@ extension UnsafeRawBufferPointer {
 extension FieldSection {
     /// Appends a field line after all others.
     public mutating func append(_ name: String, _ value: String) {
+        append(name, bytes: value.utf8)
+    }
+
+    /// Appends a field line whose value is given by its bytes.
+    public mutating func append(_ name: String, bytes value: some Collection<UInt8>) {
         let nameRun = store(name.utf8)
-        let valueRun = store(value.utf8)
+        let valueRun = store(value)
         entries.append(
             Entry(line: Run(start: 0, count: 0), name: nameRun, value: valueRun, hash: FieldName.hash(name.utf8))
         )
@@ -269,7 +274,12 @@ extension FieldSection {
 
     /// Replaces the value of the line at a position.
     public mutating func setValue(_ value: String, at position: Int) {
-        entries[position].value = store(value.utf8)
+        setValue(value.utf8, at: position)
+    }
+
+    /// Replaces the bytes of the value of the line at a position.
+    public mutating func setValue(_ value: some Collection<UInt8>, at position: Int) {
+        entries[position].value = store(value)
         entries[position].line.count = 0
         revision &+= 1
     }

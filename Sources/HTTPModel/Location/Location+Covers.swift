@@ -4,11 +4,19 @@ extension Location {
     ///
     /// `true` is certain. `false` may also say that the two patterns are of a kind that cannot be compared cheaply.
     public func covers(_ other: Location) -> Bool {
-        Location.covers(scheme, other.scheme)
+        coversScheme(of: other)
             && Location.covers(host, other.host)
             && port.covers(other.port)
             && Location.covers(path, other.path)
             && Location.covers(query, other.query)
+    }
+
+    /// `http` also means `ws`, and `https` also `wss`.
+    private func coversScheme(of other: Location) -> Bool {
+        if let scheme, let literal = other.scheme?.literal, scheme.matches(Location.plainScheme(literal)) {
+            return true
+        }
+        return Location.covers(scheme, other.scheme)
     }
 
     /// Whether every host that `other` means is meant here too; the other fields do not count.

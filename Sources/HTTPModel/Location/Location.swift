@@ -165,7 +165,7 @@ public struct Location: Sendable, Hashable {
     }
 
     /// The scheme that a WebSocket, or a tunnel, began as.
-    private static func plainScheme(_ scheme: String) -> String {
+    static func plainScheme(_ scheme: String) -> String {
         switch scheme {
         case "ws": "http"
         case "wss", "tunnel": "https"

@@ -63,11 +63,7 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
     /// What goes upstream is our own message (RFC 9110 §2.5), so it has our version; and HTTP/1 has one Cookie line
     /// where HTTP/2 may have crumbs of it (RFC 9113 §8.2.3).
     private func makeOurs(_ head: inout RequestHead) {
-        if head.version == .http2, let first = head.fields.firstIndex(of: .cookie),
-            head.fields.firstIndex(of: .cookie, from: first + 1) != nil
-        {
-            head.fields.set("cookie", head.fields.values(of: .cookie).joined(separator: "; "))
-        }
+        if head.version == .http2 { head.fields.joinCookies() }
         head.version = .http11
     }
 

@@ -49,29 +49,29 @@ struct HeldRequest {
             throw ControlFailure("A path begins with '/' and has no '#'; '\(text.prefix(200))' is none.")
         }
         let query = plain.contains("?") ? nil : self.query
-        head.target = query.map { "\(plain)?\($0)" } ?? plain
+        setTarget(Array(plain.utf8), query)
     }
 
     mutating func setQuery(_ name: String, _ value: String) {
-        query = NamedValues.set(name, value, in: query ?? "")
+        query = NamedValues.set(name, value, in: query ?? [])
     }
 
     mutating func removeQuery(_ name: String) throws(ControlFailure) {
-        guard let rest = NamedValues.remove(name, from: query ?? "") else {
+        guard let rest = NamedValues.remove(name, from: query ?? []) else {
             throw ControlFailure("There is no query parameter '\(name)' to remove.")
         }
         query = rest.isEmpty ? nil : rest
     }
 
-    private var query: String? {
-        get {
-            guard let mark = head.target.firstIndex(of: "?") else { return nil }
-            return String(head.target[head.target.index(after: mark)...])
-        }
-        set {
-            let path = head.target.prefix { $0 != "?" }
-            head.target = newValue.map { "\(path)?\($0)" } ?? String(path)
-        }
+    private static let mark = UInt8(ascii: "?")
+
+    private var query: [UInt8]? {
+        get { head.targetBytes.firstIndex(of: HeldRequest.mark).map { Array(head.targetBytes[($0 + 1)...]) } }
+        set { setTarget(head.targetBytes.prefix { $0 != HeldRequest.mark }, newValue) }
+    }
+
+    private mutating func setTarget(_ path: some Collection<UInt8>, _ query: [UInt8]?) {
+        head.setTarget(Array(path) + (query.map { [HeldRequest.mark] + $0 } ?? []))
     }
 
     /// Whether the Host field says where the request goes, and not something that was chosen.

@@ -223,15 +223,10 @@ public struct HoldEdit: Codable, Sendable, Hashable {
                 hint: "Set its header field too, 'Content-Type: application/x-www-form-urlencoded'."
             )
         }
-        guard var text = String(validating: bytes.readableBytesView, as: UTF8.self) else {
-            throw ControlFailure(
-                "The form is not UTF-8 text, so that its other fields would be changed.",
-                hint: "The body can be replaced as a whole."
-            )
-        }
-        for pair in form { text = NamedValues.set(pair.name, pair.value, in: text) }
+        var edited = Array(bytes.readableBytesView)
+        for pair in form { edited = NamedValues.set(pair.name, pair.value, in: edited) }
         if type == nil { message.fields.append("Content-Type", "application/x-www-form-urlencoded") }
-        try message.setDecodedBody(ByteBuffer(string: text))
+        try message.setDecodedBody(ByteBuffer(bytes: edited))
     }
 
     private static func decodedBody(of message: HeldMessage) throws(ControlFailure) -> ByteBuffer {

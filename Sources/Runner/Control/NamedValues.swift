@@ -3,31 +3,33 @@ import Content
 /// Edits queries and form bodies in place: what is not edited keeps its spelling.
 enum NamedValues {
     /// Gives the first pair of a name this value and removes further ones; appends a pair where there is none.
-    static func set(_ name: String, _ value: String, in text: String) -> String {
-        let pair = "\(encoded(name))=\(encoded(value))"
+    static func set(_ name: String, _ value: String, in bytes: [UInt8]) -> [UInt8] {
+        let pair = Array("\(encoded(name))=\(encoded(value))".utf8)[...]
         var isSet = false
-        var pairs = split(text).compactMap { old -> Substring? in
+        var pairs = split(bytes).compactMap { old -> ArraySlice<UInt8>? in
             guard self.name(of: old) == name else { return old }
             defer { isSet = true }
-            return isSet ? nil : pair[...]
+            return isSet ? nil : pair
         }
-        if !isSet { pairs.append(pair[...]) }
-        return pairs.joined(separator: "&")
+        if !isSet { pairs.append(pair) }
+        return Array(pairs.joined(separator: [separator]))
     }
 
     /// Removes all pairs of a name; `nil` where there are none.
-    static func remove(_ name: String, from text: String) -> String? {
-        let pairs = split(text)
+    static func remove(_ name: String, from bytes: [UInt8]) -> [UInt8]? {
+        let pairs = split(bytes)
         let kept = pairs.filter { self.name(of: $0) != name }
-        return kept.count == pairs.count ? nil : kept.joined(separator: "&")
+        return kept.count == pairs.count ? nil : Array(kept.joined(separator: [separator]))
     }
 
-    private static func split(_ text: String) -> [Substring] {
-        text.isEmpty ? [] : text.split(separator: "&", omittingEmptySubsequences: false)
+    private static let separator = UInt8(ascii: "&")
+
+    private static func split(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        bytes.isEmpty ? [] : bytes.split(separator: separator, omittingEmptySubsequences: false)
     }
 
-    private static func name(of pair: Substring) -> String {
-        FormFields.decode(pair.utf8.prefix { $0 != UInt8(ascii: "=") })
+    private static func name(of pair: ArraySlice<UInt8>) -> String {
+        FormFields.decode(pair.prefix { $0 != UInt8(ascii: "=") })
     }
 
     /// Percent-encodes all but the unreserved characters (RFC 3986 §2.3).

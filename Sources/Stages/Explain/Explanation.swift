@@ -9,6 +9,8 @@ public struct Explanation: Sendable {
         public let rule: RuleHeading
         /// What became of it.
         public let verdict: RuleVerdict
+        /// Of several locations the one by which it is for the request: the first in its list that matches.
+        public let location: Location?
     }
 
     /// What is to be said of one tool.
@@ -54,13 +56,15 @@ public struct Explanation: Sendable {
             var lines = tool.rules.map { heading in
                 var verdict = RuleVerdict(heading, opening, isOff: isOff, fired: fired[heading.name] ?? [])
                 if heading.isConditional, case .idle = verdict {
-                    verdict = .missed("it left this request alone, by chance")
+                    verdict = .missed("it left this request alone")
                 }
                 if tool.slot == .allowList, case .idle = verdict { verdict = .fired(["lets the request pass"]) }
                 if case .idle = verdict, !tool.isWholeScope(heading) {
                     verdict = .missed("its own condition does not hold: \(heading.action)")
                 }
-                return Line(rule: heading, verdict: verdict)
+                let locations = heading.scope.locations ?? []
+                let location = locations.count > 1 ? locations.first { $0.matches(opening.url) } : nil
+                return Line(rule: heading, verdict: verdict, location: location)
             }
             if tool.selection == .first { Explanation.shadow(&lines) }
             return ToolLines(tool: tool, isOff: isOff, remarks: remarks, lines: lines)
@@ -74,7 +78,7 @@ public struct Explanation: Sendable {
             ?? lines.firstIndex { $0.verdict.isIdle && !$0.rule.isConditional }
         guard let decider else { return }
         for later in lines.indices.dropFirst(decider + 1) where lines[later].verdict.isIdle {
-            lines[later] = Line(rule: lines[later].rule, verdict: .shadowed(by: lines[decider].rule))
+            lines[later] = Line(rule: lines[later].rule, verdict: .shadowed(by: lines[decider].rule), location: nil)
         }
     }
 }
@@ -199,6 +203,7 @@ extension Explanation.ToolLines {
             for detail in line.verdict.texts {
                 text += "       \(line.verdict.isFired ? "" : "\(line.verdict.word): ")\(VisibleText.of(detail))\n"
             }
+            if line.verdict.isFired, let location = line.location { text += "       by its location \(location)\n" }
         }
         if others > 0 { text += "  … and \(others) rules for other places; --all tells each\n" }
         return text

@@ -264,7 +264,11 @@ struct MirrorRehearsal: Stage {
         }
 
         func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-            exchange.fired(rule: rule, "the response would be saved")
+            if exchange.isAnswered {
+                exchange.note("\(rule): \(MirrorHandler.isNoServers)")
+            } else {
+                exchange.fired(rule: rule, "the response would be saved")
+            }
             return .forward
         }
     }

@@ -9,4 +9,9 @@ extension String {
         }
         return (try? SocketAddress(ipAddress: self, port: 0)) != nil
     }
+
+    /// Whether a host is this machine (RFC 6761 §6.3, RFC 1122 §3.2.1.3).
+    var isLoopback: Bool {
+        self == "localhost" || hasSuffix(".localhost") || self == "::1" || (hasPrefix("127.") && isAddress)
+    }
 }

@@ -4,7 +4,8 @@ import Synchronization
 /// Chance that can be repeated.
 ///
 /// What is drawn depends on the seed, the rule and the request it is drawn for, and on nothing else: not on time, nor
-/// on what else is under way. So the same requests meet the same fate in every run, however they are interleaved.
+/// on what else is under way. So the same requests meet the same fate in every run, however they are interleaved. The port
+/// does not count on this machine, where tests have their servers listen at any that is free.
 struct SeededDraw: Sendable {
     private let origin: StableHash
 
@@ -31,7 +32,7 @@ struct SeededDraw: Sendable {
     func uniform(_ method: String, _ url: RequestURL, nth: Int, index: Int) -> Double {
         var hash = origin
         hash.combine(method)
-        hash.combine(url)
+        hash.combine(url, withPort: !url.host.isLoopback)
         hash.combine(UInt64(truncatingIfNeeded: nth))
         hash.combine(UInt64(truncatingIfNeeded: index))
         return hash.uniform
@@ -58,7 +59,12 @@ final class RequestCounter: Sendable {
         var shared = [UInt32](repeating: 0, count: 1_024)
     }
 
-    private let counts = Mutex(Counts())
+    /// Counts that several counters share.
+    private final class Table: Sendable {
+        let counts = Mutex(Counts())
+    }
+
+    private let table = Mutex(Table())
     private let limit: Int
 
     /// Creates a counter.
@@ -68,19 +74,19 @@ final class RequestCounter: Sendable {
         self.limit = limit
     }
 
-    /// Counts on from where another counter stands.
+    /// Counts on from where another counter stands; what either counts from now on, both have counted.
     func goOn(from other: RequestCounter) {
-        let known = other.counts.withLock { $0 }
-        counts.withLock { $0 = known }
+        let shared = other.table.withLock { $0 }
+        table.withLock { $0 = shared }
     }
 
     /// Which request with that method and URL this is, from 1.
     func next(_ method: String, _ url: RequestURL) -> Int {
         var hash = StableHash()
         hash.combine(method)
-        hash.combine(url)
+        hash.combine(url, withPort: true)
         let key = hash.value
-        return counts.withLock { counts in
+        return table.withLock { $0 }.counts.withLock { counts in
             guard counts.known.count < limit || counts.known[key] != nil else {
                 let slot = Int(key % UInt64(counts.shared.count))
                 counts.shared[slot] &+= 1
@@ -110,10 +116,10 @@ private struct StableHash: Sendable {
         for shift in stride(from: UInt64(0), to: 64, by: 8) { combine(UInt8(truncatingIfNeeded: number >> shift)) }
     }
 
-    mutating func combine(_ url: RequestURL) {
+    mutating func combine(_ url: RequestURL, withPort: Bool) {
         combine(url.scheme)
         combine(url.host)
-        combine(UInt64(truncatingIfNeeded: url.port))
+        if withPort { combine(UInt64(truncatingIfNeeded: url.port)) }
         combine(url.path)
         if let query = url.query { combine(query) }
     }

@@ -1,3 +1,6 @@
+import Content
+import HTTPModel
+
 /// What a rule looks for in a text: plain, or a regular expression written `/…/`.
 struct TextPattern: Sendable {
     /// The pattern as written.
@@ -76,6 +79,18 @@ struct TextPattern: Sendable {
         with replacement: Replacement,
         onlyFirst: Bool
     ) throws(RegularExpression.Runaway) -> String? {
+        try replacing(in: Array(text.utf8), with: replacement, onlyFirst: onlyFirst)
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The text with each match replaced, or only the first, in the encoding that it came in; `nil` where there is none.
+    func replacing(
+        in bytes: [UInt8],
+        with replacement: Replacement,
+        onlyFirst: Bool
+    ) throws(RegularExpression.Runaway) -> [UInt8]? {
+        let encoding = FieldEncoding(bytes)
+        let text = String(fieldBytes: bytes)
         var result: [UInt8] = []
         var end = 0
         var isFound = false
@@ -83,14 +98,14 @@ struct TextPattern: Sendable {
             let whole = match.whole
             guard whole.lowerBound >= end else { return true }
             isFound = true
-            result += subject[end..<whole.lowerBound]
-            replacement.append(to: &result, match, subject)
+            encoding.append(subject[end..<whole.lowerBound], to: &result)
+            replacement.append(to: &result, match, subject, encoding)
             end = whole.upperBound
             return !onlyFirst
         }
         guard isFound else { return nil }
-        result += text.utf8.dropFirst(end)
-        return String(decoding: result, as: UTF8.self)
+        encoding.append(text.utf8.dropFirst(end), to: &result)
+        return result
     }
 
     /// What the first match would be replaced by; `nil` where there is none.
@@ -98,14 +113,22 @@ struct TextPattern: Sendable {
         of replacement: Replacement,
         in text: String
     ) throws(RegularExpression.Runaway) -> String? {
+        try expansion(of: replacement, in: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// What the first match would be replaced by, in the encoding of the text; `nil` where there is none.
+    func expansion(
+        of replacement: Replacement,
+        in bytes: [UInt8]
+    ) throws(RegularExpression.Runaway) -> [UInt8]? {
         var result: [UInt8]?
-        try forEachMatch(in: text) { match, subject in
-            var bytes: [UInt8] = []
-            replacement.append(to: &bytes, match, subject)
-            result = bytes
+        try forEachMatch(in: String(fieldBytes: bytes)) { match, subject in
+            var expansion: [UInt8] = []
+            replacement.append(to: &expansion, match, subject, FieldEncoding(bytes))
+            result = expansion
             return false
         }
-        return result.map { String(decoding: $0, as: UTF8.self) }
+        return result
     }
 
     private func forEachMatch(
@@ -213,13 +236,40 @@ struct Replacement: Sendable {
         }
     }
 
-    /// Appends what a match in `subject` becomes.
-    func append(to result: inout [UInt8], _ match: TextMatch, _ subject: UnsafeRawBufferPointer) {
+    /// Appends what a match in `subject`, which is UTF-8, becomes in an encoding.
+    func append(
+        to result: inout [UInt8],
+        _ match: TextMatch,
+        _ subject: UnsafeRawBufferPointer,
+        _ encoding: FieldEncoding = .utf8
+    ) {
         for piece in pieces {
             switch piece {
-            case .text(let bytes): result += bytes
-            case .group(let number): if let range = match.group(number) { result += subject[range] }
+            case .text(let bytes): encoding.append(bytes, to: &result)
+            case .group(let number):
+                if let range = match.group(number) { encoding.append(subject[range], to: &result) }
             }
         }
+    }
+}
+
+/// How the text of a field or a request target is encoded: UTF-8 where it is valid, else Latin-1 (RFC 9110 §5.5).
+enum FieldEncoding: Sendable {
+    case utf8
+    case latin1
+
+    init(_ bytes: some Sequence<UInt8>) {
+        self = UTF8Check.isValid(bytes) ? .utf8 : .latin1
+    }
+
+    /// Appends UTF-8 in this encoding; it stays UTF-8 where it has characters that are not in Latin-1.
+    func append(_ utf8: some Collection<UInt8>, to bytes: inout [UInt8]) {
+        guard self == .latin1 else {
+            bytes.append(contentsOf: utf8)
+            return
+        }
+        let scalars = String(decoding: utf8, as: UTF8.self).unicodeScalars
+        let latin1 = scalars.compactMap { UInt8(exactly: $0.value) }
+        bytes.append(contentsOf: latin1.count == scalars.count ? latin1 : Array(utf8))
     }
 }

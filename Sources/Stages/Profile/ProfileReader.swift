@@ -83,6 +83,12 @@ struct ProfileReader {
         return nil
     }
 
+    /// Draws depend on the rule's name, which is its number where it has none.
+    mutating func lintUnnamedSeed(_ fields: ProfileFields) {
+        guard let node = fields["seed"], fields["name"] == nil else { return }
+        lint("the seed's draws depend on the rule's name; without one a rule put before it changes them", at: node)
+    }
+
     // MARK: - Values
 
     /// The text of a scalar, whatever type YAML takes it for; nothing written reads as empty.

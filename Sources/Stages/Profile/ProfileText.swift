@@ -112,7 +112,19 @@ enum ProfileText {
                 line: context.mark.line,
                 column: context.mark.column
             )
-        case .reader(let problem, _, _, _): return failure(file, "no valid YAML: \(problem)")
+        case .reader(let problem, let offset, let value, let text):
+            // The offset counts characters, and is not known within what is no character.
+            let before = text.prefix(offset ?? 0).unicodeScalars
+            let line = before.count { $0 == "\n" } + 1
+            let column = before.reversed().prefix { $0 != "\n" }.count + 1
+            let code = String(max(value, 0), radix: 16, uppercase: true)
+            let hex = String(repeating: "0", count: max(0, 4 - code.count)) + code
+            return failure(
+                file,
+                "no valid YAML: \(problem) (U+\(hex)); in double quotes it is written \\u\(hex)",
+                line: line,
+                column: column
+            )
         default: return failure(file, "no valid YAML: \(error)")
         }
     }

@@ -9,16 +9,21 @@ protocol NamedValues {
     func position(of name: FieldName?, from start: Int) -> Int?
     /// The name at a position.
     func name(at position: Int) -> String
-    /// The value at a position, as it is meant.
-    func value(at position: Int) -> String
-    mutating func append(_ name: String, _ value: String)
+    /// The bytes of the value at a position, as it is meant.
+    func valueBytes(at position: Int) -> [UInt8]
+    mutating func append(_ name: String, _ value: [UInt8])
     mutating func setName(_ name: String, at position: Int)
-    mutating func setValue(_ value: String, at position: Int)
+    mutating func setValue(_ value: [UInt8], at position: Int)
     mutating func remove(at position: Int)
     /// Why a text cannot be a name; `nil` where it can.
     static func fault(ofName name: String) -> String?
     /// A pair as messages show it.
     static func text(_ name: String, _ value: String) -> String
+}
+
+extension NamedValues {
+    /// The value at a position as text: UTF-8 where it is valid, else Latin-1.
+    func value(at position: Int) -> String { String(fieldBytes: valueBytes(at: position)) }
 }
 
 /// An edit of named values: of header fields, or of query parameters.
@@ -42,9 +47,9 @@ struct PairEdit: Sendable {
     func apply<Pairs: NamedValues>(to pairs: inout Pairs) throws -> String? {
         switch action {
         case .add(let name, let value, let condition):
-            guard let text = try text(of: value, condition, in: pairs) else { return nil }
-            pairs.append(name, text)
-            return "added \(Pairs.text(name, text.clipped()))"
+            guard let bytes = try bytes(of: value, condition, in: pairs) else { return nil }
+            pairs.append(name, bytes)
+            return "added \(Pairs.text(name, String(fieldBytes: bytes).clipped()))"
         case .modify(let pattern, let newName, let newValue, let onlyFirst):
             let changes = try modify(&pairs, pattern, newName, newValue, onlyFirst)
             return changes.isEmpty ? nil : changes.joined(separator: "; ")
@@ -61,14 +66,15 @@ struct PairEdit: Sendable {
     }
 
     /// The value to add; `nil` where the condition is not met.
-    private func text(
+    private func bytes(
         of value: Replacement,
         _ condition: PairPattern?,
         in pairs: some NamedValues
-    ) throws -> String? {
-        guard let condition else { return value.plain }
+    ) throws -> [UInt8]? {
+        let plain = Array(value.plain.utf8)
+        guard let condition else { return plain }
         guard let position = try condition.position(in: pairs, from: 0) else { return nil }
-        return try condition.value?.expansion(of: value, in: pairs.value(at: position)) ?? value.plain
+        return try condition.value?.expansion(of: value, in: pairs.valueBytes(at: position)) ?? plain
     }
 
     private func modify<Pairs: NamedValues>(
@@ -82,13 +88,13 @@ struct PairEdit: Sendable {
         var start = 0
         while let position = try pattern.position(in: pairs, from: start) {
             start = position + 1
-            let (name, value) = (pairs.name(at: position), pairs.value(at: position))
+            let (name, value) = (pairs.name(at: position), pairs.valueBytes(at: position))
             var (nameAfter, valueAfter) = (name, value)
             if let newName { nameAfter = try pattern.renamed(name, newName) }
             if let newValue {
                 valueAfter =
                     try pattern.value.map { try $0.replacing(in: value, with: newValue, onlyFirst: onlyFirst) ?? value }
-                    ?? newValue.plain
+                    ?? Array(newValue.plain.utf8)
             }
             if nameAfter != name {
                 if let fault = Pairs.fault(ofName: nameAfter) { throw UnusableEdit(reason: fault) }
@@ -96,9 +102,9 @@ struct PairEdit: Sendable {
             }
             if valueAfter != value { pairs.setValue(valueAfter, at: position) }
             guard nameAfter != name || valueAfter != value else { continue }
-            let after =
-                nameAfter == name ? valueAfter.clipped() : Pairs.text(nameAfter, valueAfter.clipped())
-            changes.append("changed \(Pairs.text(name, value.clipped())) to \(after)")
+            let text = String(fieldBytes: valueAfter).clipped()
+            let after = nameAfter == name ? text : Pairs.text(nameAfter, text)
+            changes.append("changed \(Pairs.text(name, String(fieldBytes: value).clipped())) to \(after)")
         }
         return changes
     }
@@ -151,7 +157,17 @@ extension FieldSection: NamedValues {
     }
 
     func name(at position: Int) -> String { self[position].name }
-    func value(at position: Int) -> String { self[position].value }
+    func valueBytes(at position: Int) -> [UInt8] { Array(self[position].valueBytes) }
+
+    /// A request has one Cookie line (RFC 6265 §5.4), so cookies are added to the one that is there.
+    mutating func append(_ name: String, _ value: [UInt8]) {
+        if FieldName(name) == .cookie, let position = firstIndex(of: .cookie) {
+            let cookies = [valueBytes(at: position), value].filter { !$0.isEmpty }
+            setValue(Array(cookies.joined(separator: "; ".utf8)), at: position)
+        } else {
+            append(name, bytes: value)
+        }
+    }
 
     static func fault(ofName name: String) -> String? {
         if name.isEmpty || !name.utf8.allSatisfy(ProfileReader.isTokenByte) {

@@ -48,10 +48,10 @@ extension QueryParameters: NamedValues {
     }
 
     func name(at position: Int) -> String { FormFields.decode(parameters[position].name) }
-    func value(at position: Int) -> String { FormFields.decode(parameters[position].value ?? []) }
+    func valueBytes(at position: Int) -> [UInt8] { PercentEncoding.decode(parameters[position].value ?? []) }
 
-    mutating func append(_ name: String, _ value: String) {
-        let value = PercentEncoding.encode(value, keeping: PercentEncoding.queryValue)
+    mutating func append(_ name: String, _ value: [UInt8]) {
+        let value = PercentEncoding.encode(value[...], keeping: PercentEncoding.queryValue)
         parameters.append(
             Parameter(name: PercentEncoding.encode(name, keeping: PercentEncoding.queryName), value: value)
         )
@@ -61,7 +61,7 @@ extension QueryParameters: NamedValues {
         parameters[position].name = PercentEncoding.encode(name, keeping: PercentEncoding.queryName)
     }
 
-    mutating func setValue(_ value: String, at position: Int) {
+    mutating func setValue(_ value: [UInt8], at position: Int) {
         let old = parameters[position].value ?? []
         parameters[position].value = PercentEncoding.edit(old, to: value, keeping: PercentEncoding.queryValue)
     }
@@ -94,7 +94,8 @@ enum PercentEncoding {
         encode(Array(text.utf8)[...], keeping: kept)
     }
 
-    private static func encode(_ bytes: ArraySlice<UInt8>, keeping kept: Set<UInt8>) -> [UInt8] {
+    /// Encodes those bytes that do not stand for themselves.
+    static func encode(_ bytes: ArraySlice<UInt8>, keeping kept: Set<UInt8>) -> [UInt8] {
         let digits = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []
         for byte in bytes {
@@ -107,13 +108,12 @@ enum PercentEncoding {
         return encoded
     }
 
-    /// Encodes a text that takes the place of an encoded one; what begins and ends both alike stays as it was.
-    static func edit(_ old: [UInt8], to text: String, keeping kept: Set<UInt8>) -> [UInt8] {
+    /// The bytes that are encoded.
+    static func decode(_ encoded: [UInt8]) -> [UInt8] { pieces(of: encoded).map(\.byte) }
+
+    /// Encodes bytes that take the place of encoded ones; what begins and ends both alike stays as it was.
+    static func edit(_ old: [UInt8], to new: [UInt8], keeping kept: Set<UInt8>) -> [UInt8] {
         let pieces = pieces(of: old)
-        // What is no UTF-8 when decoded is shown as Latin-1.
-        let isUTF8 = String(validating: pieces.lazy.map(\.byte), as: UTF8.self) != nil
-        let latin1 = isUTF8 ? [] : text.unicodeScalars.compactMap { UInt8(exactly: $0.value) }
-        let new = latin1.count == text.unicodeScalars.count ? latin1 : Array(text.utf8)
         let head = zip(pieces, new).prefix { $0.0.byte == $0.1 }.count
         let rest = min(pieces.count, new.count) - head
         let tail = zip(pieces.reversed(), new.reversed()).prefix(rest).prefix { $0.0.byte == $0.1 }.count

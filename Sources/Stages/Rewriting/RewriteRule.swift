@@ -7,6 +7,7 @@ struct RewriteRule: Sendable {
     enum Edit: Sendable {
         case header(PairEdit)
         case query(PairEdit)
+        case cookie(CookieEdit)
         case place(PlaceEdit)
         case status(StatusEdit)
         case body(BodyEdit)

@@ -6,7 +6,7 @@ import Yams
 struct RewriteRuleReader {
     /// What a rule can edit, with the verbs and keys that it takes.
     enum Target: String, CaseIterable {
-        case header, query, host, path, url, status, body
+        case header, query, cookie, host, path, url, status, body
 
         /// The key that a verb takes, beside those of every rule.
         func keys(_ verb: Verb) -> Set<String> {
@@ -14,7 +14,7 @@ struct RewriteRuleReader {
             case (.header, .add), (.query, .add): ["name", "to", "if"]
             case (.header, .modify), (.query, .modify):
                 ["name", "name-regex", "match", "whole", "case", "replace", "to", "rename"]
-            case (.header, .remove), (.query, .remove): ["name", "name-regex", "match", "whole", "case"]
+            case (.header, .remove), (.query, .remove), (.cookie, _): ["name", "name-regex", "match", "whole", "case"]
             case (.status, _): ["match", "whole", "case", "to"]
             case (.host, _), (.path, _), (.url, _), (.body, _): ["match", "whole", "case", "replace", "to"]
             }
@@ -23,7 +23,7 @@ struct RewriteRuleReader {
         /// The messages that it is a part of.
         var directions: Set<FlowDirection> {
             switch self {
-            case .header, .body: [.request, .response]
+            case .header, .cookie, .body: [.request, .response]
             case .query, .host, .path, .url: [.request]
             case .status: [.response]
             }
@@ -34,7 +34,13 @@ struct RewriteRuleReader {
     enum Verb: String, CaseIterable {
         case add, modify, remove
 
-        var targets: [Target] { self == .modify ? Target.allCases : [.header, .query] }
+        var targets: [Target] {
+            switch self {
+            case .add: [.header, .query]
+            case .modify: Target.allCases.filter { $0 != .cookie }
+            case .remove: [.header, .query, .cookie]
+            }
+        }
         var gerund: String { self == .add ? "adding" : self == .modify ? "modifying" : "removing" }
     }
 
@@ -57,6 +63,7 @@ struct RewriteRuleReader {
         rule.refuseOthers(&reader)
         let directions = rule.directions(&reader)
         let edit = rule.edit(&reader)
+        rule.lintHost(directions, &reader)
         if reader.issues[issues...].contains(where: { $0.severity == .error }) { return nil }
         guard let edit, isEnabled else { return nil }
         return RewriteRule(name: name, directions: directions, edit: edit, action: rule.action)
@@ -95,7 +102,7 @@ struct RewriteRuleReader {
     private func directions(_ reader: inout ProfileReader) -> Set<FlowDirection> {
         let choices: [(String, FlowDirection)] = [("request", .request), ("response", .response)]
         guard let node = fields["on"] else {
-            if target.directions.count > 1 {
+            if target.directions.count > 1, target != .cookie {
                 reader.error("\(phrase) needs 'on': request, response or both", at: fields.node)
             }
             return target.directions
@@ -114,12 +121,20 @@ struct RewriteRuleReader {
         return directions
     }
 
+    private func lintHost(_ directions: Set<FlowDirection>, _ reader: inout ProfileReader) {
+        guard verb == .remove, target == .header, directions.contains(.request), let node = fields["name"],
+            node.scalar?.string.lowercased() == "host"
+        else { return }
+        reader.lint("an HTTP/1.1 request without Host is refused by most servers (RFC 9112 §3.2)", at: node)
+    }
+
     // MARK: - Edits
 
     private mutating func edit(_ reader: inout ProfileReader) -> RewriteRule.Edit? {
         switch target {
         case .header: return pairs(&reader).map { .header($0) }
         case .query: return pairs(&reader).map { .query($0) }
+        case .cookie: return .cookie(cookie(&reader))
         case .host, .path, .url: return place(&reader).map { .place($0) }
         case .status: return status(&reader).map { .status($0) }
         case .body:
@@ -132,7 +147,9 @@ struct RewriteRuleReader {
     private func pattern(_ key: String, _ reader: inout ProfileReader) -> TextPattern? {
         let isCaseSensitive = fields["case"].flatMap { reader.flag($0, "case") } ?? false
         let isWhole = fields["whole"].flatMap { reader.flag($0, "whole") } ?? false
-        return reader.pattern(fields, key, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
+        let pattern = reader.pattern(fields, key, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
+        lintSlashes(pattern, &reader)
+        return pattern
     }
 
     private func onlyFirst(_ reader: inout ProfileReader) -> Bool {
@@ -174,9 +191,7 @@ struct RewriteRuleReader {
         if verb == .add { return addition(&reader) }
         let pattern = PairPattern(name: name(fields, &reader), value: pattern("match", &reader))
         guard verb == .modify else {
-            if fields["name"] == nil, fields["match"] == nil {
-                reader.error("\(phrase) needs 'name' or 'match'", at: fields.node)
-            }
+            requireNameOrMatch(&reader)
             return PairEdit(action: .remove(pattern))
         }
         if fields["to"] == nil, fields["rename"] == nil {
@@ -192,6 +207,53 @@ struct RewriteRuleReader {
         )
     }
 
+    private func requireNameOrMatch(_ reader: inout ProfileReader) {
+        guard fields["name"] == nil, fields["match"] == nil else { return }
+        reader.error("\(phrase) needs 'name' or 'match'", at: fields.node)
+    }
+
+    private func cookie(_ reader: inout ProfileReader) -> CookieEdit {
+        requireNameOrMatch(&reader)
+        return CookieEdit(name: cookieName(&reader), value: pattern("match", &reader))
+    }
+
+    private func cookieName(_ reader: inout ProfileReader) -> CookieEdit.Name {
+        guard let node = fields["name"], let text = reader.text(node, "name"), !text.isEmpty else { return .any }
+        if fields["name-regex"].flatMap({ reader.flag($0, "name-regex") }) ?? false {
+            return expression(text, isCaseSensitive: true, at: node, &reader).map { .expression($0) } ?? .any
+        }
+        if let character = text.first(where: { "=; ,".contains($0) }) {
+            reader.error("a cookie's name has no '\(character)'; its value is looked for with 'match'", at: node)
+        } else if text.utf8.first == UInt8(ascii: "/") {
+            reader.error(
+                "a cookie's name does not begin with '/'; for a regular expression say name-regex: true",
+                at: node
+            )
+        }
+        do throws(GlobError) {
+            return .glob(try Glob(text))
+        } catch {
+            reader.error("name: \(error.message)\(error.hint.isEmpty ? "" : "; \(error.hint)")", at: node)
+            return .any
+        }
+    }
+
+    /// A regular expression that is written without slashes.
+    private func expression(
+        _ text: String,
+        isCaseSensitive: Bool,
+        at node: Node,
+        _ reader: inout ProfileReader
+    ) -> TextPattern? {
+        do throws(RegularExpression.SyntaxError) {
+            return try TextPattern(expression: text, isCaseSensitive: isCaseSensitive, isWhole: false)
+        } catch {
+            let characters = String(decoding: Array(text.utf8).prefix(error.offset), as: UTF8.self).count
+            reader.error("bad regular expression: \(error.message)", at: node, offset: characters + node.quoteWidth)
+            return nil
+        }
+    }
+
     private func addition(_ reader: inout ProfileReader) -> PairEdit? {
         let condition = fields["if"].flatMap { pair($0, &reader) }
         guard let node = reader.required(fields, "name", phrase), let name = reader.text(node, "name"),
@@ -199,6 +261,11 @@ struct RewriteRuleReader {
         else { return nil }
         check(name, "name", at: node, &reader)
         checkValue(&reader)
+        if let node = fields["to"], let scalar = node.scalar, scalar.style == .plain,
+            ["", "~", "null"].contains(scalar.string)
+        {
+            reader.lint("'to' says nothing, so the value is empty; where that is meant, write \"\"", at: node)
+        }
         return PairEdit(action: .add(name: name, value: replacement, condition: condition))
     }
 
@@ -217,13 +284,7 @@ struct RewriteRuleReader {
             check(text, "name", at: node, &reader)
             return .exact(FieldName(text.lowercased()))
         }
-        do throws(RegularExpression.SyntaxError) {
-            return .expression(try TextPattern(expression: text, isCaseSensitive: false, isWhole: false))
-        } catch {
-            let characters = String(decoding: Array(text.utf8).prefix(error.offset), as: UTF8.self).count
-            reader.error("bad regular expression: \(error.message)", at: node, offset: characters + node.quoteWidth)
-            return .any
-        }
+        return expression(text, isCaseSensitive: false, at: node, &reader).map { .expression($0) } ?? .any
     }
 
     private func newName(_ name: PairPattern.Name, _ reader: inout ProfileReader) -> Replacement? {
@@ -272,7 +333,6 @@ struct RewriteRuleReader {
             return nil
         }
         let match = pattern("match", &reader)
-        lintSlashes(match, &reader)
         guard let replacement = replacement("to", of: match, encoding: part != .host, &reader) else { return nil }
         let text = reader.text(node, "to") ?? ""
         if part != .host, text.contains("#") { reader.error("what follows a '#' is never sent", at: node) }
@@ -304,6 +364,9 @@ struct RewriteRuleReader {
         if replacement.highestGroup == 0, StatusEdit.parse(reader.text(node, "to") ?? "") == nil {
             reader.error("a status is a number from 200 to 999, as in 404 or \"404 Not Found\"", at: node)
         }
+        if StatusEdit.parse(reader.text(node, "to") ?? "")?.status == 205 {
+            reader.lint(ResponseHead.resetContentLint, at: node)
+        }
         return StatusEdit(match: match, replacement: replacement)
     }
 }
@@ -324,17 +387,23 @@ extension RewriteRuleReader {
                 "Changes what matches, each one.",
                 example: "{ modify: body, on: response, match: \"free\", to: \"pro\" }"
             ),
-            key(.remove, "Removes what matches, each one.", example: "{ remove: query, name: utm_source }"),
+            key(
+                .remove,
+                "Removes what matches, each one; a cookie out of Cookie, whose other cookies stay, and with its Set-Cookie.",
+                example: "{ remove: cookie, name: \"_ga*\" }"
+            ),
             GrammarKey(
                 "on",
                 .list(.choice(["request", "response"])),
-                "The messages that are edited; only for headers and bodies, as the others have one place.",
-                example: "on: [request, response]"
+                "The messages that are edited; only for headers, cookies and bodies, as the others have one place.",
+                example: "on: [request, response]",
+                fallback: "request and response for cookies"
             ),
             GrammarKey(
                 "name",
                 .text,
-                "The name of the header or parameter, whole and in any case; for 'add' the name of the new one.",
+                "The name of the header or parameter, whole and in any case; for 'add' the name of the new one. That of a "
+                    + "cookie is a wildcard pattern (* and ?) in which the case of letters counts.",
                 example: "name: Server",
                 fallback: "any"
             ),

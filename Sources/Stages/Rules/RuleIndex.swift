@@ -12,6 +12,8 @@ struct RuleIndex: Sendable {
     private struct Entry {
         let location: Location?
         let rule: Int
+        /// The location's place in the rule's list.
+        let place: Int
     }
 
     private let scopes: [RuleScope]
@@ -22,24 +24,25 @@ struct RuleIndex: Sendable {
         scopes = headings.map(\.scope)
         for (rule, heading) in headings.enumerated() where heading.isEnabled {
             guard let locations = heading.scope.locations else {
-                byHost.update(.any) { $0.append(Entry(location: nil, rule: rule)) }
+                byHost.update(.any) { $0.append(Entry(location: nil, rule: rule, place: 0)) }
                 continue
             }
-            for location in locations {
-                byHost.update(location.hostKey) { $0.append(Entry(location: location, rule: rule)) }
+            for (place, location) in locations.enumerated() {
+                byHost.update(location.hostKey) { $0.append(Entry(location: location, rule: rule, place: place)) }
             }
         }
     }
 
-    /// The first rule, in the user's order, that is for a request.
+    /// The first rule, in the user's order, that is for a request, and the first of its locations that matches.
     func first(_ opening: ExchangeOpening) -> Match? {
-        var best: Match?
+        var best: Entry?
         byHost.forEach(opening.url.host) { entries in
-            for entry in entries where entry.rule < best?.rule ?? .max && matches(entry, opening) {
-                best = Match(rule: entry.rule, location: entry.location)
+            for entry in entries {
+                if let best, (entry.rule, entry.place) >= (best.rule, best.place) { continue }
+                if matches(entry, opening) { best = entry }
             }
         }
-        return best
+        return best.map { Match(rule: $0.rule, location: $0.location) }
     }
 
     /// All rules that are for a request, in the user's order.

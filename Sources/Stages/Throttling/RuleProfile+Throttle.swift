@@ -1,3 +1,5 @@
+import ExchangeCore
+
 extension RuleProfile {
     /// Switches the throttle on or off, for exchanges that are under way too: at their next bytes.
     ///
@@ -19,7 +21,17 @@ extension RuleProfile {
         throttle.replace(before)
     }
 
-    private var throttle: Throttle? {
-        compiled.lazy.compactMap { $0.stage as? Throttle }.first
+    /// Lets the shares of the block list go on counting requests where those of a profile before this one stand, rules of
+    /// the same name alike.
+    ///
+    /// To be called before this profile is in force, so that no request is counted from 1 again.
+    public func goOnCounting(from old: RuleProfile) {
+        if let before: BlockList = old.stage() { (stage() as BlockList?)?.goOnCounting(from: before) }
+    }
+
+    private var throttle: Throttle? { stage() }
+
+    private func stage<Tool: Stage>() -> Tool? {
+        compiled.lazy.compactMap { $0.stage as? Tool }.first
     }
 }

@@ -37,6 +37,10 @@ public struct BlockCookies: Stage {
             return .forward
         }
 
+        func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {
+            _ = responseHead(&head, &exchange)
+        }
+
         func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
             let cookies = head.fields.values(of: .setCookie)
             if head.fields.removeAll(.setCookie) > 0 {

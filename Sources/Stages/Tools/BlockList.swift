@@ -30,6 +30,19 @@ public struct BlockList: Stage {
         return RefusingHandler(rules[match.rule].refusal, rule: rules[match.rule].heading.name, reason: reason(match))
     }
 
+    /// Goes on with the counts of a list whose place it takes: each rule with those of the one that has its name.
+    func goOnCounting(from other: BlockList) {
+        var counters: [String: [RequestCounter]] = [:]
+        for rule in other.rules.reversed() {
+            if let share = rule.share { counters[rule.heading.name, default: []].append(share.counter) }
+        }
+        for rule in rules {
+            if let share = rule.share, let counter = counters[rule.heading.name]?.popLast() {
+                share.counter.goOn(from: counter)
+            }
+        }
+    }
+
     private func reason(_ match: RuleIndex.Match) -> String {
         "the block list has \(match.location?.description ?? "everything")"
     }
@@ -61,7 +74,7 @@ struct BlockShare: Sendable {
     let percent: Double
     let seed: UInt64
     private let draws: SeededDraw
-    private let counter = RequestCounter()
+    fileprivate let counter = RequestCounter()
 
     init(percent: Double, seed: UInt64, rule: String) {
         self.percent = percent
@@ -126,7 +139,8 @@ extension BlockList: RuleTool {
             GrammarKey(
                 "seed",
                 .number(0...9_007_199_254_740_992, unit: ""),
-                "Makes the draws the same in every run: the n-th request for a URL always fares alike.",
+                "Makes the draws of a named rule the same in every run: the n-th request for a URL always fares alike, "
+                    + "whatever the port on this machine.",
                 example: "seed: 42",
                 fallback: "another one in each run"
             ),
@@ -149,6 +163,7 @@ extension BlockList: RuleTool {
         heading.action = refusal.action
         var share: BlockShare?
         if let percent, percent < 100 {
+            if seed == seed?.rounded() { reader.lintUnnamedSeed(fields) }
             let seed = seed.map { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
             share = BlockShare(percent: percent, seed: seed, rule: heading.name)
             heading.isConditional = true

@@ -1,11 +1,39 @@
 import ExchangeCore
 import HTTPModel
 
-/// Looks for the file that answers a request, and makes the answer.
-struct FileLookUp: BlockingWork {
+/// Looks for the file that answers a request, rule by rule, and makes the answer.
+struct FileLookUps: BlockingWork {
+    let candidates: [MapLocal.Candidate]
+    let head: RequestHead
+    let url: RequestURL
+
+    func run() -> WorkOutcome {
+        var trace: [TraceEntry] = []
+        for (number, candidate) in candidates.enumerated() {
+            let isLast = number == candidates.count - 1
+            let lookUp = FileLookUp(
+                rule: candidate.rule,
+                remainder: candidate.remainder,
+                isLast: isLast,
+                head: head,
+                url: url
+            )
+            let outcome = lookUp.run()
+            trace += outcome.trace
+            if case .forward = outcome.verdict, !isLast { continue }
+            return WorkOutcome(outcome.verdict, trace: trace)
+        }
+        return WorkOutcome(.forward, trace: trace)
+    }
+}
+
+/// Looks for the file of one rule.
+private struct FileLookUp {
     let rule: MapLocal.Rule
     /// What is looked up in a directory: the part of the path that the location leaves over.
     let remainder: String
+    /// Whether no other rule is asked after it.
+    let isLast: Bool
     let head: RequestHead
     let url: RequestURL
 
@@ -135,7 +163,9 @@ struct FileLookUp: BlockingWork {
     private func outcome(of miss: Miss) -> WorkOutcome {
         let looked = "looked for \(miss.place): \(miss.reason)"
         switch rule.onMiss {
-        case .pass: return WorkOutcome(.forward, trace: [note("\(looked); the request went on to the server")])
+        case .pass, .next:
+            let next = isLast ? "the request went on to the server" : "the next rule was asked"
+            return WorkOutcome(.forward, trace: [note("\(looked); \(next)")])
         case .notFound:
             let answer = explanation(404, "There is no such file", "There is no file for \(url) in \(rule.name).")
             return WorkOutcome(.respond(answer), trace: [fired("\(looked); answered 404")])

@@ -34,21 +34,39 @@ public struct MapLocal: Stage {
     /// A handler that looks for a file, where a rule matches.
     public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard !opening.isTunnel, let match = index.first(opening) else { return nil }
-        let remainder = match.location?.remainder(of: opening.url.path) ?? String(opening.url.path.dropFirst())
-        return Handler(rule: rules[match.rule], remainder: remainder)
+        var candidates = [Candidate(rules[match.rule], match.location, opening.url)]
+        if rules[match.rule].onMiss == .next {
+            for position in index.all(opening) where position > match.rule {
+                let rule = rules[position]
+                let location = rule.heading.scope.locations?.first { $0.matches(opening.url) }
+                candidates.append(Candidate(rule, location, opening.url))
+                if rule.onMiss != .next { break }
+            }
+        }
+        return Handler(candidates)
+    }
+
+    /// A rule that may have a file for a request.
+    struct Candidate: Sendable {
+        let rule: Rule
+        /// What is looked up in a directory: the part of the path that the location leaves over.
+        let remainder: String
+
+        init(_ rule: Rule, _ location: Location?, _ url: RequestURL) {
+            self.rule = rule
+            remainder = location?.remainder(of: url.path) ?? String(url.path.dropFirst())
+        }
     }
 
     private final class Handler: StageHandler {
-        private let rule: Rule
-        private let remainder: String
+        private let candidates: [Candidate]
 
-        init(rule: Rule, remainder: String) {
-            self.rule = rule
-            self.remainder = remainder
+        init(_ candidates: [Candidate]) {
+            self.candidates = candidates
         }
 
         func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
-            .perform(FileLookUp(rule: rule, remainder: remainder, head: head, url: exchange.url))
+            .perform(FileLookUps(candidates: candidates, head: head, url: exchange.url))
         }
     }
 }
@@ -57,12 +75,16 @@ public struct MapLocal: Stage {
 enum MissPolicy: Sendable {
     /// The server is asked, as without the rule.
     case pass
+    /// The next rule that matches looks for one; where there is none, the server is asked.
+    case next
     /// The client gets a 404.
     case notFound
     /// The client gets a 502 that says what was looked for.
     case error
 
-    static let choices: [(String, MissPolicy)] = [("pass", .pass), ("404", .notFound), ("error", .error)]
+    static let choices: [(String, MissPolicy)] = [
+        ("pass", .pass), ("next", .next), ("404", .notFound), ("error", .error),
+    ]
 }
 
 extension MapLocal: RuleTool {
@@ -86,7 +108,8 @@ extension MapLocal: RuleTool {
             GrammarKey(
                 "on-miss",
                 .choice(MissPolicy.choices.map(\.0)),
-                "What is done where there is no file: ask the server, answer 404, or answer 502 with an explanation.",
+                "What is done where there is no file: ask the server, whatever rules come after (pass); have the next rule "
+                    + "that matches look for one (next); answer 404, or 502 with an explanation (error).",
                 example: "on-miss: 404",
                 fallback: "pass"
             ),
@@ -130,6 +153,8 @@ extension MapLocal: RuleTool {
         var heading = heading
         heading.action = "answer from \(name)"
         lint(path, name, heading, at: node, &reader)
+        let onMiss = fields["on-miss"].flatMap { reader.choice($0, "on-miss", MissPolicy.choices) } ?? .pass
+        heading.isConditional = onMiss == .next
         let index = fields["index"].flatMap { reader.text($0, "index") } ?? "index.html"
         if let node = fields["index"], index.isEmpty || index.utf8.contains(UInt8(ascii: "/")) || index.hasPrefix("..")
         {
@@ -139,11 +164,12 @@ extension MapLocal: RuleTool {
         if let status, let node = fields["status"], status != status.rounded() {
             reader.error("status must be a whole number", at: node)
         }
+        if status == 205, let node = fields["status"] { reader.lint(ResponseHead.resetContentLint, at: node) }
         return Rule(
             heading: heading,
             path: path,
             name: name,
-            onMiss: fields["on-miss"].flatMap { reader.choice($0, "on-miss", MissPolicy.choices) } ?? .pass,
+            onMiss: onMiss,
             isCaseSensitive: fields["case-sensitive"].flatMap { reader.flag($0, "case-sensitive") } ?? true,
             index: index,
             status: status.map { Int($0) },

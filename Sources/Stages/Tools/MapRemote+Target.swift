@@ -24,8 +24,9 @@ struct RemoteTarget: Sendable {
         let (front, path) = RemoteTarget.split(text)
         hasPath = path.hasPrefix("/")
         hasQuery = path.contains("?")
-        guard RemoteTarget.hasCaptures(text) else {
-            form = .fixed(try RemoteParts(text))
+        let template = CaptureTemplate(text)
+        guard template.hasCaptures else {
+            form = .fixed(try RemoteParts(template.filled([])))
             highestCapture = 0
             appendsRemainder = true
             return
@@ -33,7 +34,6 @@ struct RemoteTarget: Sendable {
         if let scheme = RemoteParts.scheme(of: front), !RemoteTarget.hasCaptures(scheme) {
             _ = try RemoteParts.scheme(scheme)
         }
-        let template = CaptureTemplate(text)
         form = .text(template)
         highestCapture = template.highestCapture
         appendsRemainder = !RemoteTarget.hasCaptures(path.prefix { $0 != "?" })
@@ -44,18 +44,18 @@ struct RemoteTarget: Sendable {
         let fields = fields.filter { !$0.value.isEmpty }
         hasPath = fields[.path] != nil
         hasQuery = fields[.query] != nil
-        guard fields.values.contains(where: RemoteTarget.hasCaptures) else {
-            form = .fixed(try RemoteParts(fields))
+        let templates = fields.mapValues { CaptureTemplate($0) }
+        // What has nothing to be filled in can be checked now.
+        let fixed = try RemoteParts(templates.filter { !$0.value.hasCaptures }.mapValues { $0.filled([]) })
+        guard templates.values.contains(where: \.hasCaptures) else {
+            form = .fixed(fixed)
             highestCapture = 0
             appendsRemainder = true
             return
         }
-        let templates = fields.mapValues { CaptureTemplate($0) }
         form = .fields(templates)
         highestCapture = templates.values.map(\.highestCapture).max() ?? 0
-        appendsRemainder = !RemoteTarget.hasCaptures(fields[.path] ?? "")
-        // What has nothing to be filled in can be checked now.
-        _ = try RemoteParts(fields.filter { !RemoteTarget.hasCaptures($0.value) })
+        appendsRemainder = templates[.path]?.hasCaptures != true
     }
 
     /// The target with what was found filled in.
@@ -75,16 +75,17 @@ struct RemoteTarget: Sendable {
         return (text[..<start], rest[start...])
     }
 
-    /// Whether there is a `$` with a digit behind it; a lone `$` is no more than that, as in `/$metadata`.
-    private static func hasCaptures(_ text: some StringProtocol) -> Bool {
-        zip(text.utf8, text.utf8.dropFirst()).contains { $0 == UInt8(ascii: "$") && $1 &- 0x30 < 10 }
-    }
+    private static func hasCaptures(_ text: some StringProtocol) -> Bool { CaptureTemplate(String(text)).hasCaptures }
 }
 
-/// A text in which `$1` to `$9` stand for what was found, and `$$` for a dollar sign.
+/// A text in which `$1` to `$9` stand for what was found, and `$$` for a dollar sign; a lone `$` is one too, as in
+/// `/$metadata`.
 private struct CaptureTemplate: Sendable {
     /// What stands between the captures; a number before each but the first says which one.
     private var pieces: [(capture: Int, text: String)] = [(0, "")]
+
+    /// Whether there is anything to fill in.
+    var hasCaptures: Bool { pieces.count > 1 }
 
     var highestCapture: Int { pieces.map(\.capture).max() ?? 0 }
 

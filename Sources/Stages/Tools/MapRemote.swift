@@ -152,7 +152,7 @@ private final class RemoteHandler: StageHandler {
         _ head: inout RequestHead,
         _ exchange: inout StageExchange
     ) throws(RemoteParts.Problem) {
-        let target = try self.target(parts, match, head.target, exchange.url)
+        let target = try self.target(parts, match, head.targetBytes, exchange.url)
         var destination = exchange.destination
         parts.place(&destination)
         var changes: [String] = []
@@ -160,38 +160,49 @@ private final class RemoteHandler: StageHandler {
             changes.append(change)
         }
         exchange.destination = destination
-        if target != head.target { head.target = target }
+        if !target.elementsEqual(head.targetBytes) { head.setTarget(target) }
+        let text = String(fieldBytes: target)
         let url = RequestURL(
             scheme: destination.scheme,
             host: destination.host,
             port: destination.port,
-            path: target == "*" ? "*" : "/"
+            path: text == "*" ? "*" : "/"
         )
-        let sent = target == "*" ? "\(url)" : "\(url)".dropLast() + target
+        let sent = text == "*" ? "\(url)" : "\(url)".dropLast() + text
         changes.insert("sent to \(sent) in place of \(exchange.url)", at: 0)
         exchange.fired(rule: rule.heading.name, changes.joined(separator: "; "))
     }
 
-    /// The request target as it is to be: path and query.
+    /// The bytes of the request target as it is to be: path and query.
     private func target(
         _ parts: RemoteParts,
         _ match: MapRemote.Match,
-        _ current: String,
+        _ current: ByteBufferView,
         _ original: RequestURL
-    ) throws(RemoteParts.Problem) -> String {
-        guard current != "*", parts.path != nil || parts.query != nil else { return current }
-        var url = RequestURL(scheme: "", host: "", port: 0, path: "")
-        url.setPathAndQuery(current)
-        if var path = parts.path {
-            let remainder = rule.keepsPrefix ? String(original.path.dropFirst()) : match.remainder ?? ""
-            if rule.target.appendsRemainder, !remainder.isEmpty {
-                path += (path.hasSuffix("/") ? "" : "/") + remainder
-            }
-            url.path = path
+    ) throws(RemoteParts.Problem) -> [UInt8] {
+        var target = Array(current)
+        guard target != Array("*".utf8), parts.path != nil || parts.query != nil else { return target }
+        // What the URL was read as: so are what its stars and groups stand for, and what is left of its path.
+        let encoding = FieldEncoding(target)
+        let mark = UInt8(ascii: "?")
+        let end = target.firstIndex(of: mark) ?? target.endIndex
+        if let query = parts.query {
+            var bytes = [mark]
+            encoding.append(query.utf8, to: &bytes)
+            target.replaceSubrange(end..., with: bytes)
         }
-        if let query = parts.query { url.query = query }
-        try RemoteParts.check(url.pathAndQuery)
-        return url.pathAndQuery
+        if let path = parts.path {
+            let remainder = rule.keepsPrefix ? String(original.path.dropFirst()) : match.remainder ?? ""
+            var bytes: [UInt8] = []
+            encoding.append(path.utf8, to: &bytes)
+            if rule.target.appendsRemainder, !remainder.isEmpty {
+                if bytes.last != UInt8(ascii: "/") { bytes.append(UInt8(ascii: "/")) }
+                encoding.append(remainder.utf8, to: &bytes)
+            }
+            target.replaceSubrange(..<end, with: bytes)
+        }
+        try RemoteParts.check(String(fieldBytes: target))
+        return target
     }
 
     /// Makes `Host` say where the request goes, unless it is to stay; returns what was done.

@@ -36,7 +36,7 @@ public struct Mirror: Stage {
 }
 
 /// Saves one response.
-private final class MirrorHandler: StageHandler {
+final class MirrorHandler: StageHandler {
     private let rule: Mirror.Rule
     private var file: MirrorFile?
 
@@ -47,7 +47,11 @@ private final class MirrorHandler: StageHandler {
     var responseDemand: BodyDemand { file == nil ? .none : .observe }
 
     func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-        guard !exchange.isAnswered, (200..<300).contains(head.status), head.status != 206 else { return .forward }
+        guard (200..<300).contains(head.status), head.status != 206 else { return .forward }
+        if exchange.isAnswered {
+            exchange.note("\(rule.heading.name): \(MirrorHandler.isNoServers)")
+            return .forward
+        }
         let names = MirrorNames(exchange.url)
         let place =
             rule.name + (rule.name.hasSuffix("/") ? "" : "/")
@@ -58,6 +62,9 @@ private final class MirrorHandler: StageHandler {
         self.file = file
         return .perform(Opening(file: file, rule: rule.heading.name, place: place, remark: remark))
     }
+
+    /// Why the answer of another tool is left alone.
+    static let isNoServers = "not saved, since the answer is no server's"
 
     func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
         guard let file, !file.isOver else { return .forward }
@@ -161,7 +168,9 @@ extension Mirror: RuleTool {
     static let grammar = ToolGrammar(
         .mirror,
         noun: "a mirror rule",
-        summary: "Saves the bodies of successful responses to GET as files, by host and path.",
+        summary:
+            "Saves the bodies of servers' successful responses to GET as files, by host and path; not what map-local "
+            + "answers.",
         scope: .only,
         selection: .first,
         keys: [

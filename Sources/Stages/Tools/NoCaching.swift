@@ -41,6 +41,11 @@ public struct NoCaching: Stage {
             return .forward
         }
 
+        /// An interim response is never kept, so it need not say so.
+        func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {
+            edit(&head.fields, removing: ["Last-Modified", "ETag"], setting: [], "response \(head.status)", &exchange)
+        }
+
         func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
             edit(
                 &head.fields,

@@ -63,6 +63,8 @@ private final class RewritingHandler: StageHandler {
                         url.query = parameters.query
                         return "query: \(change)"
                     }
+                case .cookie(let edit):
+                    return try edit.apply(toRequest: &head.fields).map { "request cookie: \($0)" }
                 case .place(let edit): return try edited(&place, &head, &exchange) { try edit.apply(to: &$0) }
                 case .status, .body: return nil
                 }
@@ -79,6 +81,7 @@ private final class RewritingHandler: StageHandler {
             apply(rule, &exchange) { _ in
                 switch rule.edit {
                 case .header(let edit): try edit.apply(to: &head.fields).map { "response header: \($0)" }
+                case .cookie(let edit): try edit.apply(toResponse: &head.fields).map { "response cookie: \($0)" }
                 case .status(let edit): try edit.apply(to: &head)
                 case .query, .place, .body: nil
                 }

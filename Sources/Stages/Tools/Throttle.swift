@@ -74,7 +74,8 @@ extension Throttle: RuleTool {
             GrammarKey(
                 "preset",
                 .text,
-                "Conditions by name: one of 'sluice throttle list', or your own under 'presets'; other keys override it.",
+                "Conditions by name: one of 'sluice throttle list', or your own under 'presets'; other keys override it. "
+                    + "'offline' fails every request, also one that map-local would answer.",
                 example: "preset: 3g",
                 fallback: "a perfect network"
             )
@@ -82,12 +83,13 @@ extension Throttle: RuleTool {
             GrammarKey(
                 "seed",
                 .number(0...9_007_199_254_740_992, unit: ""),
-                "What chance begins with: the same requests fail, and the same seconds are unstable, in every run.",
+                "What chance begins with: under a rule of the same name the same requests fail, whatever the port on this "
+                    + "machine, and the same seconds are unstable, in every run.",
                 example: "seed: 42",
                 fallback: "another one in every run"
             )
         ],
-        example: "throttle: { preset: 3g, only: [\"api.example.com\"], reliability: 99, seed: 42 }"
+        example: "throttle: { name: mobile, preset: 3g, only: [\"api.example.com\"], reliability: 99, seed: 42 }"
     )
 
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
@@ -104,6 +106,8 @@ extension Throttle: RuleTool {
             reader.lint("the rule slows nothing down; it has neither a preset nor a limit", at: fields.node)
         } else if let node = fields["seed"], !conditions.isRandom {
             reader.lint("nothing is left to chance, so 'seed' does nothing", at: node)
+        } else if seed != nil {
+            reader.lintUnnamedSeed(fields)
         }
         heading.action = (name.isEmpty ? "" : "\(name): ") + conditions.text
         return Rule(heading: heading, conditions: conditions, seed: seed)

@@ -221,13 +221,24 @@ struct HoldEditTests {
         )
     }
 
-    @Test("--form refuses a form whose other fields it would change")
-    func latinForm() throws {
-        let message = try Held.request(
-            fields: [("Content-Type", "application/x-www-form-urlencoded")],
-            body: ByteBuffer(bytes: [0x61, 0x3D, 0xE9])
-        )
-        #expect(failure { try edited(message) { $0.form = [.init("b", "1")] } }?.message.contains("UTF-8") == true)
+    @Test("--form, --query and --path leave the bytes of what they do not set, UTF-8 or not")
+    func otherBytes() throws {
+        let bytes = Array("a=".utf8) + [0xE9] + Array("&b=1".utf8)
+        guard case .request(var head, _, let place) = try Held.form("") else { return }
+        head.setTarget(Array("/".utf8) + [0xE8] + Array("?".utf8) + bytes)
+        let message = try edited(.request(head, body: ByteBuffer(bytes: bytes), destination: place)) {
+            $0.form = [.init("b", "2")]
+            $0.query = [.init("b", "2")]
+        }
+        let after = bytes.dropLast() + Array("2".utf8)
+        guard case .request(let sent, let body?, _) = message else { return }
+        #expect(Array(body.readableBytesView) == Array(after))
+        #expect(Array(sent.targetBytes) == Array("/".utf8) + [0xE8] + Array("?".utf8) + after)
+        let moved = try edited(message) {
+            $0.path = "/p"
+            $0.removeQuery = ["b"]
+        }
+        #expect(moved.requestHead.map { Array($0.targetBytes) } == Array("/p?a=".utf8) + [0xE9])
     }
 
     @Test("--form sets fields of a form, and makes an empty body one")

@@ -82,6 +82,17 @@ struct RunningTargetTests {
         }
     }
 
+    @Test("goes on counting the requests of a share when the profile is read again")
+    func counting() async throws {
+        let share = "block: [ { name: a, at: \"*/x\", share: 99.999999, seed: 1 } ]\n"
+        try await run("version: 1\n\(share)") { running in
+            #expect(try await running.get(origin, "/x").contains("(request 1 for it, seed 1)"))
+            try Data("version: 1\nname: other\n\(share)".utf8).write(to: URL(filePath: running.profile))
+            _ = try await running.ask(ControlRequest(.profileReload))
+            #expect(try await running.get(origin, "/x").contains("(request 2 for it, seed 1)"))
+        }
+    }
+
     @Test("tells its state, and reads its profile again when it is told to; a wrong one changes nothing")
     func reload() async throws {
         try await run("version: 1\nblock: { at: \"*/blocked\" }\n") { running in

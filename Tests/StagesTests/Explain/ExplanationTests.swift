@@ -46,6 +46,17 @@ struct ExplanationTests {
         )
     }
 
+    @Test("Of several locations that match, the one that decided is named: the first in the list")
+    func decidingLocation() throws {
+        let profile = try RuleProfile(
+            "version: 1\nmap-remote: { from: ['*.example/*', a.example/x/*], to: 'http://h/p/' }",
+            file: "p.yaml"
+        )
+        let text = try #require(RehearsedRequest("http://a.example/x/y")).explained(by: profile).explanation.text()
+        #expect(text.contains("       sent to http://h/p/x/y in place of http://a.example/x/y"), "\(text)")
+        #expect(text.hasSuffix("       by its location *.example/*\n"), "\(text)")
+    }
+
     @Test("Methods, exceptions, disabled rules and tools that are off")
     func others() throws {
         let request = "GET http://b.example/x"

@@ -17,6 +17,8 @@ struct ProfileLintTests {
             ("a.example:*", "a.example:80"),
             ("*", "b.example"),
             ("*.example", "*.b.example"),
+            ("http://a.example", "ws://a.example/x"),
+            ("https://a.example/*", "wss://a.example/x"),
         ]
     )
     func shadowed(wide: String, narrow: String) {
@@ -38,10 +40,76 @@ struct ProfileLintTests {
             ("a.example/v?", "a.example/v*"),
             ("a.example/[ab]", "a.example/[abc]"),
             ("a.example?x=1", "a.example?x=2"),
+            ("ws://a.example", "http://a.example/x"),
+            ("http://a.example", "wss://a.example/x"),
         ]
     )
     func notShadowed(first: String, second: String) {
         #expect(lints("block:\n  - { at: \"\(first)\" }\n  - { at: \"\(second)\" }").isEmpty, "\(first) \(second)")
+    }
+
+    @Test("A rule that leaves what it has no file for to the next one shadows nothing")
+    func nextRule() {
+        func rules(_ miss: String) -> String {
+            "map-local: [{ from: 'a.example/*', to: /, on-miss: \(miss) }, { from: 'a.example/*', to: / }]"
+        }
+        #expect(lints(rules("pass")).contains { $0.contains("never decides") })
+        #expect(lints(rules("next")).isEmpty)
+    }
+
+    @Test(
+        "What a rewrite or a draw does that is easily overlooked",
+        arguments: [
+            (
+                "remove: header, on: [request, response], name: Host",
+                "6:58 lint an HTTP/1.1 request without Host is refused by most servers (RFC 9112 §3.2)"
+            ),
+            (
+                "add: header, on: request, name: X, to: null",
+                "6:50 lint 'to' says nothing, so the value is empty; where that is meant, write \"\""
+            ),
+            (
+                "add: query, name: x, to: ~",
+                "6:36 lint 'to' says nothing, so the value is empty; where that is meant, write \"\""
+            ),
+            (
+                "modify: header, on: request, name: X, match: /v1/, to: a",
+                "6:56 lint /v1/ is a regular expression; the text is written \\/v1/"
+            ),
+            (
+                "modify: body, on: response, match: /old/, to: a",
+                "6:46 lint /old/ is a regular expression; the text is written \\/old/"
+            ),
+            (
+                "modify: status, match: 200, to: '205 Done'",
+                "6:43 lint a response with status 205 has no body (RFC 9110 §15.3.6); a client may take one for the "
+                    + "next response"
+            ),
+        ]
+    )
+    func overlooked(rule: String, issue: String) {
+        #expect(lints(rewriting("{ \(rule) }")) == [issue])
+    }
+
+    @Test(
+        "A value that is empty on purpose, an expression that is none of a path, and a response without Host are let be"
+    )
+    func meant() {
+        for rule in [
+            "add: header, on: request, name: X, to: \"\"", "modify: body, on: response, match: '/o.d/', to: a",
+            "remove: header, on: response, name: Host", "modify: status, to: '204'",
+        ] {
+            #expect(lints(rewriting("{ \(rule) }")).isEmpty, "\(rule)")
+        }
+    }
+
+    @Test("A seed without a name, whose draws go by the number of the rule")
+    func unnamedSeed() {
+        let issue = "lint the seed's draws depend on the rule's name; without one a rule put before it changes them"
+        #expect(lints("block: { at: a.example, share: 5, seed: 1 }") == ["2:41 \(issue)"])
+        #expect(lints("throttle: { reliability: 5, seed: 1 }") == ["2:35 \(issue)"])
+        #expect(lints("throttle: { name: a, reliability: 5, seed: 1 }").isEmpty)
+        #expect(lints("block: { name: a, at: a.example, share: 5, seed: 1 }").isEmpty)
     }
 
     @Test("Methods, exceptions and enabled count")

@@ -98,6 +98,6 @@ struct ThrottleProfileTests {
         #expect(
             problems("{ down: 9, quality: [1, 2] }").first?.contains("'stability' is 100") == true
         )
-        #expect(problems("{ preset: wifi-lossy, seed: 3 }").isEmpty)
+        #expect(problems("{ name: a, preset: wifi-lossy, seed: 3 }").isEmpty)
     }
 }

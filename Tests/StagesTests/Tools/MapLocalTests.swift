@@ -52,6 +52,49 @@ struct MapLocalTests {
         )
     }
 
+    @Test(
+        "With on-miss: next the rules that match are asked one after the other, as directories that lie over each other"
+    )
+    func next() throws {
+        let folder = TestFolder(["mine/a": "my a", "all/a": "a", "all/b": "b", "rest/c": "c"])
+        func play(_ path: String, _ miss: String) throws -> RehearsedExchange {
+            let rule = "from: 'http://a.example/*'"
+            let profile = try RuleProfile(
+                "version: 1\nmap-local: [{ name: mine, \(rule), to: mine/, on-miss: \(miss) }, { from: b.example, to: mine/ },"
+                    + " { name: all, \(rule), to: all/, on-miss: 404 }, { name: rest, \(rule), to: rest/ }]",
+                file: "\(folder.path)/p.yaml"
+            )
+            var rehearsal = Rehearsal(profile)
+            return rehearsal.play(try #require(RehearsedRequest("http://a.example/\(path)")), RehearsedResponse())
+        }
+        #expect(answer(try play("a", "next")) == "200 my a")
+        let second = try play("b", "next")
+        #expect(answer(second) == "200 b")
+        #expect(
+            second.trace.map(\.text) == [
+                "mine: looked for mine/b: there is no 'b'; the next rule was asked",
+                "answered from all/b (200, 1 bytes)",
+            ]
+        )
+        #expect(second.trace.map(\.rule) == [nil, "all"])
+        #expect(answer(try play("c", "next")).hasPrefix("404 ") == true)
+        #expect(answer(try play("b", "pass")) == "server")
+    }
+
+    @Test("With on-miss: next in the last rule that matches, the server is asked")
+    func nextOfNone() throws {
+        let exchange = try play(
+            TestFolder(["f/a": "a"]),
+            "from: a.example, to: f/, on-miss: next",
+            "http://a.example/b"
+        )
+        #expect(answer(exchange) == "server")
+        #expect(
+            exchange.trace.map(\.text)
+                == ["rule 1: looked for f/b: there is no 'b'; the request went on to the server"]
+        )
+    }
+
     @Test("A file answers every request that matches, whatever its method; methods can be chosen")
     func file() throws {
         let folder = TestFolder(["one.txt": "1"])
@@ -318,7 +361,10 @@ struct MapLocalTests {
         "What is wrong is said with its place",
         arguments: [
             ("{ from: a.example }", "2:12 a map-local rule needs 'to'"),
-            ("{ from: 'a.example/*', to: f, on-miss: 500 }", "2:51 on-miss must be pass or 404 or error, not '500'"),
+            (
+                "{ from: 'a.example/*', to: f, on-miss: 500 }",
+                "2:51 on-miss must be pass or next or 404 or error, not '500'"
+            ),
             ("{ from: 'a.example/*', to: f, index: a/b }", "2:49 index is the name of a file, without a directory"),
             ("{ from: 'a.example/*', to: f, status: 99 }", "2:50 status must be from 200 to 599, not 99"),
             ("{ from: 'a.example/*', to: f, status: 200.5 }", "2:50 status must be a whole number"),

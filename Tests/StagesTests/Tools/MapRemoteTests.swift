@@ -94,6 +94,10 @@ struct MapRemoteTests {
                 "http://a.example/by-id/u?key=7"
             ),
             ("{ from: 'a.example/*', to: '/$$1/$1' }", "http://a.example/u", "http://a.example/$1/u"),
+            ("{ from: 'a.example/*', to: '/$$1/' }", "http://a.example/u", "http://a.example/$1/u"),
+            ("{ from: 'a.example/*', to: '/$$metadata/' }", "http://a.example/u", "http://a.example/$metadata/u"),
+            ("{ from: 'a.example', to: { path: '/$$$$x' } }", "http://a.example/", "http://a.example/$$x"),
+            ("{ from: 'a.example', to: { path: '/$x', query: '$$y' } }", "http://a.example/", "http://a.example/$x?$y"),
             (
                 "{ from: '/^https:\\/\\/(\\w+)\\.example\\.com(\\/.*)/', to: 'http://localhost:3000/$1$2' }",
                 "https://api.example.com/v1?x=1", "http://localhost:3000/api/v1?x=1"
@@ -182,6 +186,21 @@ struct MapRemoteTests {
         #expect(try sent(rules, "http://a.example/") == "http://one.example/")
         #expect(try sent(rules, "http://a.example/not/x") == "http://two.example/not/x")
         #expect(try sent(rules, "http://b.example/") == "http://b.example/")
+    }
+
+    @Test("Of the locations of a rule that match, the first in its list says what is left over, whatever else there is")
+    func locations() throws {
+        let rules = [
+            ("{ from: ['http://*.example.com/*', 'http://a.example.com/x/*'], to: 'http://h/p/' }", "http://h/p/x/y"),
+            ("{ from: ['http://a.example.com/x/*', 'http://*.example.com/*'], to: 'http://h/p/' }", "http://h/p/y"),
+            ("{ from: ['*/x/*', 'http://*.example.com/*'], to: 'http://h/$1/$2' }", "http://h/a.example.com/y"),
+            ("{ from: ['http://*.example.com/*', '*/x/*'], to: 'http://h/$1/$2' }", "http://h/a/x/y"),
+        ]
+        for (rule, url) in rules {
+            for others in ["", ", { from: '/none/', to: 'http://none/' }"] {
+                #expect(try sent(rule + others, "http://a.example.com/x/y") == url, "\(rule)\(others)")
+            }
+        }
     }
 
     @Test("A tunnel that is not decrypted is mapped by host and port alone")

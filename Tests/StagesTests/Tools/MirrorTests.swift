@@ -284,6 +284,10 @@ struct MirrorTests {
         dialogue.finish()
         #expect(String(buffer: dialogue.responseBody) == "local")
         #expect(folder.files == ["f/x.html"])
+        #expect(dialogue.trace.last == "mirror: rule 1: not saved, since the answer is no server's")
+        var rehearsal = Rehearsal(profile)
+        let played = rehearsal.play(try #require(RehearsedRequest("http://a.example/x.html")), RehearsedResponse())
+        #expect(played.trace.last?.text == "rule 1: not saved, since the answer is no server's")
         try get(folder, "http://b.example/x.html", [], keys: ", only: c.example", MirrorTests.html)
         #expect(folder.files == ["f/x.html"])
     }

@@ -87,6 +87,35 @@ struct NoCachingTests {
         }
     }
 
+    @Test("Interim responses, too, lose cookies and validators")
+    func interim() throws {
+        let profile = try RuleProfile("version: 1\nno-caching: true\nblock-cookies: true", file: "p.yaml")
+        let dialogue = dialogue(profile, "http://example.com/")
+        var sent: [ResponseHead] = []
+        dialogue.onEffect = { effect, _ in
+            if case .sendInterim(let head) = effect { sent.append(head) }
+        }
+        dialogue.request()
+        _ = dialogue.takePending()
+        dialogue.ready()
+        _ = dialogue.takePending()
+        let hints = ResponseHead(
+            status: 103,
+            fields: [("Link", "</s.css>"), ("Set-Cookie", "a=1"), ("ETag", "x"), ("Last-Modified", "y")]
+        )
+        dialogue.tell { $0.interimReceived(hints, now: $1) }
+        _ = dialogue.takePending()
+        abandon(dialogue)
+        #expect(sent.map(\.fields.description) == ["Link: </s.css>"])
+        #expect(dialogue.messages.interimHeads.map { String(buffer: $0) }?.contains("Set-Cookie: a=1") == true)
+        #expect(
+            dialogue.trace.filter { $0.contains("response") } == [
+                "no-caching(rule 1): response 103: removed Last-Modified: y; removed ETag: x",
+                "block-cookies(rule 1): response: removed Set-Cookie: a",
+            ]
+        )
+    }
+
     @Test("Rewrite rules see what no-caching left")
     func order() throws {
         let exchange = try RewrittenExchange(
