@@ -89,10 +89,10 @@ public enum ProfileHelp {
                     [a-z]    one of these; [!a-z] one that is none of these
                     \\*       the character itself
 
-                Protocol and host compare without regard to case, path and query with it. http also means ws; https also
-                wss, and tunnels that are not decrypted, of which just host and port are known. Locations are matched
-                against the URL as the client sent it, whatever an earlier tool made of it. Quote a text that begins
-                with * in YAML.
+                Protocol and host compare without regard to case, path and query with it; a dot at the end of a host
+                changes nothing. http also means ws; https also wss, and tunnels that are not decrypted, of which just
+                host and port are known. Locations are matched against the URL as the client sent it, whatever an
+                earlier tool made of it. Quote a text that begins with * in YAML.
 
                     "*"                                every request
                     api.example.com                    every request to this host
