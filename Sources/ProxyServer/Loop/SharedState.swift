@@ -12,7 +12,7 @@ final class SharedState: Sendable {
     let serverTLS: TLSServerConfiguration
     let clientTLS: TLSClientConfiguration
     let resolver = Resolver()
-    let refusals = CertificateRefusals()
+    let refusals = Mutex(CertificateRefusals())
     let holds = HoldBoard()
     let ownAddresses = Mutex<[SocketAddress]>([])
     private let nextExchange: Atomic<Int64>
@@ -38,29 +38,5 @@ final class SharedState: Sendable {
 
     func isOwnAddress(_ address: SocketAddress) -> Bool {
         ownAddresses.withLock { $0.contains(address) }
-    }
-}
-
-/// Servers, by host and port, whose clients refused our certificate in this run.
-final class CertificateRefusals: Sendable {
-    private struct Server: Hashable {
-        let host: String
-        let port: Int
-    }
-
-    private let counts = Mutex<[Server: Int]>([:])
-    /// After this many refusals a server is passed through unread.
-    static let limit = 2
-
-    /// Counts a refusal; returns whether the server is passed through from now on for the first time.
-    func count(_ host: String, _ port: Int) -> Bool {
-        counts.withLock { counts in
-            counts[Server(host: host, port: port), default: 0] += 1
-            return counts[Server(host: host, port: port)] == CertificateRefusals.limit
-        }
-    }
-
-    func isRefused(_ host: String, _ port: Int) -> Bool {
-        counts.withLock { $0[Server(host: host, port: port), default: 0] >= CertificateRefusals.limit }
     }
 }
