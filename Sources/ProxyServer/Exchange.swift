@@ -111,8 +111,8 @@ final class Exchange {
         machine.note(text)
     }
 
-    func tunnelIsRead(_ note: String) {
-        machine.tunnelIsRead(note, now: now)
+    func tunnelIsRead() {
+        machine.tunnelIsRead(now: now)
         run()
     }
 

@@ -24,7 +24,7 @@ public struct ProxyConfiguration: Sendable {
     public var legacyHosts: Set<String> = []
     /// Receives TLS secrets in the NSS key log form (`SSLKEYLOGFILE`).
     public var keyLog: (@Sendable (String) -> Void)?
-    /// Whether a host whose client refused our certificate twice is passed through unread from then on.
+    /// Whether a client that refused our certificate for a host twice is passed through unread there for a while.
     public var tunnelsRefusingHosts = true
     /// On which legs HTTP/2 is spoken.
     public var http2: HTTP2Legs = [.client, .upstream]
@@ -62,7 +62,7 @@ public struct ProxyConfiguration: Sendable {
         public var connect = TimeAmount.seconds(15)
         /// For the next byte of an exchange that waits for its server or its client.
         public var idle = TimeAmount.seconds(600)
-        /// For the rest of a request head that has begun.
+        /// For a request head, or a TLS handshake of a client, from its first byte on.
         public var requestHead = TimeAmount.seconds(60)
         /// For the next request on a client's connection.
         public var keepAlive = TimeAmount.seconds(300)

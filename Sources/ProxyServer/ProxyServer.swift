@@ -13,7 +13,7 @@ public final class ProxyServer: Sendable {
     /// The messages that wait for a decision.
     public var holds: HoldBoard { shared.holds }
 
-    private let shared: SharedState
+    let shared: SharedState
     private let group: MultiThreadedEventLoopGroup
     private let loops: [NIOLoopBound<LoopContext>]
     private let listener: any Channel

@@ -175,6 +175,8 @@ public final class RunningProxy: Sendable {
             recordingProblem: { [recordingProblem] in recordingProblem.words.withLock { $0 } },
             rules: rules,
             holds: holds,
+            decryptAgain: { [server] in server.decryptAgain($0, port: $1) },
+            undecryptedHosts: { [server] in server.undecryptedHosts },
             onProfileFiles: { [weak self] in await self?.watchProfile() }
         )
     }
@@ -293,8 +295,8 @@ public final class RunningProxy: Sendable {
         // A file that cannot be used must be known now, not at the first server.
         if !settings.upstreamAuthorities.isEmpty { try configuration.trust.loadExtraFiles() }
         configuration.skipsVerification = settings.skipsVerification
-        configuration.insecureHosts = Set(settings.insecureHosts.map { $0.lowercased() })
-        configuration.legacyHosts = Set(settings.legacyHosts.map { $0.lowercased() })
+        configuration.insecureHosts = hosts(settings.insecureHosts)
+        configuration.legacyHosts = hosts(settings.legacyHosts)
         configuration.tunnelsRefusingHosts = settings.tunnelsRefusingHosts
         configuration.http2 = settings.http2
         configuration.timeouts = settings.timeouts
@@ -305,6 +307,11 @@ public final class RunningProxy: Sendable {
             configuration.keyLog = { file.append($0) }
         }
         return configuration
+    }
+
+    /// Hosts as URLs have them.
+    private static func hosts(_ names: [String]) -> Set<String> {
+        Set(names.map { RequestURL.splitAuthority($0)?.host ?? $0.lowercased() })
     }
 
     /// Loads a profile; its errors keep the form that editors look for.

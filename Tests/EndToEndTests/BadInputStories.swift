@@ -145,6 +145,94 @@ extension EndToEnd {
             #expect(try await sluice.get(base + "/after") == "ok")
         }
 
+        private static let malformed = [
+            "GET\t/secret\tHTTP/1.1\r\nHost: localhost\r\n\r\n", "GET /secret http/1.1\r\nHost: localhost\r\n\r\n",
+            "GE:T /secret HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET /secret\r\n\r\n", "\u{1}\u{2}\u{3}\r\n\r\n",
+            "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        ]
+
+        @Test(
+            "What is malformed is refused over TLS too, and never reaches the server past a rule",
+            arguments: malformed
+        )
+        func malformedOverTLS(text: String) async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")
+            let relay = try await TLSRelay(origin)
+            let sluice = try await SluiceProcess(
+                ["--upstream-ca", try await TestAuthority.shared.root],
+                profile: "version: 1\nblock: [ { at: \"*/secret\", action: 403 } ]\n"
+            )
+            let outcome = try await sluice.secureClient(to: relay.port, sending: Array(text.utf8))
+            let status = text.hasPrefix("PRI") ? 505 : 400
+            #expect(
+                latin1(outcome.output).hasPrefix("HTTP/1.1 \(status) "),
+                "\(latin1(outcome.output))\(outcome.errors)"
+            )
+            let record = try await sluice.exchange("it is recorded") { $0.kind == .malformed }.record
+            #expect(record.status == status)
+            #expect(record.url.authority == "localhost:\(relay.port)")
+            #expect(origin.connectionCount == 0)
+        }
+
+        @Test("Where h2 was agreed on, what is no HTTP/2 is answered by GOAWAY, and never reaches the server")
+        func noHTTP2() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")
+            let relay = try await TLSRelay(origin)
+            let sluice = try await SluiceProcess(["--upstream-ca", try await TestAuthority.shared.root])
+            let request = Array("GET /secret HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+            let outcome = try await sluice.secureClient(to: relay.port, protocols: "h2", sending: request)
+            #expect(latin1(outcome.output).contains("did not begin with the preface"), "\(outcome.output)")
+            let record = try await sluice.exchange("it is recorded") { $0.kind == .malformed }.record
+            #expect(record.failure?.message.contains("preface") == true)
+            #expect(origin.connectionCount == 0)
+        }
+
+        @Test("The root's dot at the end of a host gets it past no rule; what is sent on stays as it came")
+        func rootDot() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let relay = try await TLSRelay(origin)
+            let root = try await TestAuthority.shared.root
+            let sluice = try await SluiceProcess(
+                ["--upstream-ca", root],
+                profile: """
+                    version: 1
+                    intercept: { except: [ "localhost:\(relay.port)" ] }
+                    block: [ { at: "localhost./secret", action: 403 } ]
+                    dns-spoofing: [ { host: localhost, address: 127.0.0.1 } ]
+                    """
+            )
+            let base = "http://localhost.:\(origin.port)"
+            #expect(try await sluice.get("-w", "%{http_code}", base + "/secret").hasSuffix("403"))
+            #expect(try await sluice.get(base + "/open") == "ok")
+            #expect(origin.heads.count == 1)
+            #expect(origin.heads.first?.contains("Host: localhost.:\(origin.port)\r\n") == true, "\(origin.heads)")
+            let record = try await sluice.exchange(path: "/open").record
+            #expect(record.url.host == "localhost")
+            // The server's own certificate is seen, so nothing was decrypted.
+            let outcome = try await sluice.curl(["--cacert", root, "https://localhost.:\(relay.port)/tunnel"])
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let tunnel = try await sluice.exchange("the tunnel") { $0.kind == .tunnel }.record
+            #expect(tunnel.flags.contains(.notIntercepted))
+            #expect(tunnel.url.host == "localhost")
+        }
+
+        @Test("A host with the root's dot is decrypted with a certificate and a server name without it")
+        func rootDotDecrypted() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let relay = try await TLSRelay(origin)
+            let sluice = try await SluiceProcess(
+                ["--upstream-ca", try await TestAuthority.shared.root],
+                profile: "version: 1\ndns-spoofing: [ { host: localhost, address: 127.0.0.1 } ]\n"
+            )
+            #expect(try await sluice.get("https://localhost.:\(relay.port)/a") == "ok")
+            #expect(relay.handshakes.last?.hasPrefix("localhost ") == true, "\(relay.handshakes)")
+            #expect(
+                origin.heads.first?.lowercased().contains("host: localhost.:\(relay.port)\r\n") == true,
+                "\(origin.heads)"
+            )
+            #expect(try await sluice.exchange(path: "/a").record.url.host == "localhost")
+        }
+
         @Test("A body whose chunks are malformed fails the exchange; the server gets no end of it")
         func badChunks() async throws {
             let origin = try Origin { origin, socket in
@@ -170,7 +258,8 @@ extension EndToEnd {
             "Targets that lead nowhere are answered 400",
             arguments: [
                 "CONNECT nohost HTTP/1.1\r\nHost: x", "CONNECT :443 HTTP/1.1\r\nHost: x",
-                "CONNECT x:99999 HTTP/1.1\r\nHost: x",
+                "CONNECT x:99999 HTTP/1.1\r\nHost: x", "CONNECT ..:80 HTTP/1.1\r\nHost: x",
+                "GET http://a..b/ HTTP/1.1\r\nHost: x", "GET / HTTP/1.1\r\nHost: ..",
                 "GET ftp://x/ HTTP/1.1\r\nHost: x", "GET http:// HTTP/1.1\r\nHost: x", "GET / HTTP/1.1",
                 "GET http://x:port/ HTTP/1.1\r\nHost: x", "GET http://[::1/ HTTP/1.1\r\nHost: x",
             ]

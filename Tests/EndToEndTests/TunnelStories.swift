@@ -137,22 +137,40 @@ extension EndToEnd {
             #expect(exchange.record.sizes.responseBody == 30)
         }
 
-        @Test("A client that speaks late, but first, is read all the same")
+        @Test("A client that speaks late, but first, is read all the same, and is one exchange")
         func lateClient() async throws {
             let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             let sluice = try await SluiceProcess()
             let client = try await blocking { try sluice.tunnel(to: origin.port) }
-            try await eventually("the server was taken to speak first") {
-                try sluice.records().contains { $0.kind == .tunnel && $0.upstreamConnection != nil }
-            }
+            try await eventually("the server was taken to speak first") { origin.connectionCount == 1 }
             let head = try await blocking {
                 try client.send("GET /late HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
                 return try client.readHead()
             }
             #expect(head.hasPrefix("HTTP/1.1 200 OK"))
             #expect(try await sluice.exchange(path: "/late").record.kind == .http)
-            let tunnel = try await sluice.exchange("the tunnel") { $0.kind == .tunnel && $0.state == .complete }
-            #expect(tunnel.messages.trace.contains { $0.text.contains("spoke first after all") })
+            #expect(try sluice.records().map(\.url.path) == ["/late"])
+        }
+
+        @Test("So is one inside TLS that agreed on nothing by ALPN")
+        func lateInsideTLS() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            let relay = try await TLSRelay(origin)
+            let sluice = try await SluiceProcess(
+                ["--upstream-ca", try await TestAuthority.shared.root],
+                profile: "version: 1\nblock: [ { at: \"*/secret\", action: 403 } ]\n"
+            )
+            let client = try Peers.start(
+                "late_hello.py",
+                HTTP2Client.arguments(sluice, relay.port) + ["--asks", "/secret"]
+            )
+            try await eventually("the server was taken to speak first") { relay.handshakes.count == 1 }
+            client.signal(SIGUSR1)
+            let outcome = try await client.outcome(within: 120)
+            #expect(outcome.text.contains("HTTP/1.1 403"), "\(outcome.text)\(outcome.errors)")
+            #expect(try await sluice.exchange(path: "/secret").record.state == .blocked)
+            #expect(try sluice.records().count == 1)
+            #expect(origin.heads.isEmpty)
         }
 
         @Test("Bytes of a protocol that is not HTTP pass through unchanged", arguments: [1, 100_000])
@@ -238,13 +256,16 @@ extension EndToEnd {
             #expect(exchange.record.failure?.code == .connect)
         }
 
-        @Test("A client that refuses our certificate twice gets through unread the third time, and this is said once")
+        @Test(
+            "A client that refuses our certificate twice gets a tunnel, which says why, until it is decrypted on demand"
+        )
         func refusedTwice() async throws {
             let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             let relay = try await TLSRelay(origin)
-            let sluice = try await SluiceProcess()
             let root = try await TestAuthority.shared.root
-            let url = "https://localhost:\(relay.port)/"
+            let sluice = try await SluiceProcess(["--upstream-ca", root])
+            let place = "localhost:\(relay.port)"
+            let url = "https://\(place)/"
             for attempt in 1...2 {
                 #expect(try await sluice.curl(["--cacert", root, url]).status == 60)
                 try await eventually("refusal \(attempt) is recorded") {
@@ -253,11 +274,25 @@ extension EndToEnd {
             }
             #expect(try await sluice.get("--cacert", root, url) == "ok")
             #expect(try await sluice.get("--cacert", root, url) == "ok")
-            #expect(sluice.errors.components(separatedBy: "passed through unread until").count == 2)
+            #expect(
+                sluice.errors.components(separatedBy: "\(place) is not decrypted for 10 minutes").count == 2,
+                "\(sluice.errors)"
+            )
             let refusal = try await sluice.exchange("a refusal") { $0.kind == .failedHandshake }
             #expect(refusal.record.failure?.code == .clientTLS)
             #expect(refusal.failure.contains("unknown_ca"), "\(refusal.failure)")
-            #expect(try await sluice.exchange("a tunnel") { $0.kind == .tunnel }.record.flags.contains(.tunnelledTLS))
+            let tunnel = try await sluice.exchange("a tunnel") { $0.kind == .tunnel }
+            #expect(tunnel.record.flags.isSuperset(of: [.tunnelledTLS, .certificateRefused]))
+            #expect(tunnel.trace.contains("or at once after 'sluice decrypt \(place)'"), "\(tunnel.trace)")
+            #expect(try await sluice.told("list", sluice.session).contains("certificate-refused"))
+            // Now the client trusts the authority, and the user says so.
+            let told = try await sluice.told("decrypt", place)
+            #expect(told == "\(place) is decrypted again, from the next connection on; open tunnels stay.\n")
+            #expect(try await sluice.get(url + "read") == "ok")
+            #expect(try await sluice.exchange(path: "/read").record.kind == .http)
+            let again = try await sluice.command(["decrypt", "localhost"])
+            #expect(again.status == 1)
+            #expect(again.errors.contains("No client has refused Sluice's certificate for localhost twice."))
         }
 
         @Test("With --no-auto-tunnel a refused certificate stays refused")

@@ -30,11 +30,12 @@ struct RequestRouterTests {
         let router = RequestRouter(scope: scope, ownPort: 8_080, shared: shared)
         switch router.route(&head, isConnect: method == "CONNECT") {
         case .forward(let url, let to):
-            let name = to.serverName.map { " as \($0)" } ?? ""
+            let name = (to.serverName.map { " as \($0)" } ?? "") + (to.address.map { " at \($0)" } ?? "")
             return
                 "\(to.scheme) \(to.authority)\(name) | \(url) | \(head.target) | \(head.fields.value(of: .host) ?? "-")"
         case .own(let url): return "own \(url.path)"
-        case .connect(let host, let port): return "connect \(host) \(port)"
+        case .connect(let tunnel):
+            return "connect \(tunnel.host) \(tunnel.port)" + (tunnel.rootedName.map { " at \($0)" } ?? "")
         case .invalid: return "invalid"
         }
     }
@@ -55,11 +56,43 @@ struct RequestRouterTests {
             ("CONNECT", "a.example:443", "connect a.example 443"),
             ("CONNECT", "[::1]:443", "connect ::1 443"),
             ("CONNECT", "a.example", "invalid"),
+            ("CONNECT", "..:80", "invalid"),
+            ("CONNECT", ".:80", "invalid"),
+            ("CONNECT", "a..example:443", "invalid"),
+            ("CONNECT", "A.example.:443", "connect a.example 443 at a.example."),
+            ("GET", "http://a..example/", "invalid"),
+            ("GET", "http://.a.example/", "invalid"),
+            (
+                "GET", "http://u@A.example.:81/x",
+                "http a.example:81 at a.example. | http://a.example:81/x | /x | a.example.:81"
+            ),
+            ("GET", "http://localhost.:8080/", "own /"),
             ("GET", "ftp://a.example/", "invalid"),
             ("GET", "x", "invalid"),
         ]
     )
     func proxyPort(method: String, target: String, expected: String) { #expect(route(method, target) == expected) }
+
+    @Test("A Host with the root's dot names the same host, and goes out as it came; one of empty labels is refused")
+    func rootDot() {
+        #expect(
+            route("GET", "/x", host: "H.example.")
+                == "http h.example:80 at h.example. | http://h.example/x | /x | H.example."
+        )
+        #expect(
+            route("GET", "http://a.example./x", host: "a.example.")
+                == "http a.example:80 at a.example. | http://a.example/x | /x | a.example."
+        )
+        for host in ["..", "a..b", ".a", "a!b"] { #expect(route("GET", "/x", host: host) == "invalid") }
+        #expect(route("GET", "/x", host: "") == "own /x")
+        let tunnel = RequestScope.tunnel(
+            .init(scheme: "https", host: "a.example", port: 443, rootedName: "a.example.")
+        )
+        #expect(
+            route("GET", "/x", host: "a.example.", in: tunnel)
+                == "https a.example:443 at a.example. | https://a.example/x | /x | a.example."
+        )
+    }
 
     @Test("Without Host, a path is a page of the proxy's own; so is one for its own address")
     func own() {

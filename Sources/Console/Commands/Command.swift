@@ -36,6 +36,7 @@ public enum Command: String, CaseIterable, Sendable, Hashable {
     case preset
     case saveProfile = "save-profile"
     case undo
+    case decrypt
     // Holds.
     case holds
     case editHold = "edit"

@@ -89,6 +89,7 @@ public enum CommandTable {
         entry(.preset, "Choose the network's conditions", ["x p"], .tools, argument: "PRESET"),
         entry(.saveProfile, "Save the rules to the profile's file", ["ctrl-s"], .tools, argument: "FILE"),
         entry(.undo, "Take back the last change of rules", ["u"], .tools, in: [.list, .detail, .panel]),
+        entry(.decrypt, "Decrypt a host again whose client refused the certificate", ["d"], .tools, argument: "HOST"),
     ]
 
     private static let holds = [

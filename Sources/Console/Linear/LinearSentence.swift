@@ -13,6 +13,8 @@ enum LinearSentence {
         if let total = record.timings.total { parts.append(duration(total)) }
         if !record.flags.isDisjoint(with: [.requestChanged, .responseChanged]) { parts.append("changed by a rule") }
         if record.flags.contains(.held) { parts.append("was held") }
+        if record.flags.contains(.certificateRefused) { parts.append("not decrypted: certificate refused") }
+        if record.flags.contains(.notIntercepted) { parts.append("not decrypted: left out by intercept") }
         if isMarked { parts.append("marked") }
         if let highlight { parts.append("highlight \(highlight)") }
         return VisibleText.of(parts.filter { !$0.isEmpty }.joined(separator: ", "))

@@ -29,6 +29,13 @@ extension EffectRunner {
         }
     }
 
+    func decrypt(_ host: String) {
+        steer { [inbox] steering in
+            let reply = try await steering.ask(ControlRequest(.decrypt, host: host))
+            inbox.send(.said(reply.message ?? "", .info))
+        }
+    }
+
     // MARK: - Texts
 
     /// Reads the rules that are in force.

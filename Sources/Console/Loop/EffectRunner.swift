@@ -121,6 +121,7 @@ final class EffectRunner: Sendable {
         case .export(let request): export(request)
         case .setTool, .loadRules, .draftRule, .checkRule, .applyRules, .reloadRules, .saveRules, .saveCopy:
             performOnRules(effect)
+        case .decrypt(let host): decrypt(host)
         case .openHold(let id): openHold(id)
         case .decide(let ids, let decision): decide(ids, decision)
         case .openRequest(let id): openRequest(id)

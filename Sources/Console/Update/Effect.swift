@@ -26,6 +26,7 @@ public enum Effect: Sendable {
     case reloadRules
     case saveRules(isForced: Bool)
     case saveCopy(String, path: String)
+    case decrypt(String)
     case openHold(String)
     case decide([String], HoldDecision)
     // Sending.

@@ -62,6 +62,7 @@ extension ConsoleModel {
         case .preset: return argument.map { setPreset($0) } ?? pick(.preset)
         case .saveProfile: return saveProfile(argument)
         case .undo: return undoRules()
+        case .decrypt: return decrypt(argument)
         case .holds: return openHolds()
         case .editHold: return editHold(argument)
         case .execute: return decide(.execute, argument)
@@ -107,7 +108,7 @@ extension ConsoleModel {
             .jumpKind where isTreeInUse, .next where isTreeInUse, .previous where isTreeInUse:
             return "Rows stand in the sequence; \(way(to: .switchView)) shows it."
         case .page: return detail.isOpen ? nil : exchangeProblem
-        case .toggleTool, .preset, .saveProfile, .undo: return steeringProblem
+        case .toggleTool, .preset, .saveProfile, .undo, .decrypt: return steeringProblem
         case .panel: return lookingProblem
         case .holds: return lookingProblem ?? (proxy.holds.isEmpty ? "No message waits." : nil)
         case .editHold, .execute, .executeAll, .cancelHold, .abort:
@@ -162,6 +163,17 @@ extension ConsoleModel {
         let line = LineEditor(known, isSuggestion: true)
         overlays.append(.prompt(PromptState(command: command, title: title, line: line)))
         return []
+    }
+
+    /// Has a host decrypted again: the one that is named, or that of the selected tunnel.
+    private mutating func decrypt(_ host: String?) -> [Effect] {
+        if let host { return [.decrypt(host)] }
+        let record = list.rows.values.first { $0.id == selectedID }
+        guard let record, record.kind == .failedHandshake || record.flags.contains(.certificateRefused) else {
+            tell("Select a tunnel whose client refused the certificate, or name the host: decrypt HOST.", .error)
+            return []
+        }
+        return [.decrypt(record.url.authority)]
     }
 
     /// The selected exchange, or the one of that number; told where it is none.

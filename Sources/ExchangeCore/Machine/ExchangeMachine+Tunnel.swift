@@ -77,10 +77,9 @@ extension ExchangeMachine {
     /// What was taken for a tunnel turned out to be read after all, in exchanges of its own.
     ///
     /// The client is still there, and is not told anything.
-    public mutating func tunnelIsRead(_ note: String, now: NIODeadline) {
+    public mutating func tunnelIsRead(now: NIODeadline) {
         guard !isFinished else { return }
         exchange.now = now
-        self.note(note)
         finish()
     }
 

@@ -51,6 +51,7 @@ struct LocationCompiler {
                 message: "a host with a colon is an IPv6 address, which cannot have sets or escapes"
             )
         }
+        dropRootDot()
         guard let glob = try compile(.host, ignoringCase: true) else { return nil }
         try check(.host, glob, what: "a host") {
             !$0.isASCII || $0.isLetter || $0.isNumber || "-._~%:".contains($0)
@@ -67,6 +68,13 @@ struct LocationCompiler {
             lint(.host, "'?' stands for one character of the host; to name a query, write /*? before it")
         }
         return glob
+    }
+
+    /// A host that ends with the root's dot is the same name without it, as URLs have it.
+    private mutating func dropRootDot() {
+        guard pattern.host.count > 1, pattern.host.hasSuffix("."), !pattern.host.hasSuffix("..") else { return }
+        pattern.host.removeLast()
+        if pattern.host.hasSuffix("\\") { pattern.host.removeLast() }
     }
 
     mutating func port() throws(LocationError) -> Glob? {

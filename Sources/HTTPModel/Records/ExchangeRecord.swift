@@ -129,6 +129,10 @@ public struct ExchangeRecord: Sendable, Hashable {
         public static let responseBodyChanged = Flags(rawValue: 1 << 11)
         /// The request was a gRPC call, whatever came of it.
         public static let grpc = Flags(rawValue: 1 << 12)
+        /// A tunnel was not decrypted because its client had refused our certificate.
+        public static let certificateRefused = Flags(rawValue: 1 << 13)
+        /// A tunnel was not decrypted because the rules say so.
+        public static let notIntercepted = Flags(rawValue: 1 << 14)
     }
 }
 

@@ -4,7 +4,7 @@
 public struct RequestURL: Sendable, Hashable {
     /// `http`, `https`, `ws` or `wss`; `tunnel` for bytes of which only host and port are known.
     public var scheme: String
-    /// The host in lower case; an IPv6 address without brackets.
+    /// The host in lower case, without the root's dot at its end; an IPv6 address without brackets.
     public var host: String
     /// The effective port.
     public var port: Int
@@ -55,8 +55,8 @@ public struct RequestURL: Sendable, Hashable {
 
     /// Reads `host`, `host:port`, `[v6]` or `[v6]:port`; `nil` for anything else.
     ///
-    /// The host is lowered and stripped of its brackets; characters that cannot stand in a host are refused
-    /// (RFC 3986 §3.2.2).
+    /// The host is lowered and stripped of its brackets, or of the root's dot at its end, with which it is the same name
+    /// (RFC 1034 §3.1). Characters that cannot stand in a host are refused (RFC 3986 §3.2.2), and empty labels.
     public static func splitAuthority(_ text: some StringProtocol) -> (host: String, port: Int?)? {
         var host = Substring(text)
         var port: Int?
@@ -73,11 +73,21 @@ public struct RequestURL: Sendable, Hashable {
             guard let number = parsePort(host[host.index(after: colon)...]) else { return nil }
             port = number
             host = host[..<colon]
-            guard !host.isEmpty, host.utf8.allSatisfy(isHostByte) else { return nil }
+            guard isName(host.utf8) else { return nil }
         } else {
-            guard !host.isEmpty, host.utf8.allSatisfy(isHostByte) else { return nil }
+            guard isName(host.utf8) else { return nil }
         }
+        if host.utf8.last == UInt8(ascii: ".") { host.removeLast() }
         return (host.utf8.contains { $0 &- 0x41 < 26 } ? host.lowercased() : String(host), port)
+    }
+
+    /// The host of an authority as resolvers are to be asked for it, where that is not the host itself: with the root's dot,
+    /// which keeps them from trying domains of their own after the name.
+    public static func rootedName(of authority: some BidirectionalCollection<UInt8>) -> String? {
+        let named = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[authority.index(after: $0)...] }
+        let place = named ?? authority[...]
+        let name = place.lastIndex(of: UInt8(ascii: ":")).map { place[..<$0] } ?? place
+        return name.last == UInt8(ascii: ".") ? String(decoding: name, as: UTF8.self).lowercased() : nil
     }
 
     private static func parsePort(_ text: Substring) -> Int? {
@@ -89,6 +99,18 @@ public struct RequestURL: Sendable, Hashable {
 
     private static func isIPv6Byte(_ byte: UInt8) -> Bool {
         byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte == 0x3A || byte == 0x2E || byte == 0x25
+    }
+
+    /// Whether the bytes are labels with dots between them, and perhaps one at the end.
+    private static func isName(_ bytes: Substring.UTF8View) -> Bool {
+        var isLabelEmpty = true
+        for byte in bytes {
+            guard isHostByte(byte) else { return false }
+            let isDot = byte == UInt8(ascii: ".")
+            if isDot, isLabelEmpty { return false }
+            isLabelEmpty = isDot
+        }
+        return !bytes.isEmpty
     }
 
     /// reg-name without sub-delims that no real host name has; bytes from 0x80 on are left to the resolver.

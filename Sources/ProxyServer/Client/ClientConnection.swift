@@ -1,6 +1,7 @@
 import HTTPModel
 import Logging
 import NIOCore
+import Synchronization
 import Wire
 
 /// One connection from a client: the end of its channel's pipeline, and the place of the layer that it speaks.
@@ -27,6 +28,8 @@ final class ClientConnection: ChannelDuplexHandler {
     private var hasBoundBuffer = false
     /// Whether nothing has arrived yet, on a connection that may be one of the proxy's own.
     private var mayLeadBack: Bool
+    /// Set while this is a tunnel that is not read because the client refused our certificate.
+    private var refusedPair: CertificateRefusals.Pair?
 
     /// Creates the end of a channel's pipeline.
     ///
@@ -59,6 +62,22 @@ final class ClientConnection: ChannelDuplexHandler {
     let localAddress: SocketAddress?
     let localPort: Int?
     var allocator: ByteBufferAllocator { context?.channel.allocator ?? ByteBufferAllocator() }
+
+    // MARK: - Refused certificates
+
+    /// The client by its address, and the server that it asks for.
+    func pair(with tunnel: RequestScope.Tunnel) -> CertificateRefusals.Pair {
+        let address = record.peerAddress
+        let client = address.lastIndex(of: ":").map { address[..<$0] } ?? address[...]
+        return CertificateRefusals.Pair(client: String(client), host: tunnel.host, port: tunnel.port)
+    }
+
+    /// The connection is a tunnel from now on, since the client refused our certificate.
+    func opensTunnel(_ pair: CertificateRefusals.Pair) {
+        guard !isClosed else { return }
+        refusedPair = pair
+        loop.shared.refusals.withLock { $0.opened(pair) }
+    }
 
     // MARK: - Layers
 
@@ -162,6 +181,7 @@ final class ClientConnection: ChannelDuplexHandler {
         record.closedAt = WallClock.now()
         loop.recorder.record(.connection(record))
         loop.remove(self)
+        if let refusedPair { loop.shared.refusals.withLock { $0.closed(refusedPair) } }
         context = nil
     }
 

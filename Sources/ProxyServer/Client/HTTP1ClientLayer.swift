@@ -1,6 +1,7 @@
 import ExchangeCore
 import HTTPModel
 import NIOCore
+import Synchronization
 import Wire
 
 /// A client's connection that speaks HTTP/1: reads requests, one exchange at a time, and writes their responses.
@@ -25,15 +26,19 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     private var clientVersion = HTTPVersion.http11
     private var requestMethod = ""
     private var responseFraming = BodyFraming.none
-    private var connectTarget: (host: String, port: Int)?
+    private var connectTarget: RequestScope.Tunnel?
     /// What arrived of a request whose head is not read yet, to be recorded where it turns out to be none.
     private var messageStart: ByteBuffer?
+    /// When the head that is being read began; `nil` where none is.
+    private var headBegan: NIODeadline?
     /// Whether the request was read to its end, so that another may follow.
     private var isRequestRead = true
 
-    init(connection: ClientConnection, scope: RequestScope) {
+    /// Begins to read requests, the first of which may have begun before.
+    init(connection: ClientConnection, scope: RequestScope, headBegan: NIODeadline? = nil) {
         self.connection = connection
         self.scope = scope
+        self.headBegan = headBegan
     }
 
     private var loop: LoopContext { connection.loop }
@@ -95,10 +100,14 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             if now - lastActivity > timeouts.requestHead { connection.close() }
             return
         }
-        if !isParserDone, !parser.isIdle {
-            guard now - lastActivity > timeouts.requestHead else { return }
-            let text =
-                "Half a request head arrived, then nothing for \(timeouts.requestHead.inSeconds) s."
+        if let headBegan {
+            // What is not read because nothing can be written or recorded is not the client's fault.
+            guard mayBegin else {
+                self.headBegan = now
+                return
+            }
+            guard now - headBegan > timeouts.requestHead else { return }
+            let text = "The request head was not complete \(timeouts.requestHead.inSeconds) s after its first byte."
             refuse(status: 408, text, hint: "")
         } else if now - lastActivity > timeouts.keepAlive {
             connection.close()
@@ -115,6 +124,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         defer {
             isProcessing = false
             beginReading(nil)
+            noteHead()
             closeIfServed()
             connection.readIfWanted()
         }
@@ -131,6 +141,15 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             }
         } catch {
             requestFailed(error)
+        }
+    }
+
+    /// Takes note of whether a head is being read, and since when.
+    private func noteHead() {
+        if exchange != nil || isClosing || isParserDone || parser.isIdle {
+            headBegan = nil
+        } else if headBegan == nil {
+            headBegan = loop.eventLoop.now
         }
     }
 
@@ -176,7 +195,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         responseFraming = .none
         switch intake.admit(arrival(head, notes: parser.tolerances.explanations), for: self) {
         case .exchange(let exchange, let head, let notes): start(exchange, head, framing, notes)
-        case .connect(let host, let port): connectTarget = (host, port)
+        case .connect(let tunnel): connectTarget = tunnel
         case .refused(let status, let explanation): refuse(status: status, explanation, hint: "", head: head)
         }
     }
@@ -197,20 +216,20 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     // MARK: - CONNECT
 
-    private func openTunnel(to target: (host: String, port: Int)) {
+    private func openTunnel(to target: RequestScope.Tunnel) {
         isParserDone = true
         let rest = parser.takeRemaining()
         let isOwn = target.host == OwnPages.host
         let isWanted = loop.rules.decrypts(target.host, target.port)
-        let isRefused = loop.shared.refusals.isRefused(target.host, target.port)
-        if isOwn || isWanted && !isRefused {
+        let pair = connection.pair(with: target)
+        let refusal = loop.shared.refusals.withLock { $0.remaining(pair, now: loop.eventLoop.now) }
+        if isOwn || isWanted && refusal == nil {
             connection.write(ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n"))
             connection.flush()
-            let tunnel = RequestScope.Tunnel(scheme: "http", host: target.host, port: target.port)
-            connection.become(SniffLayer(connection: connection, scope: .tunnel(tunnel)), with: rest)
+            connection.become(SniffLayer(connection: connection, scope: .tunnel(target)), with: rest)
             return
         }
-        let authority = RequestURL(scheme: "tunnel", host: target.host, port: target.port, path: "").authority
+        let authority = target.url.authority
         let head = RequestHead(
             method: "CONNECT",
             target: authority,
@@ -218,13 +237,20 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             fields: [("Host", authority)]
         )
         pendingTunnelBytes = rest
-        let notes =
-            isWanted ? ["passed through unread, since clients refused Sluice's certificate for this host twice"] : []
-        let exchange = intake.tunnel(to: target.host, target.port, arrival(head, notes: notes), for: self)
+        refusedPair = isWanted ? pair : nil
+        let notes = isWanted ? [Undecrypted.note(pair, remaining: refusal ?? .zero)] : []
+        let exchange = intake.tunnel(
+            target,
+            arrival(head, notes: notes),
+            because: isWanted ? .certificateRefused : .notIntercepted,
+            for: self
+        )
         start(exchange, head, .none, notes)
     }
 
     private var pendingTunnelBytes: ByteBuffer?
+    /// Set for a tunnel that is not read because its client refused our certificate.
+    private var refusedPair: CertificateRefusals.Pair?
 
     func becomeTunnel() {
         guard let exchange else { return }
@@ -235,6 +261,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         connection.flush()
         let layer = TunnelClientLayer(connection: connection, sniffsTLS: requestMethod == "CONNECT")
         layer.exchange = exchange
+        if requestMethod == "CONNECT", let refusedPair { connection.opensTunnel(refusedPair) }
         exchange.hand(over: layer)
         connection.become(layer, with: rest)
     }
@@ -258,7 +285,9 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         guard error.code == .notHTTP || error.code == .unsupportedVersion, let first = messageStart?.readableBytesView
         else { return "" }
         if first.starts(with: "PRI ".utf8) {
-            return " HTTP/2 from clients is turned off (--http2); make the client use HTTP/1.1."
+            return connection.record.tls?.applicationProtocol == "http/1.1"
+                ? " The client agreed on http/1.1 by ALPN, and then spoke HTTP/2."
+                : " HTTP/2 from clients is turned off (--http2); make the client use HTTP/1.1."
         }
         if first.first == 4 || first.first == 5 {
             return " It looks like SOCKS: set this address as an HTTP proxy instead."

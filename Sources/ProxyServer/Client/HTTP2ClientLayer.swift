@@ -67,6 +67,17 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
 
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
         let timeouts = loop.configuration.timeouts
+        // While nothing can be recorded nothing is read, which is not the client's fault.
+        if let since = session.incompleteSince, now - since > timeouts.requestHead, wantsRead {
+            let limit = "\(timeouts.requestHead.inSeconds) s after its first byte"
+            let failure = HTTP2Failure(
+                code: .enhanceYourCalm,
+                explanation: "A head or frame was not complete \(limit)."
+            )
+            session.goAway(failure.code, text: failure.explanation)
+            failed(failure)
+            return
+        }
         if !streams.isEmpty {
             // A client that takes nothing of what there is for it is given up as a slow one of HTTP/1 is.
             let isStalled = now - lastActivity > timeouts.idle && streams.values.allSatisfy(\.isServed)
@@ -148,10 +159,10 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
             driver.beginReading(exchange)
             exchange.requestHead(head, framing: stream.upgrade == nil ? framing : .none, notes: notes)
             if stream.upgrade != nil { exchange.requestEnd(trailers: nil, wireBytes: 0) }
-        case .connect(let host, let port):
-            let tunnel = HTTP2ConnectStream(driver, id, carrier: connection)
-            streams[id] = tunnel
-            tunnel.open(host: host, port: port)
+        case .connect(let tunnel):
+            let stream = HTTP2ConnectStream(driver, id, carrier: connection)
+            streams[id] = stream
+            stream.open(tunnel)
         case .refused(let status, let explanation):
             refuse(id, status: status, explanation, received)
         }

@@ -42,7 +42,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
     }
 
     /// Makes the pair and asks for the tunnel.
-    func open(host: String, port: Int) {
+    func open(_ tunnel: RequestScope.Tunnel) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, HTTP2ConnectStream.streamType, 0, &ends) == 0 else {
             end(.internalError)
@@ -63,7 +63,8 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
             }
             .withConnectedSocket(ends[0])
             .whenFailure { _ in boundSelf.value.end(.internalError) }
-        let authority = RequestURL(scheme: "tunnel", host: host, port: port, path: "").authority
+        let host = tunnel.rootedName ?? tunnel.host
+        let authority = RequestURL(scheme: "tunnel", host: host, port: tunnel.port, path: "").authority
         let handler = HTTP2ConnectEnd(self, limit: loop.configuration.timeouts.idle)
         let boundEnd = NIOLoopBound(handler, eventLoop: loop.eventLoop)
         innerEnd = handler

@@ -4,12 +4,16 @@ import NIOCore
 final class LingeringLayer: ClientLayer {
     private let connection: ClientConnection
     private var dropped = 0
+    private let began: NIODeadline
 
     /// Bytes that are dropped at the most before the connection is cut.
     private static let limit = 4 << 20
+    /// How long the client may be silent, and how long it may send on.
+    private static let (silence, patience) = (TimeAmount.seconds(2), TimeAmount.seconds(30))
 
     init(connection: ClientConnection) {
         self.connection = connection
+        began = connection.loop.eventLoop.now
         connection.closeOutput()
     }
 
@@ -27,6 +31,6 @@ final class LingeringLayer: ClientLayer {
     func writabilityChanged(_ isWritable: Bool) {}
 
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
-        if now - lastActivity > .seconds(2) { connection.close() }
+        if now - lastActivity > LingeringLayer.silence || now - began > LingeringLayer.patience { connection.close() }
     }
 }

@@ -26,7 +26,7 @@ struct RequestIntake {
         /// Its exchange is there: tell it of the head, with these notes.
         case exchange(Exchange, RequestHead, notes: [String])
         /// A tunnel is asked for.
-        case connect(host: String, port: Int)
+        case connect(RequestScope.Tunnel)
         /// It is no acceptable request.
         case refused(status: Int, explanation: String)
     }
@@ -59,7 +59,7 @@ struct RequestIntake {
                 sink: DiscardingSink(),
                 leg
             )
-        case .connect(let host, let port): return .connect(host: host, port: port)
+        case .connect(let tunnel): return .connect(tunnel)
         case .invalid(let text): return .refused(status: 400, explanation: text)
         }
     }
@@ -97,16 +97,22 @@ struct RequestIntake {
         return .exchange(exchange, arrival.head, notes: arrival.notes)
     }
 
-    /// Makes the exchange of a tunnel that is not read.
-    func tunnel(to host: String, _ port: Int, _ arrival: Arrival, for leg: any ClientLeg) -> Exchange {
+    /// Makes the exchange of a tunnel that is not read, and says why it is not.
+    func tunnel(
+        _ tunnel: RequestScope.Tunnel,
+        _ arrival: Arrival,
+        because reason: ExchangeRecord.Flags,
+        for leg: any ClientLeg
+    ) -> Exchange {
         makeExchange(
             arrival,
-            RequestURL(scheme: "tunnel", host: host, port: port, path: ""),
-            Destination(scheme: "tunnel", host: host, port: port),
+            tunnel.url,
+            Destination(scheme: "tunnel", host: tunnel.host, port: tunnel.port, address: tunnel.rootedName),
             chain: loop.rules.chain,
             sink: loop.recorder,
             leg,
-            kind: .tunnel
+            kind: .tunnel,
+            flags: reason
         )
     }
 
@@ -117,7 +123,8 @@ struct RequestIntake {
         chain: StageChain,
         sink: any RecordSink,
         _ leg: any ClientLeg,
-        kind: ExchangeRecord.Kind = .http
+        kind: ExchangeRecord.Kind = .http,
+        flags: ExchangeRecord.Flags = []
     ) -> Exchange {
         var record = ExchangeRecord(
             id: loop.shared.makeExchangeID(),
@@ -128,6 +135,7 @@ struct RequestIntake {
             clientConnection: connection.record.id
         )
         record.clientVersion = arrival.version
+        record.flags = flags
         let machine = ExchangeMachine(
             record: record,
             destination: destination,

@@ -20,6 +20,11 @@ enum RequestScope {
         var port: Int
         /// The name in the client's TLS hello, where it differs from the host.
         var serverName: String?
+        /// What to look up in place of the host: its name with the root's dot, where CONNECT named it so.
+        var rootedName: String?
+
+        /// Host and port, as a tunnel is recorded.
+        var url: RequestURL { RequestURL(scheme: "tunnel", host: host, port: port, path: "") }
     }
 }
 
@@ -30,7 +35,7 @@ enum RoutedRequest {
     /// To be answered by the proxy itself.
     case own(RequestURL)
     /// A tunnel is asked for.
-    case connect(host: String, port: Int)
+    case connect(RequestScope.Tunnel)
     /// Not to be understood.
     case invalid(String)
 }
@@ -47,7 +52,8 @@ struct RequestRouter {
             guard let (host, port) = RequestURL.splitAuthority(head.target), let port else {
                 return .invalid("CONNECT needs a target of the form host:port.")
             }
-            return .connect(host: host, port: port)
+            let rootedName = RequestURL.rootedName(of: head.targetBytes)
+            return .connect(RequestScope.Tunnel(scheme: "http", host: host, port: port, rootedName: rootedName))
         }
         let first = head.targetBytes.first
         if first == UInt8(ascii: "/") || first == UInt8(ascii: "*") { return origin(head) }
@@ -69,6 +75,9 @@ struct RequestRouter {
             return .forward(url, destination(for: url, in: tunnel))
         case .proxy:
             guard let named else {
+                if let hostField, !hostField.isEmpty {
+                    return .invalid("The Host field '\(hostField.prefix(200))' names no host.")
+                }
                 return .own(RequestURL(scheme: "http", host: OwnPages.host, port: 80, path: head.target))
             }
             let port = named.port ?? 80
@@ -77,7 +86,11 @@ struct RequestRouter {
             if url.host == OwnPages.host || port == ownPort && OwnPages.isOwnHost(named.host, shared) {
                 return .own(url)
             }
-            return .forward(url, Destination(scheme: "http", host: named.host, port: port))
+            let rootedName = hostField.flatMap { RequestURL.rootedName(of: $0.utf8) }
+            return .forward(
+                url,
+                Destination(scheme: "http", host: named.host, port: port, address: rootedName)
+            )
         }
     }
 
@@ -87,9 +100,12 @@ struct RequestRouter {
             return .invalid("The request target \(target.prefix(200)) is neither a path nor an http or https URL.")
         }
         let authority = makeOriginForm(&head)
+        let rootedName = RequestURL.rootedName(of: authority)
         // RFC 9112 §3.2.2: the target's authority counts, whatever Host says.
         if head.fields.withValue(of: .host, { $0.elementsEqual(authority) }) != true {
-            head.fields.set("Host", url.authority)
+            var named = url
+            named.host = rootedName ?? url.host
+            head.fields.set("Host", named.authority)
         }
         if url.host == OwnPages.host || url.port == ownPort && OwnPages.isOwnHost(url.host, shared) { return .own(url) }
         switch scope {
@@ -97,7 +113,15 @@ struct RequestRouter {
             return .forward(url, destination(for: url, in: tunnel))
         case .tunnel, .proxy:
             let isSecure = url.scheme == "https" || url.scheme == "wss"
-            return .forward(url, Destination(scheme: isSecure ? "https" : "http", host: url.host, port: url.port))
+            return .forward(
+                url,
+                Destination(
+                    scheme: isSecure ? "https" : "http",
+                    host: url.host,
+                    port: url.port,
+                    address: rootedName
+                )
+            )
         }
     }
 
@@ -122,6 +146,12 @@ struct RequestRouter {
     }
 
     private func destination(for url: RequestURL, in tunnel: RequestScope.Tunnel) -> Destination {
-        Destination(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, serverName: tunnel.serverName)
+        Destination(
+            scheme: tunnel.scheme,
+            host: tunnel.host,
+            port: tunnel.port,
+            serverName: tunnel.serverName,
+            address: tunnel.rootedName
+        )
     }
 }

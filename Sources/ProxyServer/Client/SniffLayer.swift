@@ -2,37 +2,47 @@ import ExchangeCore
 import HTTPModel
 import Logging
 import NIOCore
+import Synchronization
 import Wire
 
 /// Decides by the first bytes of a connection, or of a tunnel, what is spoken there.
 ///
-/// 1. A TLS ClientHello: TLS is ended here with a minted certificate, and what is inside is sniffed again. In a tunnel
-///    whose client offers by ALPN neither `h2` nor `http/1.1`, TLS is ended on both legs and the bytes pass through.
+/// 1. A TLS ClientHello: TLS is ended here with a minted certificate. Where ALPN then agrees on `h2` or `http/1.1`
+///    (RFC 7301), that is what is spoken, well or badly, and nothing passes unread; where it agrees on nothing, the
+///    inside is sniffed again. In a tunnel whose client offers by ALPN neither of the two, TLS is ended on both legs and
+///    the bytes pass through.
 /// 2. The beginning of an HTTP/1 request: HTTP.
 /// 3. Nothing for a moment, in a tunnel: the server speaks first, so the bytes pass through.
 /// 4. Anything else: in a tunnel the bytes pass through; on the proxy's own port it is an error.
 final class SniffLayer: ClientLayer {
     private let connection: ClientConnection
     private let scope: RequestScope
-    /// Whether this is the inside of TLS that we ended; then only a client without ALPN may wait for the server.
+    /// Whether this is the inside of TLS that we ended, whose client agreed on no protocol by ALPN.
     private let isInsideTLS: Bool
     private var first = ByteBuffer()
+    /// When the first byte came.
+    private var began: NIODeadline?
     private var timer: Scheduled<Void>?
     private var isDecided = false
     private var handshakeHost: String?
 
     /// How long an incomplete beginning may take to grow, in a tunnel.
     static let partialLimit = TimeAmount.seconds(3)
+    /// How long a client that agreed on nothing by ALPN may be silent inside TLS before its server is heard.
+    private static let insideLimit = TimeAmount.seconds(1)
 
     init(connection: ClientConnection, scope: RequestScope, isInsideTLS: Bool = false) {
         self.connection = connection
         self.scope = scope
         self.isInsideTLS = isInsideTLS
-        if case .tunnel(let tunnel) = scope, !isInsideTLS {
-            // Behind these ports it is almost always the client that speaks first, if late on a slow network.
-            let isUsuallyTLS = tunnel.port == 443 || tunnel.port == 8443
-            schedule(isUsuallyTLS ? SniffLayer.partialLimit : loop.configuration.timeouts.serverFirst)
-        }
+        guard case .tunnel(let tunnel) = scope else { return }
+        // Behind these ports it is almost always the client that speaks first, if late on a slow network.
+        let isUsuallyTLS = tunnel.port == 443 || tunnel.port == 8443
+        schedule(
+            isInsideTLS
+                ? SniffLayer.insideLimit
+                : isUsuallyTLS ? SniffLayer.partialLimit : loop.configuration.timeouts.serverFirst
+        )
     }
 
     private var loop: LoopContext { connection.loop }
@@ -55,6 +65,7 @@ final class SniffLayer: ClientLayer {
 
     func received(_ bytes: ByteBuffer) {
         guard !isDecided else { return }
+        if began == nil { began = loop.eventLoop.now }
         if first.readableBytes == 0 { first = bytes } else { first.writeImmutableBuffer(bytes) }
         decide()
     }
@@ -71,7 +82,7 @@ final class SniffLayer: ClientLayer {
         }
         let verdict = HTTP1Sniffer.looksLikeHTTP(first)
         switch verdict {
-        case .yes: become(HTTP1ClientLayer(connection: connection, scope: scope))
+        case .yes: becomeHTTP1()
         case .needMore: waitForMore()
         case .http2Preface where speaksHTTP2: become(HTTP2ClientLayer(connection: connection, scope: scope))
         case .http2Preface, .no:
@@ -79,7 +90,7 @@ final class SniffLayer: ClientLayer {
             case .tunnel(let tunnel):
                 passThrough(tunnel, notes: verdict == .http2Preface ? [SniffLayer.unreadHTTP2] : [])
             // The parser finds the words for what is wrong with it, and records it.
-            case .proxy: become(HTTP1ClientLayer(connection: connection, scope: scope))
+            case .proxy: becomeHTTP1()
             }
         }
     }
@@ -93,6 +104,10 @@ final class SniffLayer: ClientLayer {
 
     private func waitForMore() {
         if case .tunnel = scope { schedule(SniffLayer.partialLimit) }
+    }
+
+    private func becomeHTTP1() {
+        become(HTTP1ClientLayer(connection: connection, scope: scope, headBegan: began))
     }
 
     private func become(_ layer: any ClientLayer) {
@@ -119,7 +134,7 @@ final class SniffLayer: ClientLayer {
         }
     }
 
-    /// Ends the client's TLS here; what is inside is sniffed once the handshake is done.
+    /// Ends the client's TLS here.
     private func endTLS(host: String, protocols: [String]) {
         handshakeHost = host
         do {
@@ -140,14 +155,19 @@ final class SniffLayer: ClientLayer {
         handshakeHost = nil
         var scope = scope
         if case .tunnel(var tunnel) = scope {
+            let pair = connection.pair(with: tunnel)
+            loop.shared.refusals.withLock { $0.accepted(pair, now: loop.eventLoop.now) }
             tunnel.scheme = "https"
-            tunnel.serverName = details.serverName == tunnel.host ? nil : details.serverName
+            // RFC 6066 §3: a server name has no dot at its end, but clients send it.
+            let name = details.serverName.map { RequestURL.splitAuthority($0)?.host ?? $0 }
+            tunnel.serverName = name == tunnel.host ? nil : name
             scope = .tunnel(tunnel)
         }
-        let layer = SniffLayer(connection: connection, scope: scope, isInsideTLS: true)
-        // A client that agreed on HTTP by ALPN may take its time; one that did not may wait for the server to speak.
-        if details.applicationProtocol == nil, case .tunnel = scope { layer.schedule(.seconds(1)) }
-        connection.become(layer)
+        switch details.applicationProtocol {
+        case "h2": connection.become(HTTP2ClientLayer(connection: connection, scope: scope))
+        case "http/1.1": connection.become(HTTP1ClientLayer(connection: connection, scope: scope))
+        default: connection.become(SniffLayer(connection: connection, scope: scope, isInsideTLS: true))
+        }
     }
 
     func failed(_ error: any Error) {
@@ -156,26 +176,19 @@ final class SniffLayer: ClientLayer {
         handshakeHost = nil
         guard let failure = error as? TLSFailure else { return }
         var hint = ""
-        if failure.clientRefusedCertificate, case .tunnel(let tunnel) = scope,
-            loop.configuration.tunnelsRefusingHosts, loop.shared.refusals.count(tunnel.host, tunnel.port)
-        {
-            hint = "\(tunnel.host) is passed through unread from now on; --no-auto-tunnel turns that off."
-            loop.logger.notice(
-                """
-                clients refused Sluice's certificate for this host twice, so it is passed through unread until Sluice is \
-                started again; trust the authority (sluice ca export --format trust-help) or use --no-auto-tunnel
-                """,
-                metadata: ["host": "\(tunnel.host)"]
-            )
+        if failure.clientRefusedCertificate, case .tunnel(let tunnel) = scope, loop.configuration.tunnelsRefusingHosts {
+            let pair = connection.pair(with: tunnel)
+            if let wait = loop.shared.refusals.withLock({ $0.refused(pair, now: loop.eventLoop.now) }) {
+                hint = Undecrypted.hint(pair, wait)
+                loop.logger.notice("\(Undecrypted.notice(pair, wait))")
+            }
         }
         recordFailure(failure.explanation, hint: hint)
     }
 
     private func recordFailure(_ text: String, hint: String) {
         var url = connection.ownURL(scheme: "https")
-        if case .tunnel(let tunnel) = scope {
-            url = RequestURL(scheme: "tunnel", host: tunnel.host, port: tunnel.port, path: "")
-        }
+        if case .tunnel(let tunnel) = scope { url = tunnel.url }
         var record = ExchangeRecord(
             id: loop.shared.makeExchangeID(),
             kind: .failedHandshake,
@@ -199,6 +212,7 @@ final class SniffLayer: ClientLayer {
             kind: isSecure ? .decryptedTunnel : .tunnel,
             purpose: isSecure ? .secureTunnel(protocols: []) : .tunnel,
             early: first,
+            isGuess: first.readableBytes == 0,
             notes: notes
         )
     }
@@ -227,19 +241,31 @@ final class SniffLayer: ClientLayer {
         }
     }
 
+    /// Connects, and passes the bytes through.
+    ///
+    /// - Parameters:
+    ///   - tunnel: where to.
+    ///   - kind: what it is recorded as.
+    ///   - purpose: what the server's connection is for.
+    ///   - early: what the client has sent.
+    ///   - isGuess: whether the client may yet speak first: then it is sniffed again, and there was no tunnel.
+    ///   - notes: what is worth knowing.
+    ///   - onEstablished: called when the server is there.
     private func startTunnel(
         _ tunnel: RequestScope.Tunnel,
         kind: ExchangeRecord.Kind,
         purpose: UpstreamConnector.Purpose,
         early: ByteBuffer,
+        isGuess: Bool = false,
         notes: [String] = [],
         onEstablished: ((UpstreamConnector) -> Void)? = nil
     ) {
         isDecided = true
         timer?.cancel()
-        let url = RequestURL(scheme: "tunnel", host: tunnel.host, port: tunnel.port, path: "")
+        let url = tunnel.url
+        let tentative = isGuess ? TentativeSink(loop.recorder, makeID: loop.shared.makeExchangeID) : nil
         let record = ExchangeRecord(
-            id: loop.shared.makeExchangeID(),
+            id: isGuess ? TentativeSink.placeholder : loop.shared.makeExchangeID(),
             kind: kind,
             startedAt: WallClock.now(),
             method: "CONNECT",
@@ -252,19 +278,24 @@ final class SniffLayer: ClientLayer {
                 scheme: kind == .tunnel ? "tunnel" : "https",
                 host: tunnel.host,
                 port: tunnel.port,
-                serverName: tunnel.serverName
+                serverName: tunnel.serverName,
+                address: tunnel.rootedName
             ),
             clientAddress: connection.record.peerAddress,
             chain: loop.rules.chain,
-            sink: loop.recorder,
+            sink: tentative ?? loop.recorder,
             tunnelEstablished: true,
             now: loop.eventLoop.now
         )
-        let layer = TunnelClientLayer(connection: connection, sniffsTLS: kind == .tunnel)
-        if kind == .tunnel, early.readableBytes == 0 {
-            layer.reconsider = { [connection, scope] bytes in
-                connection.become(SniffLayer(connection: connection, scope: scope), with: bytes)
-            }
+        let layer = TunnelClientLayer(connection: connection, sniffsTLS: kind == .tunnel || isGuess)
+        if let tentative {
+            layer.guess = (
+                tentative,
+                { [connection, scope, isInsideTLS] bytes in
+                    let layer = SniffLayer(connection: connection, scope: scope, isInsideTLS: isInsideTLS)
+                    connection.become(layer, with: bytes)
+                }
+            )
         }
         let connector = UpstreamConnector(loop: loop, purpose: purpose)
         if let onEstablished { layer.onEstablished = { onEstablished(connector) } }
@@ -286,7 +317,7 @@ final class SniffLayer: ClientLayer {
         switch scope {
         case .tunnel(let tunnel): passThrough(tunnel)
         // The parser finds the words for what is missing, and records it.
-        case .proxy: become(HTTP1ClientLayer(connection: connection, scope: scope))
+        case .proxy: becomeHTTP1()
         }
     }
 
@@ -301,15 +332,22 @@ final class SniffLayer: ClientLayer {
 
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
         let timeouts = loop.configuration.timeouts
-        let limit = first.readableBytes > 0 || handshakeHost != nil ? timeouts.requestHead : timeouts.keepAlive
-        guard now - lastActivity > limit else { return }
-        if handshakeHost != nil {
-            handshakeHost = nil
-            recordFailure("The client began a TLS handshake and then sent nothing more.", hint: "")
-        } else if !isDecided, first.readableBytes > 0, case .proxy = scope {
-            become(HTTP1ClientLayer(connection: connection, scope: scope))
-            connection.enforceTimeout(now: now)
+        guard let began else {
+            if now - lastActivity > timeouts.keepAlive { connection.close() }
             return
+        }
+        guard now - began > timeouts.requestHead else { return }
+        let limit = "\(timeouts.requestHead.inSeconds) s after its first byte."
+        if handshakeHost != nil || !isDecided && ClientHello.parse(first) == .needMoreData {
+            handshakeHost = nil
+            recordFailure("The client's TLS handshake was not complete \(limit)", hint: "")
+        } else if !isDecided {
+            guard case .tunnel = scope else {
+                becomeHTTP1()
+                connection.enforceTimeout(now: now)
+                return
+            }
+            recordFailure("What the client began in the tunnel could not be told \(limit)", hint: "")
         }
         connection.close()
     }

@@ -9,9 +9,9 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     var exchange: Exchange?
     /// Called when the server is there, before any byte passes; for TLS that is to be ended on both legs.
     var onEstablished: (() -> Void)?
-    /// Takes the connection back with the client's first bytes: set where the server was taken to speak first, and
-    /// called where the client does so after all, in a protocol that is read.
-    var reconsider: ((ByteBuffer) -> Void)?
+    /// Set where the server was only taken to speak first: where the client does so after all, in a protocol that is
+    /// read, nothing of the tunnel is recorded, and the connection is taken back with the client's first bytes.
+    var guess: (sink: TentativeSink, takeBack: (ByteBuffer) -> Void)?
     /// The first bytes, until it is known whether they are TLS; `nil` once it is.
     private var sniffed: ByteBuffer?
     private var timer: Scheduled<Void>?
@@ -37,14 +37,14 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         }
         first.writeImmutableBuffer(bytes)
         sniffed = first
-        switch ClientHello.parse(first) {
+        let hello = ClientHello.parse(first)
+        if mayBeRead(first, hello), handBack(first) { return }
+        switch hello {
         case .needMoreData:
             waitForRest()
             return
-        case .notTLS:
-            if HTTP1Sniffer.looksLikeHTTP(first) == .yes, handBack(first) { return }
+        case .notTLS: break
         case .hello(let hello):
-            if handBack(first) { return }
             let name = hello.serverName.map { "server name \($0)" } ?? "no server name"
             let protocols = hello.alpnProtocols.map { ", ALPN \($0.joined(separator: ", "))" } ?? ""
             exchange?.tunnelIsTLS("the tunnel carries TLS that is not decrypted: \(name)\(protocols)")
@@ -52,14 +52,21 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         passSniffed()
     }
 
+    /// Whether the client's first bytes begin, or may begin, something that is read.
+    private func mayBeRead(_ first: ByteBuffer, _ hello: ClientHello.ParseResult) -> Bool {
+        if case .notTLS = hello { return HTTP1Sniffer.looksLikeHTTP(first) != .no }
+        return true
+    }
+
     /// Ends the tunnel and lets the connection be sniffed again, if that is still possible.
     private func handBack(_ first: ByteBuffer) -> Bool {
-        guard let reconsider, let exchange else { return false }
-        self.reconsider = nil
+        guard let guess, let exchange else { return false }
+        self.guess = nil
         self.exchange = nil
         timer?.cancel()
-        exchange.tunnelIsRead("the client spoke first after all; what it said is in the exchanges that follow")
-        reconsider(first)
+        guess.sink.discard()
+        exchange.tunnelIsRead()
+        guess.takeBack(first)
         return true
     }
 
@@ -109,7 +116,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     func sendResponsePart(_ part: ByteBuffer) {
         guard !hasOutputEnded else { return }
-        reconsider = nil
+        guess = nil
         connection.write(part)
     }
 

@@ -12,7 +12,7 @@ final class SharedState: Sendable {
     let serverTLS: TLSServerConfiguration
     let clientTLS: TLSClientConfiguration
     let resolver = Resolver()
-    let refusals = CertificateRefusals()
+    let refusals = Mutex(CertificateRefusals())
     let holds = HoldBoard()
     let ownConnections = OwnConnections()
     let ownAddresses = Mutex<[SocketAddress]>([])
@@ -44,29 +44,5 @@ final class SharedState: Sendable {
     /// Whether this is the number of the port that the proxy listens on.
     func isOwnPort(_ port: Int?) -> Bool {
         ownAddresses.withLock { $0.first?.port == port }
-    }
-}
-
-/// Servers, by host and port, whose clients refused our certificate in this run.
-final class CertificateRefusals: Sendable {
-    private struct Server: Hashable {
-        let host: String
-        let port: Int
-    }
-
-    private let counts = Mutex<[Server: Int]>([:])
-    /// After this many refusals a server is passed through unread.
-    static let limit = 2
-
-    /// Counts a refusal; returns whether the server is passed through from now on for the first time.
-    func count(_ host: String, _ port: Int) -> Bool {
-        counts.withLock { counts in
-            counts[Server(host: host, port: port), default: 0] += 1
-            return counts[Server(host: host, port: port)] == CertificateRefusals.limit
-        }
-    }
-
-    func isRefused(_ host: String, _ port: Int) -> Bool {
-        counts.withLock { $0[Server(host: host, port: port), default: 0] >= CertificateRefusals.limit }
     }
 }

@@ -40,6 +40,9 @@ final class ControlDispatcher: Sendable {
         case .holdExecute: try await decide(request, .execute(nil), &reply)
         case .holdCancel: try await decide(request, .cancel, &reply)
         case .holdAbort: try await decide(request, .abort, &reply)
+        case .decrypt:
+            guard let host = request.host else { throw ControlFailure("'decrypt' needs a 'host'.") }
+            reply.message = try await target.decrypt(host)
         case .profileReload:
             reply.message = try await target.reloadProfile(discardsEdits: request.isForced ?? false)
         case .profileShow: (reply.profiles, reply.rules) = await target.profiles()

@@ -13,6 +13,7 @@ import HTTPModel
 /// {"command":"hold.show","id":"12.1"}
 /// {"command":"hold.edit","id":"12.1","edit":{"status":404,"headers":[{"name":"X","value":"y"}]}}
 /// {"command":"hold.execute","ids":["12.1","13.1"]}               likewise hold.cancel, hold.abort; "id":"all"
+/// {"command":"decrypt","host":"api.example.com:443"}            without a port for all of them
 /// {"command":"profile.reload"}                                   with "force":true edits that are not saved are lost
 /// {"command":"profile.show"}
 /// {"command":"profile.apply","profiles":[{"file":"p.yaml","text":"version: 1\n…"}]}
@@ -53,6 +54,8 @@ public struct ControlRequest: Codable, Sendable, Hashable {
         case holdCancel = "hold.cancel"
         /// Cut their clients off.
         case holdAbort = "hold.abort"
+        /// Decrypt a host again whose certificate of ours a client refused.
+        case decrypt
         /// Read the profile again.
         case profileReload = "profile.reload"
         /// The texts that are in force.
@@ -66,7 +69,7 @@ public struct ControlRequest: Codable, Sendable, Hashable {
     enum CodingKeys: String, CodingKey, CaseIterable {
         case command, tool, tools
         case isOn = "on"
-        case id, ids, edit, profiles, files, rules
+        case id, ids, edit, host, profiles, files, rules
         case isForced = "force"
     }
 
@@ -84,6 +87,8 @@ public struct ControlRequest: Codable, Sendable, Hashable {
     public var ids: [String]?
     /// With `hold.edit`: the edit.
     public var edit: HoldEdit?
+    /// With `decrypt`: the host, or host and port.
+    public var host: String?
     /// With `profile.apply`: the texts and their files.
     public var profiles: [ProfileState]?
     /// With `profile.save`: the files; all that are not saved where it is left out.
@@ -104,6 +109,7 @@ public struct ControlRequest: Codable, Sendable, Hashable {
         id: String? = nil,
         ids: [String]? = nil,
         edit: HoldEdit? = nil,
+        host: String? = nil,
         profiles: [ProfileState]? = nil,
         files: [String]? = nil,
         rules: String? = nil,
@@ -115,6 +121,7 @@ public struct ControlRequest: Codable, Sendable, Hashable {
         self.id = id
         self.ids = ids
         self.edit = edit
+        self.host = host
         self.profiles = profiles
         self.files = files
         self.rules = rules
@@ -137,6 +144,7 @@ public struct ControlRequest: Codable, Sendable, Hashable {
         id = try members.decodeIfPresent(String.self, forKey: .id)
         ids = try members.decodeIfPresent([String].self, forKey: .ids)
         edit = try members.decodeIfPresent(HoldEdit.self, forKey: .edit)
+        host = try members.decodeIfPresent(String.self, forKey: .host)
         profiles = try members.decodeIfPresent([ProfileState].self, forKey: .profiles)
         files = try members.decodeIfPresent([String].self, forKey: .files)
         rules = try members.decodeIfPresent(String.self, forKey: .rules)

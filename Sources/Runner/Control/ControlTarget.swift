@@ -21,6 +21,12 @@ public protocol ControlTarget: Sendable {
     func waitingHolds() async -> [WaitingHold]
     /// Decides about a message; `false` where it no longer waits.
     func decide(_ id: HoldID, _ resolution: HoldResolution) async -> Bool
+    /// Has a host decrypted again for the clients that refused our certificate for it.
+    ///
+    /// - Parameter place: the host, or host and port.
+    /// - Returns: what was done, in words.
+    /// - Throws: ``ControlFailure`` where no client had refused it.
+    func decrypt(_ place: String) async throws -> String
     /// Reads the profile again and puts it in force.
     ///
     /// - Parameter discardsEdits: whether texts that are not saved are thrown away.

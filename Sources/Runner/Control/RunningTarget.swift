@@ -14,6 +14,10 @@ struct RunningTarget: ControlTarget {
     var recordingProblem: @Sendable () -> String? = { nil }
     let rules: RulesInForce
     let holds: HoldBoard
+    /// Has a host decrypted again, at one port or at all; returns for how many clients.
+    var decryptAgain: @Sendable (_ host: String, _ port: Int?) -> Int = { _, _ in 0 }
+    /// The hosts that are not decrypted because clients refused our certificate.
+    var undecryptedHosts: @Sendable () -> [String] = { [] }
     /// Told when other files may belong to the profile than before.
     var onProfileFiles: @Sendable () async -> Void = {}
 
@@ -62,6 +66,27 @@ struct RunningTarget: ControlTarget {
 
     func decide(_ id: HoldID, _ resolution: HoldResolution) async -> Bool {
         holds.resolve(id, resolution)
+    }
+
+    func decrypt(_ place: String) async throws -> String {
+        guard let (host, port) = RequestURL.splitAuthority(place) else {
+            throw ControlFailure(
+                "'\(place.prefix(80))' is no host, nor a host and a port.",
+                hint: "For example api.example.com, or localhost:8443."
+            )
+        }
+        let count = decryptAgain(host, port)
+        guard count > 0 else {
+            let others = undecryptedHosts().prefix(20).joined(separator: ", ")
+            throw ControlFailure(
+                "No client has refused Sluice's certificate for \(place) twice.",
+                hint: others.isEmpty
+                    ? "A host that is not decrypted for another reason is left out by the profile's 'intercept'."
+                    : "Not decrypted for that reason: \(others)."
+            )
+        }
+        let clients = count == 1 ? "" : " for \(count) clients"
+        return "\(place) is decrypted again\(clients), from the next connection on; open tunnels stay."
     }
 
     func reloadProfile(discardsEdits: Bool) async throws -> String {

@@ -37,7 +37,7 @@ extension ExchangeRecord.Flags {
         (.endedWithoutCloseNotify, "ended-without-close-notify"),
         (.requestBodyIncomplete, "request-body-incomplete"), (.responseBodyIncomplete, "response-body-incomplete"),
         (.held, "held"), (.tunnelledTLS, "tunnelled-tls"),
-        (.grpc, "grpc"),
+        (.grpc, "grpc"), (.certificateRefused, "certificate-refused"), (.notIntercepted, "not-intercepted"),
     ]
 
     /// The names of the flags that are set, for example `answered-locally`.

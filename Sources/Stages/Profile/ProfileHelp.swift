@@ -89,12 +89,12 @@ public enum ProfileHelp {
                     [a-z]    one of these; [!a-z] one that is none of these
                     \\*       the character itself
 
-                Protocol and host compare without regard to case, path and query with it. http also means ws; https also
-                wss, and tunnels that are not decrypted, of which just host and port are known. Without a port every port
-                is meant: https://h/v1 is for https://h:8443/v1 too, https://h:443/v1 is not. Locations are matched
-                against the URL as the client sent it, whatever an earlier tool made of it. Inside a CONNECT the Host
-                header says which host that is where its port is the tunnel's; else it is the one that CONNECT names.
-                Quote a text that begins with * in YAML.
+                Protocol and host compare without regard to case, path and query with it; a dot at the end of a host
+                changes nothing. http also means ws; https also wss, and tunnels that are not decrypted, of which just
+                host and port are known. Without a port every port is meant: https://h/v1 is for https://h:8443/v1 too,
+                https://h:443/v1 is not. Locations are matched against the URL as the client sent it, whatever an
+                earlier tool made of it. Inside a CONNECT the Host header says which host that is where its port is the
+                tunnel's; else it is the one that CONNECT names. Quote a text that begins with * in YAML.
 
                     "*"                                every request
                     api.example.com                    every request to this host

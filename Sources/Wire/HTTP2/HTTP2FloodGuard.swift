@@ -29,6 +29,11 @@ struct HTTP2FloodGuard: ~Copyable {
     private var partial: UInt64 = 0
     private var partialStream: UInt32 = 0
     private var partialCount = 0
+    /// Whether the head that was begun goes on in a CONTINUATION frame.
+    private var isHeadOpen = false
+    /// When the preface, the frame or the head that is being received began, DATA excepted; `nil` between them.
+    private(set) var incompleteSince: NIODeadline?
+    private var hasBegun = false
 
     /// The highest stream that the client has opened, and the last few runs of streams that it passed over.
     private var highestStream: UInt32 = 0
@@ -49,11 +54,17 @@ struct HTTP2FloodGuard: ~Copyable {
     /// Counts the frames that begin in `bytes`.
     mutating func inspect(_ bytes: UnsafeRawBufferPointer, now: NIODeadline) -> Breach? {
         var position = 0
+        if !hasBegun {
+            hasBegun = true
+            incompleteSince = now
+        }
         while true {
             let skipped = min(skip, bytes.count - position)
             skip -= skipped
             position += skipped
+            if skip == 0, partialCount == 0, !isHeadOpen { incompleteSince = nil }
             if position == bytes.count { return nil }
+            if incompleteSince == nil { incompleteSince = now }
             let start = position
             // Length, type and flags are five bytes, the stream four.
             while partialCount < 9, position < bytes.count {
@@ -67,9 +78,12 @@ struct HTTP2FloodGuard: ~Copyable {
             }
             guard partialCount == 9 else { return nil }
             skip = Int(partial >> 16)
+            let type = UInt8(truncatingIfNeeded: partial >> 8)
+            let flags = UInt8(truncatingIfNeeded: partial)
+            noteBegun(type: type, flags: flags)
             if let failure = count(
-                type: UInt8(truncatingIfNeeded: partial >> 8),
-                flags: UInt8(truncatingIfNeeded: partial),
+                type: type,
+                flags: flags,
                 length: skip,
                 stream: partialStream & 0x7FFF_FFFF,
                 now: now
@@ -79,6 +93,15 @@ struct HTTP2FloodGuard: ~Copyable {
             partial = 0
             partialStream = 0
             partialCount = 0
+        }
+    }
+
+    /// Takes note of a frame that begins: a body may take its time, a head with all its frames may not (RFC 9113 §4.3).
+    private mutating func noteBegun(type: UInt8, flags: UInt8) {
+        switch type {
+        case 0x0 where !isHeadOpen: incompleteSince = nil
+        case 0x1, 0x9: isHeadOpen = flags & 0x4 == 0
+        default: break
         }
     }
 

@@ -125,6 +125,9 @@ public final class HTTP2Session {
         settle()
     }
 
+    /// When the preface, the frame or the head that is being received began; `nil` between them, and within DATA.
+    public var incompleteSince: NIODeadline? { floodGuard.incompleteSince }
+
     /// Whether there are events to take.
     public var hasEvents: Bool { !events.isEmpty || !takenEvents.isEmpty }
 

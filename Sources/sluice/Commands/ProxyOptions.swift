@@ -73,7 +73,12 @@ struct ProxyOptions: ParsableArguments {
     )
     var idleTimeout = 600.0
 
-    @Option(help: ArgumentHelp("How long the rest of a request head may take.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "How long a request head, or a TLS handshake of a client, may take from its first byte.",
+            valueName: "seconds"
+        )
+    )
     var headTimeout = 60.0
 
     @Option(help: ArgumentHelp("How long exchanges may take to finish when stopped.", valueName: "seconds"))

@@ -22,6 +22,7 @@ extension Effect {
         case .compare(let left, let right, _): "compare \(left.number) \(right.number)"
         case .copy(let form, let id): "copy \(form.rawValue) \(id.number)"
         case .decide(let ids, let decision): "\(decision.word) \(ids.joined(separator: " "))"
+        case .decrypt(let host): "decrypt \(host)"
         case .openHold(let id): "open hold \(id)"
         case .repeating(let id, let plan): "repeat \(id.number) \(plan)"
         case .send(_, let id): "send \(id?.number ?? 0)"

@@ -263,6 +263,46 @@ struct RulesUpdateTests {
         #expect(model.update(.rulesSaved(["rules.yaml"], [])).isEmpty)
     }
 
+    @Test func `a host is decrypted again by a key on its tunnel, or by its name`() {
+        func press(_ record: ExchangeRecord) -> (words: [String], told: String) {
+            var model = ModelFixture.listing([record], Size(width: 100, height: 30))
+            return (model.press("d").words, model.told)
+        }
+        let url = RequestURL(scheme: "tunnel", host: "h.example", port: 443, path: "")
+        let tunnel = ModelFixture.record(1, "CONNECT") {
+            $0.kind = .tunnel
+            $0.url = url
+        }
+        var refused = tunnel
+        refused.flags = [.tunnelledTLS, .certificateRefused]
+        #expect(press(refused).words == ["decrypt h.example:443"])
+        var failed = tunnel
+        failed.kind = .failedHandshake
+        #expect(press(failed).words == ["decrypt h.example:443"])
+        #expect(press(tunnel).words.isEmpty)
+        #expect(press(tunnel).told.hasPrefix("Select a tunnel whose client refused the certificate"))
+        var model = console()
+        #expect(model.perform(.decrypt, "other:8443").words == ["decrypt other:8443"])
+        var view = console(.attached(canSteer: false))
+        #expect(view.perform(.decrypt, "other").isEmpty)
+    }
+
+    @Test func `the row, the overview and the sentence of a tunnel say why it is not decrypted`() {
+        let reasons: [(ExchangeRecord.Flags, row: String, sentence: String)] = [
+            (.certificateRefused, "(certificate refused, not decrypted)", "not decrypted: certificate refused"),
+            (.notIntercepted, "(not decrypted, as 'intercept' says)", "not decrypted: left out by intercept"),
+        ]
+        for reason in reasons {
+            let record = ModelFixture.record(1, "CONNECT") {
+                $0.kind = .tunnel
+                $0.flags = reason.0
+            }
+            let model = ModelFixture.listing([record], Size(width: 140, height: 30))
+            #expect(ConsoleView.draw(model).text.contains(reason.row))
+            #expect(LinearSentence.text(record).contains(reason.sentence))
+        }
+    }
+
     @Test func `a recording and a view have no tools, and say why`() {
         var model = console(.recorded(name: "old.sluice"))
         #expect(model.press("b").isEmpty)

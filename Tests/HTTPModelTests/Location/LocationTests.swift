@@ -46,6 +46,9 @@ struct LocationTests {
             (LocationPattern(protocol: "ws"), "http://h/", false), (LocationPattern(protocol: "wss"), "wss://h/", true),
             (LocationPattern(protocol: "http*"), "wss://h/", true), (LocationPattern(protocol: "*"), "ws://h/", true),
             (LocationPattern(host: "EXAMPLE.com"), "http://example.COM/", true),
+            (LocationPattern(host: "example.com"), "http://example.com./", true),
+            (LocationPattern(host: "example.com."), "http://example.com/", true),
+            (LocationPattern(host: "*.com\\."), "http://example.com./", true),
             (LocationPattern(port: "443"), "https://h/", true), (LocationPattern(port: "80"), "ws://h/", true),
             (LocationPattern(port: "443"), "https://h:8443/", false),
             (LocationPattern(port: "*443"), "https://h:8443/", true),
@@ -87,6 +90,7 @@ struct LocationTests {
     func hostKeys() throws {
         #expect(try Location("API.example.com/x").hostKey == .exact("api.example.com"))
         #expect(try Location("*.example.com").hostKey == .suffix(".example.com"))
+        #expect(try Location("https://*.example.com.:443/x").hostKey == .suffix(".example.com"))
         #expect(try Location("api-*.example.com").hostKey == .suffix(".example.com"))
         #expect(try Location("api.*").hostKey == .any)
         #expect(try Location("/v1/*").hostKey == .any)

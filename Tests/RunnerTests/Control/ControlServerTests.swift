@@ -84,6 +84,17 @@ struct ControlServerTests {
         }
     }
 
+    @Test("has a host decrypted again, or says why that cannot be")
+    func decrypt() async throws {
+        try await run { server async throws in
+            let done = try await ask(server, #"{"command":"decrypt","host":"h.example:443"}"#)
+            #expect(done == #"{"message":"h.example:443 is decrypted again","ok":true}"#)
+            let refused = try await ask(server, #"{"command":"decrypt","host":"other"}"#)
+            #expect(refused == #"{"error":"No client has refused it.","hint":"Try another.","ok":false}"#)
+            #expect(try await ask(server, #"{"command":"decrypt"}"#).contains("needs a 'host'"))
+        }
+    }
+
     @Test("lists and shows messages that wait")
     func holds() async throws {
         let bytes = ByteBuffer(bytes: [0xFF, 0x00])

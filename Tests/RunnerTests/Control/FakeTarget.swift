@@ -67,6 +67,11 @@ final class FakeTarget: ControlTarget {
         }
     }
 
+    func decrypt(_ place: String) async throws -> String {
+        guard place == "h.example:443" else { throw ControlFailure("No client has refused it.", hint: "Try another.") }
+        return "\(place) is decrypted again"
+    }
+
     func profiles() async -> (states: [ProfileState], revision: String) { state.withLock { ($0.profiles, "r1") } }
 
     func applyProfiles(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> String {

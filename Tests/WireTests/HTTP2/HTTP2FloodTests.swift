@@ -213,4 +213,44 @@ struct HTTP2FloodTests {
         #expect(end.events.filter { $0.hasSuffix(" closed") }.count == 200 && session.openStreamCount == 0)
         #expect(session.queuedBytes(on: HTTP2StreamID(1)) == 0)
     }
+
+    @Test(
+        "It is known since when a preface, a frame or a head is incomplete; within DATA and between frames nothing is"
+    )
+    func incomplete() {
+        let session = HTTP2Session(.server)
+        var clock: UInt64 = 0
+        func after(_ bytes: [UInt8]) -> UInt64? {
+            clock += 1
+            session.receive(ByteBuffer(bytes: bytes), now: .uptimeNanoseconds(clock))
+            return session.incompleteSince?.uptimeNanoseconds
+        }
+        var frames = HTTP2Frames()
+        frames.settings([])
+        frames.request(on: 1, isEnd: false)
+        let (start, head) = (
+            Array(frames.bytes.readableBytesView.prefix(9)), Array(frames.bytes.readableBytesView.dropFirst(9))
+        )
+        let preface = Array(HTTP2Frames.preface.utf8)
+        #expect(session.incompleteSince == nil)
+        #expect(after(Array(preface.prefix(1))) == 1)
+        #expect(after(Array(preface.dropFirst())) == nil)
+        #expect(after(Array(start.prefix(8))) == 3)
+        // One ends and another begins in one read.
+        #expect(after(Array(start.dropFirst(8)) + head.prefix(3)) == 4)
+        #expect(after(Array(head.dropFirst(3).dropLast())) == 4)
+        #expect(after([head.last ?? 0]) == nil)
+        var data = HTTP2Frames()
+        data.add(.data, on: 1, Array(repeating: 0x61, count: 10))
+        #expect(after(Array(data.bytes.readableBytesView.prefix(12))) == nil)
+        #expect(after(Array(data.bytes.readableBytesView.dropFirst(12)) + [0]) == 8)
+        // A PING of eight bytes: its first is there already.
+        #expect(after([0, 8, 6, 0, 0, 0, 0, 0] + Array(repeating: 0, count: 8)) == nil)
+        var open = HTTP2Frames()
+        open.add(.headers, on: 3, Array(head.dropFirst(9)))
+        #expect(after(Array(open.bytes.readableBytesView)) == 10)
+        var end = HTTP2Frames()
+        end.add(.continuation, flags: HTTP2Frames.endHeaders, on: 3)
+        #expect(after(Array(end.bytes.readableBytesView)) == nil)
+    }
 }

@@ -118,6 +118,11 @@ struct OverviewPage {
             (.requestBodyIncomplete, "the recorder dropped bytes of the request body"),
             (.responseBodyIncomplete, "the recorder dropped bytes of the response body"),
             (.tunnelledTLS, "the tunnelled bytes are TLS"),
+            (
+                .certificateRefused,
+                "not decrypted: its client refused Sluice's certificate; the command 'decrypt' has the host read again"
+            ),
+            (.notIntercepted, "not decrypted: the profile's 'intercept' leaves this host out"),
         ]
         return words.filter { record.flags.contains($0.0) }.map(\.1)
     }

@@ -1,0 +1,65 @@
+import HTTPModel
+
+/// Keeps to itself what is told of a tunnel that may turn out to be none: until its first byte, or its end.
+///
+/// Only then it gets its number, so that the session's order stays that in which exchanges are first recorded.
+final class TentativeSink: RecordSink {
+    /// The number of an exchange that has none yet.
+    static let placeholder = ExchangeID(0)
+
+    private enum State {
+        /// What was told so far. Successors: `passing`, `discarded`.
+        case waiting([RecordEvent])
+        /// All is passed on, with this number.
+        case passing(ExchangeID)
+        /// Nothing is passed on.
+        case discarded
+    }
+
+    private let sink: any RecordSink
+    private let makeID: () -> ExchangeID
+    private var state = State.waiting([])
+
+    /// Creates a sink in front of another one; `makeID` gives the exchange its number.
+    init(_ sink: any RecordSink, makeID: @escaping () -> ExchangeID) {
+        self.sink = sink
+        self.makeID = makeID
+    }
+
+    /// It was no tunnel: nothing of it is recorded.
+    func discard() {
+        if case .waiting = state { state = .discarded }
+    }
+
+    func record(_ event: RecordEvent) {
+        switch state {
+        case .discarded: break
+        case .passing(let id): sink.record(TentativeSink.numbered(event, id))
+        case .waiting(let events):
+            switch event {
+            case .connection, .opened, .updated: state = .waiting(events + [event])
+            case .body, .arrival, .progress, .finished:
+                let id = makeID()
+                state = .passing(id)
+                for event in events + [event] { sink.record(TentativeSink.numbered(event, id)) }
+            }
+        }
+    }
+
+    private static func numbered(_ event: RecordEvent, _ id: ExchangeID) -> RecordEvent {
+        func numbered(_ record: ExchangeRecord) -> ExchangeRecord {
+            var record = record
+            record.id = id
+            return record
+        }
+        return switch event {
+        case .connection: event
+        case .opened(let record, let messages): .opened(numbered(record), messages)
+        case .updated(let record, let messages): .updated(numbered(record), messages)
+        case .body(_, let side, let bytes): .body(id, side, bytes)
+        case .arrival(_, let side, let offset, let time): .arrival(id, side, offset: offset, at: time)
+        case .progress(_, let tally, let sizes): .progress(id, tally, sizes)
+        case .finished(let record, let messages): .finished(numbered(record), messages)
+        }
+    }
+}

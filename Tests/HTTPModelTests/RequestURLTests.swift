@@ -1,0 +1,37 @@
+import Testing
+
+@testable import HTTPModel
+
+@Suite("Hosts of URLs")
+struct RequestURLTests {
+    @Test(
+        "A name with the root's dot at its end is the same name without it; empty labels are none",
+        arguments: [
+            ("a.example", "a.example"), ("A.Example.", "a.example"), ("localhost.:80", "localhost 80"),
+            ("127.0.0.1.", "127.0.0.1"), ("[::1]:443", "::1 443"), ("_a-b.c%2e~", "_a-b.c%2e~"), ("", nil), (".", nil),
+            ("..", nil), ("..:80", nil), ("a..", nil), (".a", nil), ("a..b:1", nil), (":80", nil), ("a.:", nil),
+            ("a b", nil),
+        ]
+    )
+    func authority(text: String, expected: String?) {
+        let found = RequestURL.splitAuthority(text).map { $0.host + ($0.port.map { " \($0)" } ?? "") }
+        #expect(found == expected)
+    }
+
+    @Test(
+        "What resolvers are asked for has the root's dot where the authority has it",
+        arguments: [
+            ("A.example.", "a.example."), ("a.example.:443", "a.example."), ("u:p@a.example.:443", "a.example."),
+            ("u.:p@a.example", nil), ("u.@a.example", nil), ("a.example:443", nil), ("[::1]:443", nil), ("", nil),
+        ]
+    )
+    func rootedName(text: String, expected: String?) {
+        #expect(RequestURL.rootedName(of: text.utf8) == expected)
+    }
+
+    @Test("A URL is read without the root's dot")
+    func url() {
+        #expect(RequestURL("http://X.tracker.test./a")?.description == "http://x.tracker.test/a")
+        #expect(RequestURL("http://../") == nil)
+    }
+}

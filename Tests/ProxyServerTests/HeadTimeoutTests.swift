@@ -1,0 +1,60 @@
+import HTTPModel
+import NIOCore
+import ProxyServer
+import Testing
+
+@Suite("Clients that send their beginnings byte by byte")
+struct HeadTimeoutTests {
+    private static let hello = "\u{16}\u{3}\u{1}\u{20}\u{0}\u{1}\u{0}\u{1F}\u{7C}\u{3}\u{3}"
+    private static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+    private static let settings = "\u{0}\u{0}\u{0}\u{4}\u{0}\u{0}\u{0}\u{0}\u{0}"
+    /// HEADERS of 16,384 bytes, whose first field has a value of 254.
+    private static let head =
+        "\u{0}\u{40}\u{0}\u{1}\u{4}\u{0}\u{0}\u{0}\u{1}" + "\u{0}\u{1}x\u{7F}\u{7F}"
+
+    @Test(
+        "The time for a head, a TLS hello or a preface counts from the first byte, not from the last",
+        arguments: [
+            ("GET http://h.example/ HTTP/1.1\r\nX: ", "request head was not complete 0.5 s"),
+            (hello, "TLS handshake was not complete 0.5 s"),
+            (preface + settings + head, "not complete 0.5 s"),
+            (preface + "\u{0}\u{0}\u{7E}\u{4}\u{0}\u{0}\u{0}\u{0}\u{0}", "not complete 0.5 s"),
+        ]
+    )
+    func trickle(beginning: String, failure: String) async throws {
+        var timeouts = ProxyConfiguration.Timeouts()
+        timeouts.requestHead = .milliseconds(500)
+        try await LoopbackProxy.run(timeouts: timeouts) { proxy in
+            let client = try await proxy.connect()
+            try await client.send(beginning)
+            // Some seconds of bytes; the limits are looked at once a second.
+            for _ in 0..<240 where proxy.recorder.finished.isEmpty {
+                try? await client.send("a")
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            let finished = try #require(proxy.recorder.finished.first)
+            #expect(finished.record.failure?.message.contains(failure) == true, "\(finished.record)")
+            try await eventually("the connection ends") { client.isClosed }
+        }
+    }
+
+    @Test("Requests that follow each other have the time each for itself")
+    func keepAlive() async throws {
+        var timeouts = ProxyConfiguration.Timeouts()
+        timeouts.requestHead = .seconds(2)
+        try await LoopbackProxy.run(timeouts: timeouts) { proxy in
+            let origin = try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" }
+            let client = try await proxy.connect()
+            let start = ContinuousClock.now
+            var count = 0
+            while ContinuousClock.now - start < .seconds(4) {
+                count += 1
+                for part in ["GET http://127.0.0.1:\(origin.port)/\(count) HTTP/1.1\r\n", "Host: x\r\n\r\n"] {
+                    try await client.send(part)
+                }
+                try await eventually("answer \(count)") { client.text.ranges(of: "\r\n\r\nok").count == count }
+            }
+            #expect(proxy.recorder.finished.allSatisfy { $0.record.status == 200 })
+        }
+    }
+}
