@@ -87,8 +87,8 @@ final class Exchange {
         run()
     }
 
-    func requestEnd(trailers: FieldSection?, wireBytes: Int64) {
-        machine.requestEndReceived(trailers: trailers, wireBytes: wireBytes, now: now)
+    func requestEnd(trailers: FieldSection?, wireBytes: Int64, isClean: Bool = true) {
+        machine.requestEndReceived(trailers: trailers, wireBytes: wireBytes, isClean: isClean, now: now)
         run()
     }
 
@@ -261,6 +261,8 @@ final class Exchange {
         case .sendResponseEnd(let trailers):
             client?.sendResponseEnd(trailers)
             clientHasUnflushed = true
+        case .withholdCloseNotify(.request): upstream?.withholdCloseNotify()
+        case .withholdCloseNotify(.response): client?.withholdCloseNotify()
         case .becomeTunnel:
             upstream?.becomeTunnel()
             client?.becomeTunnel()

@@ -24,6 +24,8 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
     private let session: TLSSession
     private var isOpen = false
     private var isEnded = false
+    private var isOutputClosed = false
+    private var withholdsCloseNotify = false
     private var gathered = ByteBuffer()
     /// Kept until the ciphertext of what they were given for is on the wire.
     private var promises: [EventLoopPromise<Void>] = []
@@ -109,18 +111,33 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
 
     /// Takes note of the peer's end.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case ChannelEvent.inputClosed? = event as? ChannelEvent {
+        let ended = event as? ChannelEvent
+        if ended == .inputClosed {
             session.receiveEOF()
             advance(context)
         } else {
+            if ended == .outputClosed { isOutputClosed = true }
             context.fireUserInboundEventTriggered(event)
         }
     }
 
+    /// Passes the error on; before the handshake is over it is the handshake's.
+    public func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if !isOpen {
+            session.receiveEOF()
+            advance(context)
+        }
+        context.fireErrorCaught(error)
+    }
+
     /// Ends the session.
     public func channelInactive(context: ChannelHandlerContext) {
-        session.receiveEOF()
-        advance(context)
+        // After our half of the close the peer's is not told before the channel is gone. Otherwise it is, and a channel
+        // that is just gone was reset.
+        if isOutputClosed || !isOpen {
+            session.receiveEOF()
+            advance(context)
+        }
         for promise in promises { promise.fail(ChannelError.ioOnClosedChannel) }
         promises = []
         context.fireChannelInactive()
@@ -177,18 +194,40 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(ciphertext ?? ByteBuffer()), promise: written)
     }
 
-    /// Says close_notify first.
+    /// Takes note of a ``TLSCloseNotifyWithheld``.
+    public func triggerUserOutboundEvent(
+        context: ChannelHandlerContext,
+        event: Any,
+        promise: EventLoopPromise<Void>?
+    ) {
+        guard event is TLSCloseNotifyWithheld else {
+            context.triggerUserOutboundEvent(event, promise: promise)
+            return
+        }
+        withholdsCloseNotify = true
+        promise?.succeed()
+    }
+
+    /// Says close_notify first, unless that is withheld.
     public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if mode != .input {
             try? encryptGathered()
-            session.shutdown()
+            if !withholdsCloseNotify { session.shutdown() }
             send(context)
         }
         context.close(mode: mode, promise: promise)
     }
 }
 
+/// Asked of the handler from above: the connection is to be closed without close_notify, as one that was cut.
+public struct TLSCloseNotifyWithheld: Sendable {
+    /// Creates the request.
+    public init() {}
+}
+
 /// Told to the handlers above when the peer sends no more.
+///
+/// A channel that becomes inactive without this, and was not closed on this side, was reset.
 public struct TLSInputClosed: Sendable {
     /// Whether the peer said so with close_notify, and did not just go away.
     public let cleanly: Bool

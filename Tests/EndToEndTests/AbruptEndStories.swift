@@ -82,6 +82,30 @@ extension EndToEnd {
             #expect(try await sluice.exchange(path: "/up").record.failure?.code == .clientTimeout)
         }
 
+        @Test(
+            "A body that is cut by a reset, or ends without close_notify, is not passed off as whole",
+            arguments: [false, true],
+            ["--http1.1", "--http2"]
+        )
+        func cutBody(isSecure: Bool, version: String) async throws {
+            let server = try await PeerServer("ending_server.py", isSecure: isSecure)
+            let sluice = try await SluiceProcess(["--upstream-ca", try await TestAuthority.shared.root])
+            let isHTTP2 = isSecure && version == "--http2"
+            // 56: receiving failed; 92: the stream was reset.
+            let statuses = ["end": 0, "reset": isHTTP2 ? 92 : 56, "no-notify": isSecure && !isHTTP2 ? 56 : 0]
+            for (path, status) in statuses {
+                let url = "\(isSecure ? "https" : "http")://localhost:\(server.port)/\(path)"
+                let outcome = try await sluice.curl([version, url])
+                #expect(outcome.status == Int32(status), "\(path): \(outcome.errors)")
+                // A reset may overtake what is still on its way from the server.
+                if path != "reset" { #expect(outcome.text.utf8.count == 100_000) }
+                let record = try await sluice.exchange(path: "/\(path)").record
+                #expect(record.state == (path == "reset" ? .failed : .complete))
+                #expect(record.failure?.code == (path == "reset" ? .reset : nil))
+                #expect(record.flags.contains(.endedWithoutCloseNotify) == (isSecure && path == "no-notify"))
+            }
+        }
+
         @Test("Connections that are refused leave no memory behind")
         func refusedConnections() async throws {
             let sluice = try await SluiceProcess()

@@ -114,11 +114,11 @@ struct PlainExchangeTests {
         dialogue.responseHead(200, .untilClose)
         dialogue.expect("< 200 (close)")
         dialogue.responseEnd(isClean: false)
-        dialogue.expect("< end", "finished")
+        dialogue.expect("withhold close_notify response", "< end", "finished")
         dialogue.finish()
         #expect(dialogue.record.flags.contains(.endedWithoutCloseNotify))
         #expect(dialogue.record.state == .complete)
-        #expect(dialogue.trace.count == 1)
+        #expect(dialogue.trace == ["sluice: the server ended TLS without close_notify: the body may be cut"])
     }
 
     @Test("Interim responses reach the client, except one of HTTP/1.0, and the recorder", arguments: [true, false])

@@ -184,6 +184,26 @@ struct StreamTests {
         #expect(dialogue.record.failure?.message.contains(isServer ? "The server" : "The client") == true)
     }
 
+    @Test("after one the connections may end in any way", arguments: [0, 1, 2])
+    func endAfterClose(way: Int) {
+        let dialogue = webSocket()
+        dialogue.responsePart(ByteBuffer(bytes: [0x88, 0x02, 0x03, 0xE8]))
+        _ = dialogue.takePending()
+        switch way {
+        case 0: dialogue.upstreamClosed()
+        case 1: dialogue.clientGone(resetCode: .connectError)
+        default:
+            dialogue.responseEnd(isClean: false)
+            dialogue.expect("< end")
+            dialogue.clientGone()
+        }
+        _ = dialogue.takePending()
+        dialogue.finish()
+        #expect(dialogue.record.state == .complete)
+        #expect(dialogue.record.failure == nil)
+        #expect(!dialogue.record.flags.contains(.endedWithoutCloseNotify))
+    }
+
     @Test("with one it has not, whichever side sent it")
     func properClose() {
         let dialogue = webSocket()

@@ -57,16 +57,50 @@ struct TunnelTests {
 
     @Test(
         "A client that is gone ends the tunnel, and the server hears how",
-        arguments: [nil, HTTP2ErrorCode.noError]
+        arguments: [nil, HTTP2ErrorCode.noError, .connectError]
     )
     func clientGone(resetCode: HTTP2ErrorCode?) {
         let dialogue = tunnel()
         dialogue.ready()
         dialogue.expect("< 200 (none)", "tunnel", "read client")
         dialogue.clientGone(resetCode: resetCode)
-        dialogue.expect(resetCode == nil ? "abandon" : "abandon NO_ERROR", "finished")
+        dialogue.expect("abandon\(resetCode.map { " \($0)" } ?? "")", "finished")
+        dialogue.finish()
+        #expect(dialogue.record.failure?.code == (resetCode == .connectError ? .clientGone : nil))
+        #expect(dialogue.record.state == (resetCode == .connectError ? .failed : .complete))
+    }
+
+    @Test(
+        "A client that resets the connection of a tunnel after either half has ended breaks nothing off",
+        arguments: [true, false]
+    )
+    func resetAfterHalf(isServers: Bool) {
+        let dialogue = tunnel()
+        dialogue.ready()
+        dialogue.expect("< 200 (none)", "tunnel", "read client")
+        if isServers { dialogue.responseEnd() } else { dialogue.requestEnd() }
+        dialogue.expect(isServers ? "< end" : "> end")
+        dialogue.clientGone(resetCode: .connectError)
+        dialogue.expect("abandon CONNECT_ERROR", "finished")
         dialogue.finish()
         #expect(dialogue.record.state == .complete)
+        #expect(dialogue.trace == ["sluice: the client reset the tunnel"])
+    }
+
+    @Test("An end without close_notify is handed on as one, noted, and the server's is marked")
+    func withoutCloseNotify() {
+        let dialogue = tunnel()
+        dialogue.ready()
+        dialogue.expect("< 200 (none)", "tunnel", "read client")
+        dialogue.tell { $0.requestEndReceived(trailers: nil, wireBytes: 0, isClean: false, now: $1) }
+        dialogue.expect("withhold close_notify request", "> end")
+        #expect(!dialogue.record.flags.contains(.endedWithoutCloseNotify))
+        dialogue.responseEnd(isClean: false)
+        dialogue.expect("withhold close_notify response", "< end", "finished")
+        dialogue.finish()
+        #expect(dialogue.record.flags.contains(.endedWithoutCloseNotify))
+        #expect(dialogue.record.state == .complete)
+        #expect(dialogue.trace.count == 2)
     }
 
     @Test(
@@ -117,7 +151,8 @@ struct TunnelTests {
             dialogue.expect("tunnel", "read client")
         }
         dialogue.tell { $0.tunnelIsRead(now: $1) }
-        dialogue.expect("abandon", "finished")
+        // Nobody has cut anything off.
+        dialogue.expect("abandon NO_ERROR", "finished")
         #expect(dialogue.record.failure == nil)
         dialogue.finish()
     }

@@ -22,6 +22,7 @@ final class LoopbackProxy: Sendable {
         configuration.host = host
         configuration.port = 0
         configuration.timeouts = timeouts
+        configuration.skipsVerification = true
         let recorder = CollectingOutlet()
         self.recorder = recorder
         server = try await ProxyServer.start(

@@ -172,6 +172,39 @@ struct TLSChannelHandlerTests {
         #expect(ends.server.seen.endedCleanly == true)
     }
 
+    @Test("Closing says nothing where close_notify is withheld, but what was written is sent")
+    func withheld() throws {
+        let ends = try connected()
+        defer { finish(ends) }
+        ends.client.channel.write(ByteBuffer(string: "last"), promise: nil)
+        ends.client.channel.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil)
+        ends.client.channel.close(promise: nil)
+        try pump(ends.client, ends.server)
+        #expect(ends.server.seen.text == "last")
+        #expect(ends.server.seen.endedCleanly == nil)
+        ends.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(ends.server.seen.endedCleanly == false)
+    }
+
+    @Test("A channel that is gone has ended nothing, unless our side had ended; before the handshake that has failed")
+    func gone() throws {
+        let reset = try connected()
+        _ = try reset.server.channel.finish()
+        #expect(reset.server.seen.endedCleanly == nil)
+        finish(reset)
+        let early = try End(try TLSServerContext(TLSServerConfiguration()).makeSession(certificate: leaf()))
+        try early.connect()
+        early.channel.pipeline.fireErrorCaught(IOError(errnoCode: 104, reason: "reset"))
+        #expect((early.seen.errors.first as? TLSFailure)?.cause == .closedDuringHandshake)
+        #expect(early.seen.errors.count == 2)
+        _ = try? early.channel.finish(acceptAlreadyClosed: true)
+    }
+
+    private func leaf() throws -> LeafCertificate {
+        try CertificateMint(authority: CertificateAuthority.generate(label: "x"), leafKey: LeafKey())
+            .certificate(for: "a.example")
+    }
+
     @Test("An end without close_notify is told apart")
     func truncated() throws {
         let ends = try connected()

@@ -15,6 +15,7 @@ extension ExchangeEffect {
         case .sendResponseHead(let head, let framing): "< \(head.status) (\(framing.line))"
         case .sendResponsePart(let part): "< part \(part.line)"
         case .sendResponseEnd(let trailers): "< end\(trailers.line)"
+        case .withholdCloseNotify(let direction): "withhold close_notify \(direction)"
         case .becomeTunnel: "tunnel"
         case .readClient(let isReading): isReading ? "read client" : "stop client"
         case .readUpstream(let isReading): isReading ? "read upstream" : "stop upstream"

@@ -21,6 +21,9 @@ public enum ExchangeEffect: Sendable {
     case sendResponsePart(ByteBuffer)
     /// End the response to the client.
     case sendResponseEnd(FieldSection?)
+    /// The end of the message that comes next is to be passed on as it came: without TLS close_notify, where the leg has
+    /// TLS and the message ends with the connection.
+    case withholdCloseNotify(FlowDirection)
     /// Both legs carry raw bytes from here on.
     case becomeTunnel
     /// Read from the client, or stop reading.

@@ -74,10 +74,20 @@ extension ExchangeMachine {
     /// - Parameters:
     ///   - trailers: the trailer section, if there was one.
     ///   - wireBytes: what the request took on the client's connection, framing included.
+    ///   - isClean: `false` when the bytes of a tunnel ended without TLS close_notify.
     ///   - now: the present moment.
-    public mutating func requestEndReceived(trailers: FieldSection?, wireBytes: Int64, now: NIODeadline) {
+    public mutating func requestEndReceived(
+        trailers: FieldSection?,
+        wireBytes: Int64,
+        isClean: Bool = true,
+        now: NIODeadline
+    ) {
         guard !isFinished, requestState == .receiving else { return }
         exchange.now = now
+        if !isClean, !hasClosedWebSocket {
+            requestLacksCloseNotify = true
+            note("the client ended TLS without close_notify: what it sent may be cut")
+        }
         requestState = .ended
         record.sizes.requestWire += wireBytes
         if let trailers, !trailers.isEmpty {
@@ -96,7 +106,8 @@ extension ExchangeMachine {
     /// The client went away: nothing can be sent to it any more.
     ///
     /// - Parameters:
-    ///   - resetCode: what the client said, where it ended just this exchange and not its connection.
+    ///   - resetCode: what the client said, where it ended just this exchange and not its connection; CONNECT_ERROR where
+    ///     the connection of a tunnel was reset (RFC 9113 §8.5).
     ///   - now: the present moment.
     public mutating func clientGone(resetCode: HTTP2ErrorCode? = nil, now: NIODeadline) {
         guard !isFinished else { return }
@@ -106,7 +117,13 @@ extension ExchangeMachine {
         let isServed = requestState == .ended && responseState == .ended
         if isServed, resetCode == nil, !discardsRequest, !requestFlow.isEmpty { return }
         if isTunnel || responseState == .ended {
-            if let resetCode { note("the client reset its stream (\(resetCode))") }
+            let isCut = isTunnel && resetCode == .connectError && !hasClosedWebSocket
+            if isCut, requestState == .receiving, responseState != .ended {
+                record.failure = ExchangeFailure(.clientGone, "The client reset the tunnel.")
+                record.state = .failed
+            } else if let resetCode {
+                note(isCut ? "the client reset the tunnel" : "the client reset its stream (\(resetCode))")
+            }
             abandonUpstream(resetCode ?? .cancel)
             finish()
             return
@@ -196,6 +213,7 @@ extension ExchangeMachine {
             outgoing?.trailers = trailers
             if !isTunnel { marks.requestSent = exchange.now }
             if upstream == .answered, !isTunnel { upstream = .done }
+            if requestLacksCloseNotify { emit(.withholdCloseNotify(.request)) }
             emit(.sendRequestEnd(trailers))
             finishIfDone()
         }

@@ -94,8 +94,8 @@ extension ExchangeMachine {
     /// - Parameters:
     ///   - trailers: the trailer section, if there was one.
     ///   - wireBytes: what the response took on the server's connection, framing included.
-    ///   - isClean: `false` when a close-delimited body ended without TLS close_notify, so that nobody can know
-    ///     whether it is complete.
+    ///   - isClean: `false` when what ends with its connection ended without TLS close_notify, so that nobody can know
+    ///     whether it is complete (RFC 9112 §9.8).
     ///   - now: the present moment.
     public mutating func responseEndReceived(
         trailers: FieldSection?,
@@ -109,10 +109,9 @@ extension ExchangeMachine {
         upstream = awaitsRequest && fileRole == nil ? .answered : .done
         marks.responseEnded = now
         record.sizes.responseWire += wireBytes
-        if !isClean {
+        if !isClean, !hasClosedWebSocket {
             record.flags.insert(.endedWithoutCloseNotify)
-            exchange.stage = "sluice"
-            exchange.note("the response ended with the connection but without TLS close_notify; it may be incomplete")
+            note("the server ended TLS without close_notify: \(isTunnel ? "what it sent" : "the body") may be cut")
         }
         if let trailers, !trailers.isEmpty {
             var bytes = ByteBuffer()
@@ -200,6 +199,7 @@ extension ExchangeMachine {
             responseLeft? -= Int64(part.readableBytes)
             emit(.sendResponsePart(part))
         case .end(let trailers):
+            if record.flags.contains(.endedWithoutCloseNotify) { emit(.withholdCloseNotify(.response)) }
             emit(.sendResponseEnd(dropsResponseBody ? nil : trailers))
             responseState = .ended
             finishIfDone()

@@ -84,11 +84,12 @@ extension ExchangeMachine {
         responseStream = StreamTap(.webSocket)
     }
 
+    /// Whether either side has sent a WebSocket's close frame, after which nothing can be missing (RFC 6455 §7.1.1).
+    var hasClosedWebSocket: Bool { requestStream?.hasClosed == true || responseStream?.hasClosed == true }
+
     /// Says who went away, where a WebSocket ended and neither side had said so (RFC 6455 §7.1.5, status 1006).
     mutating func noteMissingClose() {
-        guard record.state == .inFlight, requestStream?.hasClosed != true, responseStream?.hasClosed != true else {
-            return
-        }
+        guard record.state == .inFlight, !hasClosedWebSocket else { return }
         let isServer = marks.responseEnded != nil
         record.state = .failed
         record.failure = ExchangeFailure(

@@ -48,7 +48,7 @@ extension ExchangeMachine {
 
     /// The server's connection is gone: the client is told that nothing more comes.
     mutating func tunnelCut(_ failure: ExchangeFailure) {
-        let hasEnded = upstream == .answered
+        let hasEnded = upstream == .answered || hasClosedWebSocket
         abandonUpstream()
         guard hasEnded || responseState == .ended else {
             // Not the end of its bytes, but of the stream that carried them: an end would be a lie to the client.
@@ -80,6 +80,7 @@ extension ExchangeMachine {
     public mutating func tunnelIsRead(now: NIODeadline) {
         guard !isFinished else { return }
         exchange.now = now
+        abandonUpstream(.noError)
         finish()
     }
 

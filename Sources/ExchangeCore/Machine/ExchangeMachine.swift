@@ -75,6 +75,8 @@ public struct ExchangeMachine: ~Copyable {
     let clientTakesResets: Bool
     /// Whether body bytes go to the recorder; off for tunnelled TLS, which nobody can read.
     var recordsBodies = true
+    /// A tunnel's bytes from the client ended without TLS close_notify.
+    var requestLacksCloseNotify = false
     /// Request parts go nowhere: it was answered locally, or the server is gone.
     var discardsRequest = false
     /// The server switches protocols; the client does not know yet.

@@ -113,7 +113,7 @@ public struct ExchangeRecord: Sendable, Hashable {
         public static let upstreamReused = Flags(rawValue: 1 << 3)
         /// The request was sent a second time on a fresh connection (RFC 9110 §9.2.2).
         public static let retried = Flags(rawValue: 1 << 4)
-        /// A close-delimited response ended without TLS close_notify, so it may be incomplete.
+        /// What the server sent ended with its connection but without TLS close_notify, so it may be incomplete.
         public static let endedWithoutCloseNotify = Flags(rawValue: 1 << 5)
         /// The recorder dropped bytes of a request body (`--recorder lossy`).
         public static let requestBodyIncomplete = Flags(rawValue: 1 << 6)

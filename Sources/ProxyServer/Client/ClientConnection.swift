@@ -4,6 +4,14 @@ import NIOCore
 import Synchronization
 import Wire
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// One connection from a client: the end of its channel's pipeline, and the place of the layer that it speaks.
 final class ClientConnection: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
@@ -21,10 +29,15 @@ final class ClientConnection: ChannelDuplexHandler {
     private var isReadPending = false
     private(set) var isClosed = false
     private var outputEnd = OutputEnd()
+    private var hasEndedOutput = false
     /// Set when the client sends no more: whether that was a half-close.
     private var inputEnd: Bool?
+    /// Whether the client ended TLS only by closing the connection.
+    private(set) var lacksCloseNotify = false
     /// The client's connection that this one is a stream of.
     private weak var carrier: ClientConnection?
+    /// Called where this one, as a stream of another, is to be reset once what was written is out.
+    var onReset: (() -> Void)?
     private var hasBoundBuffer = false
     /// Whether nothing has arrived yet, on a connection that may be one of the proxy's own.
     private var mayLeadBack: Bool
@@ -148,7 +161,10 @@ final class ClientConnection: ChannelDuplexHandler {
             loop.recorder.record(.connection(record))
             layer?.handshakeCompleted(completed.details)
         case ChannelEvent.inputClosed as ChannelEvent: inputClosed(isHalfClose: true)
-        case is TLSInputClosed: inputClosed(isHalfClose: false)
+        case ChannelEvent.outputClosed as ChannelEvent: hasEndedOutput = true
+        case let closed as TLSInputClosed:
+            lacksCloseNotify = !closed.cleanly
+            inputClosed(isHalfClose: false)
         default: break
         }
     }
@@ -164,7 +180,18 @@ final class ClientConnection: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        // A write showed that the client has reset the connection; else its end is told before, or follows ours.
+        if !isClosed, inputEnd == nil, !hasEndedOutput {
+            layer?.failed(IOError(errnoCode: ECONNRESET, reason: "the connection was reset"))
+        }
         finish()
+    }
+
+    /// The stream that this connection is was reset by the client.
+    func streamWasReset(_ code: HTTP2ErrorCode) {
+        guard !isClosed else { return }
+        layer?.failed(StreamReset(code: code))
+        close()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -240,6 +267,25 @@ final class ClientConnection: ChannelDuplexHandler {
         outputEnd.closeAfterWrites(context, limit: loop.configuration.timeouts.idle) { [weak self] in self?.close() }
     }
 
+    /// TLS is to be closed without close_notify; means nothing to a connection without TLS.
+    func withholdCloseNotify() {
+        context?.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil)
+    }
+
+    /// Closes after what was written has left, so that the client sees that more should have come: without close_notify,
+    /// and with a reset where nothing else tells.
+    func cut(resets: Bool) {
+        guard let context else { return }
+        withholdCloseNotify()
+        guard resets, carrier == nil else {
+            if resets { onReset?() }
+            closeAfterFlush()
+            return
+        }
+        flush()
+        outputEnd.resetAfterWrites(context, limit: loop.configuration.timeouts.idle) { [weak self] in self?.close() }
+    }
+
     /// Tells the client that no more will come, after what was written.
     func closeOutput() {
         guard let context else { return }
@@ -285,6 +331,11 @@ final class ClientConnection: ChannelDuplexHandler {
 
 @available(*, unavailable)
 extension ClientConnection: Sendable {}
+
+/// The client has reset the stream of HTTP/2 that carries a connection.
+struct StreamReset: Error {
+    let code: HTTP2ErrorCode
+}
 
 /// An address as `host:port`, an IPv6 host in brackets.
 func describe(_ address: SocketAddress) -> String {

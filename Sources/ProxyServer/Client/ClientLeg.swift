@@ -12,6 +12,8 @@ protocol ClientLeg: AnyObject {
     func sendResponsePart(_ part: ByteBuffer)
     /// Ends the response.
     func sendResponseEnd(_ trailers: FieldSection?)
+    /// The end of the response is to come without TLS close_notify, as it came from the server.
+    func withholdCloseNotify()
     /// Raw bytes are exchanged from here on.
     func becomeTunnel()
     /// Reads, or stops reading.
@@ -26,6 +28,10 @@ protocol ClientLeg: AnyObject {
     func exchangeFinished()
     /// Whether the client takes bytes at present.
     var isWritable: Bool { get }
+}
+
+extension ClientLeg {
+    func withholdCloseNotify() {}
 }
 
 /// What a client's connection speaks at present; replaced as it changes protocol.
@@ -46,7 +52,7 @@ protocol ClientLayer: AnyObject {
     func resume()
     /// A TLS handshake with the client is done, or failed.
     func handshakeCompleted(_ details: TLSDetails)
-    /// The TLS session failed.
+    /// The connection, or its TLS session, failed.
     func failed(_ error: any Error)
     /// Whether it is read from at present.
     var wantsRead: Bool { get }

@@ -260,6 +260,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         self.exchange = nil
         connection.flush()
         let layer = TunnelClientLayer(connection: connection, sniffsTLS: requestMethod == "CONNECT")
+        layer.isEstablished = true
         layer.exchange = exchange
         if requestMethod == "CONNECT", let refusedPair { connection.opensTunnel(refusedPair) }
         exchange.hand(over: layer)
@@ -389,10 +390,19 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         connection.boundBuffer()
     }
 
+    /// A body that ends with the connection is whole to a client that is not told otherwise.
+    func withholdCloseNotify() {
+        if responseFraming == .untilClose { connection.withholdCloseNotify() }
+    }
+
     func abort(_ code: HTTP2ErrorCode) {
         isClosing = true
         exchange = nil
-        connection.close()
+        if responseFraming == .none {
+            connection.close()
+        } else {
+            connection.cut(resets: responseFraming == .untilClose)
+        }
     }
 
     func exchangeFinished() {

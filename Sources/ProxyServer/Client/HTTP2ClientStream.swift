@@ -92,9 +92,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     func abort(_ code: HTTP2ErrorCode) {
         exchange = nil
         sendPending(isEnd: false)
-        // A reset overtakes what was not made into frames before it.
-        driver.pump()
-        driver.reset(id, code)
+        driver.cut(id, code)
     }
 
     func exchangeFinished() {

@@ -33,6 +33,10 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
     private var isOver = false
     private var isReading = true
     private var isReadPending = false
+    /// The connection that is served at the other end of the pair.
+    private weak var served: ClientConnection?
+    /// Whether that connection was cut, so that its end is none of its bytes.
+    private var isCut = false
 
     init(_ driver: HTTP2Driver, _ id: HTTP2StreamID, carrier: ClientConnection) {
         self.driver = driver
@@ -56,9 +60,10 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
             .channelOption(.allowRemoteHalfClosure, value: true)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(
-                        ClientConnection(loop: boundLoop.value, channel: channel, inside: boundCarrier.value)
-                    )
+                    let served = ClientConnection(loop: boundLoop.value, channel: channel, inside: boundCarrier.value)
+                    boundSelf.value.served = served
+                    served.onReset = { [weak stream = boundSelf.value] in stream?.isCut = true }
+                    try channel.pipeline.syncOperations.addHandler(served)
                 }
             }
             .withConnectedSocket(ends[0])
@@ -121,7 +126,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
     }
 
     func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String) {
-        connectionClosed()
+        leave(code)
     }
 
     func drained() {
@@ -129,7 +134,13 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
     }
 
     func connectionClosed() {
+        leave(.connectError)
+    }
+
+    /// The client is gone, which is no end of its bytes: the pair has no reset of its own that would tell so.
+    private func leave(_ code: HTTP2ErrorCode) {
         isOver = true
+        served?.streamWasReset(code)
         inner?.close(promise: nil)
         inner = nil
         innerEnd = nil
@@ -201,6 +212,11 @@ final class HTTP2ConnectStream: HTTP2ServedStream {
 
     func innerEnded() {
         guard !isOver else { return }
+        if isCut {
+            isOver = true
+            driver.cut(id, .connectError)
+            return
+        }
         driver.end(id, trailers: nil)
         driver.scheduleFlush()
     }

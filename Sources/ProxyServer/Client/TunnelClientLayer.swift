@@ -7,6 +7,8 @@ import Wire
 final class TunnelClientLayer: ClientLayer, ClientLeg {
     private let connection: ClientConnection
     var exchange: Exchange?
+    /// Whether bytes may have passed.
+    var isEstablished = false
     /// Called when the server is there, before any byte passes; for TLS that is to be ended on both legs.
     var onEstablished: (() -> Void)?
     /// Set where the server was only taken to speak first: where the client does so after all, in a protocol that is
@@ -90,7 +92,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         guard !hasInputEnded else { return }
         hasInputEnded = true
         passSniffed()
-        exchange?.requestEnd(trailers: nil, wireBytes: 0)
+        exchange?.requestEnd(trailers: nil, wireBytes: 0, isClean: !connection.lacksCloseNotify)
     }
 
     func closed() {
@@ -100,7 +102,11 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         exchange?.clientGone()
     }
 
-    func failed(_ error: any Error) { exchange?.clientGone() }
+    func failed(_ error: any Error) {
+        passSniffed()
+        exchange?.clientGone((error as? StreamReset)?.code ?? .connectError)
+    }
+
     func writabilityChanged(_ isWritable: Bool) { exchange?.clientBecameWritable(isWritable) }
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {}
 
@@ -125,7 +131,10 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         hasOutputEnded = true
     }
 
+    func withholdCloseNotify() { connection.withholdCloseNotify() }
+
     func becomeTunnel() {
+        isEstablished = true
         onEstablished?()
         onEstablished = nil
     }
@@ -143,7 +152,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     func abort(_ code: HTTP2ErrorCode) {
         exchange = nil
-        connection.close()
+        if isEstablished, code != .noError { connection.cut(resets: true) } else { connection.close() }
     }
 
     func exchangeFinished() {

@@ -122,6 +122,14 @@ final class HTTP2Driver {
         scheduleFlush()
     }
 
+    /// Resets a stream once what is queued on it is sent.
+    func cut(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+        // A reset overtakes what was not made into frames before it.
+        pump()
+        session.resetWhenSent(stream, code)
+        scheduleFlush()
+    }
+
     func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         session.reset(stream, code)
         scheduleFlush()

@@ -1,6 +1,14 @@
 import NIOCore
 
-/// How a connection stops sending: half a close, or a whole one, each once what was written before is out.
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// How a connection stops sending: half a close, a whole one, or a reset, each once what was written before is out.
 struct OutputEnd {
     private var written: EventLoopFuture<Void>?
 
@@ -51,5 +59,60 @@ struct OutputEnd {
             // In a later tick: what closing still writes (close_notify) would be lost inside the flush that ends here.
             eventLoop.execute { close() }
         }
+    }
+
+    /// Resets the connection once the peer has what was written; one that takes nothing is reset after the limit.
+    mutating func resetAfterWrites(
+        _ context: ChannelHandlerContext,
+        limit: TimeAmount,
+        close: @escaping () -> Void
+    ) {
+        let channel = context.channel
+        let deadline = context.eventLoop.now + limit
+        closeAfterWrites(context, limit: limit) {
+            OutputEnd.reset(channel, waitingFor: .milliseconds(1), until: deadline, close)
+        }
+    }
+
+    /// Closes with a reset, which drops what the kernel has not delivered: so that is waited for.
+    private static func reset(
+        _ channel: any Channel,
+        waitingFor time: TimeAmount,
+        until deadline: NIODeadline,
+        _ close: @escaping () -> Void
+    ) {
+        guard channel.isActive, let socket = channel as? any SocketOptionProvider else {
+            close()
+            return
+        }
+        hasUndelivered(socket).assumeIsolated().whenComplete { result in
+            let eventLoop = channel.eventLoop.assumeIsolated()
+            if case .success(true) = result, channel.eventLoop.now < deadline {
+                eventLoop.scheduleTask(in: time) {
+                    reset(channel, waitingFor: min(time * 2, .milliseconds(100)), until: deadline, close)
+                }
+                return
+            }
+            socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).assumeIsolated().whenComplete { _ in close() }
+        }
+    }
+
+    /// Whether the kernel has bytes that the peer has not acknowledged.
+    private static func hasUndelivered(_ socket: any SocketOptionProvider) -> EventLoopFuture<Bool> {
+        #if canImport(Darwin)
+        let left: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(
+            level: .socket,
+            name: NIOBSDSocket.Option(rawValue: SO_NWRITE)
+        )
+        return left.map { $0 > 0 }
+        #else
+        // The first numbers of SO_MEMINFO; the sixth is what the send queue takes.
+        typealias Memory = (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
+        let memory: EventLoopFuture<Memory> = socket.unsafeGetSocketOption(
+            level: .socket,
+            name: NIOBSDSocket.Option(rawValue: SO_MEMINFO)
+        )
+        return memory.map { $0.5 > 0 }
+        #endif
     }
 }

@@ -25,7 +25,6 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
     private var requestFraming = BodyFraming.none
     private var isRequestSent = true
     private var isResponseRead = true
-    private var closedCleanly = true
     private var isParsing = false
 
     init(_ connection: UpstreamSocket, key: UpstreamPool.Key) {
@@ -91,7 +90,7 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
         isTunnel = true
         if let rest = parser.takeRemaining(), rest.readableBytes > 0 { exchange?.responsePart(rest) }
         // The server may have ended it while the head was held.
-        if connection.hasInputEnded { exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: true) }
+        if connection.hasInputEnded { endTunnel() }
     }
 
     func setReading(_ isReading: Bool) {
@@ -121,9 +120,20 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
         }
     }
 
+    func withholdCloseNotify() {
+        connection.withholdCloseNotify()
+    }
+
     func abandon(_ code: HTTP2ErrorCode) {
         exchange = nil
-        close()
+        if isTunnel, code != .noError {
+            flush()
+            connection.resetAfterWrites()
+        } else {
+            // Half a request is no whole one to a server that looks at close_notify either.
+            if !isRequestSent { connection.withholdCloseNotify() }
+            close()
+        }
     }
 
     func close() {
@@ -171,11 +181,7 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        switch event {
-        case let closed as TLSInputClosed: inputClosed(cleanly: closed.cleanly)
-        case ChannelEvent.inputClosed as ChannelEvent: inputClosed(cleanly: true)
-        default: break
-        }
+        if connection.isInputEnd(event) { inputClosed() }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -183,20 +189,40 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        inputClosed(cleanly: closedCleanly)
+        if connection.hasEndedOutput { inputClosed() }
+        broke(nil)
         connection.closed()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        closedCleanly = false
         connection.ready(.failure(error))
-        switch error {
-        case let failure as TLSFailure:
-            fail(ExchangeFailure(.tls, "TLS with \(key.host) failed: \(failure.explanation)"))
-        case let failure as ExchangeFailure: fail(failure)
-        default: break
-        }
+        broke(error)
         context.close(promise: nil)
+    }
+
+    /// The connection is gone without having ended: what comes of that is the exchange's, if a response is not whole.
+    private func broke(_ error: (any Error)?) {
+        guard !connection.hasInputEnded else {
+            if isTunnel { fail(ExchangeFailure(.reset, "\(key.host) closed the connection.")) }
+            return
+        }
+        connection.hasInputEnded = true
+        keepsAlive = false
+        if isPooled {
+            isPooled = false
+            loop.pool.remove(self)
+        } else if let failure = error as? ExchangeFailure {
+            fail(failure)
+        } else if let failure = error as? TLSFailure {
+            fail(ExchangeFailure(.tls, "TLS with \(key.host) failed: \(failure.explanation)"))
+        } else if isTunnel || isSwitching {
+            fail(ExchangeFailure(.reset, "\(key.host) \(UpstreamSocket.whatBecame(error))."))
+        } else if isResponseRead {
+            exchange?.upstreamInputEnded()
+        } else {
+            let place = parser.isIdle ? "without an answer" : "in the middle of its response"
+            fail(ExchangeFailure(.reset, "\(key.host) \(UpstreamSocket.whatBecame(error)) \(place)."))
+        }
     }
 
     // MARK: - Responses
@@ -253,13 +279,17 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
             exchange?.responseEnd(
                 trailers: trailers,
                 wireBytes: Int64(size.head) + size.body,
-                isClean: closedCleanly
+                isClean: !(connection.hasInputEnded && connection.lacksCloseNotify)
             )
         }
     }
 
-    private func inputClosed(cleanly: Bool) {
-        closedCleanly = cleanly
+    private func endTunnel() {
+        exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: !connection.lacksCloseNotify)
+    }
+
+    private func inputClosed() {
+        guard !connection.hasInputEnded else { return }
         connection.hasInputEnded = true
         if isPooled {
             isPooled = false
@@ -269,7 +299,7 @@ final class HTTP1UpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
         }
         keepsAlive = false
         if isTunnel {
-            exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: true)
+            endTunnel()
             return
         }
         if isSwitching { return }

@@ -179,16 +179,13 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler, HTTP2Carrier {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        switch event {
-        case is TLSInputClosed, ChannelEvent.inputClosed as ChannelEvent: close()
-        default: break
-        }
+        guard connection.isInputEnd(event) else { return }
+        connection.hasInputEnded = true
+        close()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        closed(
-            ExchangeFailure(.reset, "\(key.host) closed the connection before the response was whole\(farewell).")
-        )
+        broke(connection.hasInputEnded ? "closed the connection" : UpstreamSocket.whatBecame(nil))
         refusePreface()
         connection.closed()
     }
@@ -197,8 +194,14 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler, HTTP2Carrier {
         connection.ready(.failure(error))
         if let failure = error as? TLSFailure {
             closed(ExchangeFailure(.tls, "TLS with \(key.host) failed: \(failure.explanation)"))
+        } else {
+            broke(UpstreamSocket.whatBecame(error))
         }
         context.close(promise: nil)
+    }
+
+    private func broke(_ what: String) {
+        closed(ExchangeFailure(.reset, "\(key.host) \(what) before the response was whole\(farewell)."))
     }
 
     /// Tells everybody, once.

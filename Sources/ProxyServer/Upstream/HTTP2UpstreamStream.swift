@@ -91,7 +91,8 @@ final class HTTP2UpstreamStream: UpstreamLeg {
 
     func abandon(_ code: HTTP2ErrorCode) {
         exchange = nil
-        end(code)
+        // A connection that was reset in the middle of a WebSocket (RFC 8441 §5).
+        end(code == .connectError ? .cancel : code)
     }
 
     private func end(_ code: HTTP2ErrorCode) {

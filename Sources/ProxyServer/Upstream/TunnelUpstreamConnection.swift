@@ -12,7 +12,6 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
     let connection: UpstreamSocket
     /// What arrived, or ended, before the exchange took the connection over.
     private var early = ByteBuffer()
-    private var hasInputEnded = false
     var exchange: Exchange?
 
     init(_ connection: UpstreamSocket) {
@@ -32,11 +31,10 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
     }
 
     func becomeTunnel() {
-        guard early.readableBytes > 0 || hasInputEnded else { return }
         let bytes = early
         early = ByteBuffer()
         if bytes.readableBytes > 0 { exchange?.responsePart(bytes) }
-        if hasInputEnded { exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: true) }
+        if connection.hasInputEnded { endResponse() }
     }
 
     func setReading(_ isReading: Bool) { connection.isReading = isReading }
@@ -47,9 +45,11 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
         connection.closeAfterWrites()
     }
 
+    func withholdCloseNotify() { connection.withholdCloseNotify() }
+
     func abandon(_ code: HTTP2ErrorCode) {
         exchange = nil
-        connection.context?.close(promise: nil)
+        if code == .noError { connection.context?.close(promise: nil) } else { connection.resetAfterWrites() }
     }
 
     // MARK: - Channel events
@@ -80,16 +80,18 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
         case let completed as TLSHandshakeCompleted:
             connection.handshakeCompleted(completed.details)
             connection.ready(.success(.single(self, connection)))
-        case is TLSInputClosed, ChannelEvent.inputClosed as ChannelEvent: inputClosed()
-        default: break
+        default: if connection.isInputEnd(event) { inputClosed() }
         }
     }
 
     private func inputClosed() {
-        guard !hasInputEnded else { return }
-        hasInputEnded = true
+        guard !connection.hasInputEnded else { return }
         connection.hasInputEnded = true
-        exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: true)
+        endResponse()
+    }
+
+    private func endResponse() {
+        exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: !connection.lacksCloseNotify)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -97,20 +99,28 @@ final class TunnelUpstreamConnection: ChannelDuplexHandler, UpstreamLeg {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        inputClosed()
-        let exchange = exchange
-        self.exchange = nil
-        exchange?.upstreamClosed(ExchangeFailure(.reset, "The server closed the tunnel."))
+        if connection.hasEndedOutput { inputClosed() }
+        fail(nil)
         connection.closed()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         connection.ready(.failure(error))
-        if let failure = error as? ExchangeFailure, let exchange {
-            self.exchange = nil
-            exchange.upstreamClosed(failure)
-        }
+        fail(error)
         context.close(promise: nil)
+    }
+
+    private func fail(_ error: (any Error)?) {
+        let exchange = exchange
+        self.exchange = nil
+        if let failure = error as? ExchangeFailure {
+            exchange?.upstreamClosed(failure)
+        } else if let failure = error as? TLSFailure {
+            exchange?.upstreamClosed(ExchangeFailure(.tls, "TLS failed in the tunnel: \(failure.explanation)"))
+        } else {
+            let what = connection.hasInputEnded ? "closed the connection" : UpstreamSocket.whatBecame(error)
+            exchange?.upstreamClosed(ExchangeFailure(.reset, "The server \(what)."))
+        }
     }
 }
 

@@ -18,6 +18,8 @@ protocol UpstreamLeg: AnyObject {
     func setReading(_ isReading: Bool)
     /// Puts what was sent on the wire.
     func flush()
+    /// The end of the request is to come without TLS close_notify, as it came from the client.
+    func withholdCloseNotify()
     /// The exchange is over and needs it no more; it may serve another where that is possible.
     func release()
     /// The exchange gives it up before it was done: nobody can use the connection, or the stream, any further.
@@ -30,4 +32,8 @@ protocol UpstreamConnecting: AnyObject {
     func connect(to destination: Destination, for exchange: Exchange, fresh: Bool)
     /// The exchange waits no more.
     func cancel()
+}
+
+extension UpstreamLeg {
+    func withholdCloseNotify() {}
 }

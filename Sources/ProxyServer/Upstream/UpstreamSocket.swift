@@ -3,6 +3,14 @@ import HTTPModel
 import NIOCore
 import Wire
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A connection to a server that is ready for use, by what is spoken on it.
 enum EstablishedUpstream {
     /// One exchange has it for itself.
@@ -60,7 +68,49 @@ final class UpstreamSocket {
 
     /// Whether the server sends no more.
     var hasInputEnded = false
+    /// Whether the server ended TLS only by closing the connection.
+    private(set) var lacksCloseNotify = false
     private var outputEnd = OutputEnd()
+
+    /// Whether the server has ended, too, when the connection is gone.
+    ///
+    /// After our half of the close its end is not told before that; otherwise it is, and one that is just gone was reset.
+    private(set) var hasEndedOutput = false
+
+    /// Whether an event says that the server sends no more; takes note of what it says besides.
+    func isInputEnd(_ event: Any) -> Bool {
+        switch event {
+        case ChannelEvent.outputClosed as ChannelEvent:
+            hasEndedOutput = true
+            return false
+        case let closed as TLSInputClosed:
+            lacksCloseNotify = !closed.cleanly
+            return true
+        case ChannelEvent.inputClosed as ChannelEvent: return true
+        default: return false
+        }
+    }
+
+    /// TLS is to be closed without close_notify; means nothing to a connection without TLS.
+    func withholdCloseNotify() {
+        context?.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil)
+    }
+
+    /// Resets the connection once what was written is out.
+    func resetAfterWrites() {
+        guard let context else { return }
+        withholdCloseNotify()
+        context.flush()
+        outputEnd.resetAfterWrites(context, limit: loop.configuration.timeouts.idle) { context.close(promise: nil) }
+    }
+
+    /// What became of a connection that broke, as the middle of a sentence; without an error it was found in writing.
+    static func whatBecame(_ error: (any Error)?) -> String {
+        guard let error = error as? IOError, error.errnoCode != ECONNRESET, error.errnoCode != EPIPE else {
+            return "reset the connection"
+        }
+        return error.errnoCode == ETIMEDOUT ? "no longer answers" : "could not be heard any more (\(error))"
+    }
 
     /// Tells the server that no more will come, after what was written.
     func endOutput() {

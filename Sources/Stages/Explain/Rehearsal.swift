@@ -221,8 +221,8 @@ private struct Play: ~Copyable {
         case .abandonUpstream: fromServer = []
         case .abortClient: result.isCutOff = true
         case .finished: isOver = true
-        case .sendInterim, .sendResponseEnd, .becomeTunnel, .releaseHold, .performAfterwards,
-            .boundClientBuffer:
+        case .sendInterim, .sendResponseEnd, .withholdCloseNotify, .becomeTunnel, .releaseHold,
+            .performAfterwards, .boundClientBuffer:
             break
         }
     }

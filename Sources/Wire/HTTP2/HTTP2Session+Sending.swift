@@ -172,6 +172,18 @@ extension HTTP2Session {
         }
     }
 
+    /// Gives a stream up as ``reset(_:_:)`` does, but sends what is queued on it first.
+    public func resetWhenSent(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+        guard phase == .open, let stream = stream(id.number), !stream.isAbandoned, stream.queue.count > 0 else {
+            reset(id, code)
+            return
+        }
+        stream.isAbandoned = true
+        abandoned.insert(id.number)
+        stream.isEndQueued = false
+        stream.resetAfterQueue = code
+    }
+
     /// Tells the peer that the connection ends.
     ///
     /// With NO_ERROR no new streams are taken, and those that are open go on; ``isOver`` tells when they are done. With

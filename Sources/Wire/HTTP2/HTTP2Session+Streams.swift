@@ -145,6 +145,11 @@ extension HTTP2Session {
         let count = min(limit, stream.queue.count)
         if count == 0, !stream.isEndQueued {
             stream.isDeferred = true
+            if let code = stream.resetAfterQueue {
+                stream.resetAfterQueue = nil
+                nghttp2_submit_rst_stream(handle, 0, id, code.rawValue)
+                floodGuard.noteSentReset()
+            }
             return Int(NGHTTP2_ERR_DEFERRED.rawValue)
         }
         flags |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue

@@ -43,6 +43,8 @@ final class HTTP2Stream {
     var isAbandoned = false
     /// The reset that is to follow our END_STREAM.
     var resetAfterEnd: HTTP2ErrorCode?
+    /// What it is reset with once what is queued is sent.
+    var resetAfterQueue: HTTP2ErrorCode?
     /// Whether the owner knows already how the stream came to its end.
     var isEndKnown = false
     /// What the peer did wrong on it, or why nothing can be sent.

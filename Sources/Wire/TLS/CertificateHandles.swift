@@ -157,9 +157,14 @@ enum CertificateName {
     /// The subject's common name, or else its whole name.
     static func subject(of certificate: OpaquePointer) -> String { short(X509_get_subject_name(certificate)) }
 
-    private static func short(_ name: OpaquePointer?) -> String {
+    /// The subject's common name alone.
+    static func common(of certificate: OpaquePointer) -> String? { common(X509_get_subject_name(certificate)) }
+
+    private static func short(_ name: OpaquePointer?) -> String { common(name) ?? oneLine(name) }
+
+    private static func common(_ name: OpaquePointer?) -> String? {
         let index = X509_NAME_get_index_by_NID(name, NID_commonName, -1)
-        guard index >= 0, let entry = X509_NAME_get_entry(name, index) else { return oneLine(name) }
+        guard index >= 0, let entry = X509_NAME_get_entry(name, index) else { return nil }
         return String(decoding: content(of: X509_NAME_ENTRY_get_data(entry)), as: UTF8.self)
     }
 }

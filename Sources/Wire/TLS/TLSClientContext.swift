@@ -140,7 +140,11 @@ public final class TLSClientContext {
     private static func setHost(_ name: HostName, of ssl: OpaquePointer) -> Bool {
         switch name {
         case .dns(let name):
-            SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+            // RFC 9525: the common name names no host (section 6.3), and a wildcard is a whole label (section 6.3).
+            SSL_set_hostflags(
+                ssl,
+                UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS) | UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT)
+            )
             return SSL_set1_host(ssl, name) == 1 && sluice_SSL_set_host_name(ssl, name) == 1
         case .address(let bytes):
             return X509_VERIFY_PARAM_set1_ip(SSL_get0_param(ssl), bytes, bytes.count) == 1

@@ -83,9 +83,14 @@ extension TLSFailure: CustomStringConvertible {
                 + "the server omits an intermediate certificate. Trust it with `--upstream-ca FILE`, or go on with "
                 + "\(insecure)."
         case .nameMismatch(let names):
-            let list = names.isEmpty ? "no host at all" : Self.shortened(names)
-            return "The certificate that \(serverInSentence) shows is for \(list), not for this host. "
+            return "The certificate that \(serverInSentence) shows is for \(Self.shortened(names)), not for this host. "
                 + "Check the address, or go on with \(insecure)."
+        case .noHostName(let commonName, let addresses):
+            let others = addresses.isEmpty ? "" : ", only \(Self.shortened(addresses))"
+            let subject =
+                commonName.isEmpty ? "" : " Its common name '\(commonName.prefix(100))' does not count (RFC 9525)."
+            return "The certificate of \(serverInSentence) names no host in its subjectAltName\(others).\(subject) "
+                + "Have it issued anew with the host as subjectAltName, or go on with \(insecure)."
         case .tooWeak(let reason):
             return "The certificate of \(serverInSentence) uses too weak a key or signature (\(reason)). \(tryLegacy)"
         case .other(let reason):

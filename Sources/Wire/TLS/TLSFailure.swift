@@ -50,6 +50,9 @@ public struct TLSFailure: Error, Sendable, Hashable {
         case unknownIssuer(String)
         /// The certificate is for these other names.
         case nameMismatch([String])
+        /// The certificate has no name of a host in its subjectAltName, at most these addresses; its common name, which
+        /// names no host (RFC 9525 section 6.3).
+        case noHostName(commonName: String, addresses: [String])
         /// A key or signature in the chain is too weak; OpenSSL's reason, for example `ee key too small`.
         case tooWeak(String)
         /// Anything else; OpenSSL's reason.
@@ -168,6 +171,12 @@ extension TLSFailure.CertificateProblem {
         case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
             X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
             self = .unknownIssuer(certificate.map { CertificateName.issuer(of: $0) } ?? "")
+        case X509_V_ERR_HOSTNAME_MISMATCH where !names.contains { $0.hasPrefix("DNS:") },
+            X509_V_ERR_IP_ADDRESS_MISMATCH where names.isEmpty:
+            self = .noHostName(
+                commonName: certificate.flatMap { CertificateName.common(of: $0) } ?? "",
+                addresses: names
+            )
         case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
             self = .nameMismatch(names)
         case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK:

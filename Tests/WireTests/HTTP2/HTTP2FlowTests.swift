@@ -205,6 +205,33 @@ struct HTTP2FlowTests {
         #expect(pair.client.queuedBytes(on: second) == 0)
     }
 
+    @Test(
+        "A reset may wait until what is queued is sent, whatever the windows allow at first",
+        arguments: [true, false]
+    )
+    func resetWhenSent(isQueued: Bool) throws {
+        let pair = HTTP2Pair()
+        let id = try pair.get()
+        let count = Int(HTTP2Settings().initialWindow) * 2
+        _ = pair.server.sendResponse(ResponseHead(status: 200), on: id, isEnd: false)
+        if isQueued { pair.server.sendData(ByteBuffer(repeating: 0x61, count: count), on: id) }
+        pair.exchange()
+        pair.server.resetWhenSent(id, .connectError)
+        pair.server.sendData(ByteBuffer(string: "late"), on: id)
+        pair.exchange()
+        if isQueued {
+            #expect(!pair.clientEvents.map(\.summary).contains("\(id) reset CONNECT_ERROR"))
+            for _ in 1...4 {
+                pair.client.consume(count, on: id)
+                pair.exchange()
+            }
+            #expect(received(pair.clientEvents, on: id) == count)
+        }
+        #expect(pair.takeClientEvents().suffix(2) == ["\(id) reset CONNECT_ERROR", "\(id) closed"])
+        #expect(pair.takeServerEvents().last == "\(id) closed")
+        #expect(pair.server.openStreamCount == 0)
+    }
+
     @Test("Events of a stream that was given up are not handed over any more, but for its close")
     func eventsAfterReset() throws {
         let pair = HTTP2Pair()

@@ -163,7 +163,8 @@ import Testing
         let causes: [TLSFailure.Cause] = [
             .peerAlert("handshake_failure"), .peerAlert("internal_error"), .certificate(.expired(0)),
             .certificate(.notYetValid(0)), .certificate(.selfSigned), .certificate(.unknownIssuer("")),
-            .certificate(.nameMismatch([])), .certificate(.tooWeak("ee key too small")), .certificate(.other("x")),
+            .certificate(.nameMismatch(["DNS:a"])), .certificate(.noHostName(commonName: "", addresses: [])),
+            .certificate(.tooWeak("ee key too small")), .certificate(.other("x")),
             .closedDuringHandshake, .plainHTTP, .legacyRenegotiation, .dhKeyTooSmall, .unsupportedVersion,
             .nothingShared, .protocolViolation("bad"), .invalidHost, .alreadyShutDown, .resource("none"),
         ]

@@ -114,7 +114,10 @@ struct OverviewPage {
             (.answeredLocally, "the response is Sluice's own, or a rule's; no server gave it"),
             (.held, "it was held at a breakpoint"),
             (.retried, "the request was sent a second time, on a fresh connection"),
-            (.endedWithoutCloseNotify, "the response ended without TLS close_notify, so its end may be missing"),
+            (
+                .endedWithoutCloseNotify,
+                "the server ended TLS without close_notify, so the end of what it sent may be missing"
+            ),
             (.requestBodyIncomplete, "the recorder dropped bytes of the request body"),
             (.responseBodyIncomplete, "the recorder dropped bytes of the response body"),
             (.tunnelledTLS, "the tunnelled bytes are TLS"),
