@@ -4,8 +4,8 @@ import HTTPModel
 ///
 /// Nothing gets into a document but through here, so that no text from traffic reaches a screen as it is.
 struct DetailWriter {
-    /// A line has at most about so many characters.
-    static let longestLine = 10_000
+    /// In a body that is laid out, a line has at most so many bytes; the raw form has them all.
+    static let longestLaidOut = 10_000
     /// A document has at most so many lines.
     static let mostLines = 60_000
     /// More columns than this are never left empty before a line.
@@ -17,6 +17,8 @@ struct DetailWriter {
     private(set) var lines: [DetailLine] = []
     /// What was left out, in sentences.
     private(set) var omissions: [String] = []
+    /// A line has at most so many bytes: by itself, all that a page has of a body.
+    var longestLine = 1 << 20
     /// How many columns stay empty before all that is added.
     var margin = 0
 
@@ -55,7 +57,7 @@ struct DetailWriter {
             isPlain = isPlain && count > 0 && text.withUTF8 { $0.allSatisfy { $0 &- 0x20 < 0x5F } }
         }
         let kept =
-            isPlain && length <= DetailWriter.longestLine ? spans : DetailWriter.bounded(spans, isPlain, length)
+            isPlain && length <= longestLine ? spans : bounded(spans, isPlain, length)
         lines.append(
             DetailLine(kept, indent: min(margin + indent, DetailWriter.deepestIndent), wraps: wraps)
         )
@@ -107,7 +109,7 @@ struct DetailWriter {
         leaveOut("Only the first \(DetailWriter.mostLines.grouped) lines are shown; save-body writes the whole body.")
     }
 
-    private static func bounded(_ spans: [Span], _ isPlain: Bool, _ length: Int) -> [Span] {
+    private func bounded(_ spans: [Span], _ isPlain: Bool, _ length: Int) -> [Span] {
         var kept: [Span] = []
         kept.reserveCapacity(spans.count)
         var room = longestLine
@@ -119,7 +121,8 @@ struct DetailWriter {
                 while end.samePosition(in: span.text.unicodeScalars) == nil { span.text.utf8.formIndex(before: &end) }
                 span.text = VisibleText.of(String(span.text[..<end]))
                 kept.append(span)
-                kept.append(Span(" … and \(rest.grouped) more bytes in this line", .warning))
+                let way = longestLine == DetailWriter.longestLaidOut ? ", which the raw form shows" : ""
+                kept.append(Span(" … and \(rest.grouped) more bytes in this line\(way)", .warning))
                 return kept
             }
             room -= span.text.utf8.count

@@ -30,23 +30,10 @@ public struct DetailState: Sendable {
 
 /// Where in a document the reader is.
 public struct ReadingState: Sendable, Hashable {
-    /// The first shown line among the visible ones.
-    public var top = 0
-    /// The line with the cursor among the visible ones.
-    public var cursor = 0
+    /// The first shown row.
+    public var top = ReadingPlace()
+    /// The row with the cursor.
+    public var cursor = ReadingPlace()
     /// Blocks that are folded, by the line that opens them.
     public var folds: Set<Int> = []
-
-    /// Moves the cursor by some lines, among `count` visible ones.
-    public mutating func move(_ by: Int, count: Int) {
-        cursor = min(max(0, cursor + by), max(0, count - 1))
-    }
-
-    /// Scrolls so that the cursor is on the screen, and no line is wasted.
-    public mutating func reveal(rows: Int, count: Int) {
-        cursor = min(max(0, cursor), max(0, count - 1))
-        if cursor < top { top = cursor }
-        if cursor >= top + rows { top = cursor - rows + 1 }
-        top = min(max(0, top), max(0, count - rows))
-    }
 }

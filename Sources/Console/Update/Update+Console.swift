@@ -77,21 +77,21 @@ extension ConsoleModel {
         switch (mouse.kind, overlays.last) {
         case (.wheelUp, .picker): return take(Key(.up))
         case (.wheelDown, .picker): return take(Key(.down))
-        case (.wheelUp, _): return move(by: -3)
-        case (.wheelDown, _): return move(by: 3)
+        case (.wheelUp, _): return turnWheel(-3)
+        case (.wheelDown, _): return turnWheel(3)
         default: return []
         }
     }
 
+    private mutating func turnWheel(_ lines: Int) -> [Effect] {
+        guard case .report? = overlays.last else { return move(by: lines) }
+        read { $0.scroll(lines, in: $1, height: $2, follows: false) }
+        return []
+    }
+
     private mutating func scroll(_ layout: Layout, _ mouse: MouseEvent, _ lines: Int) -> [Effect] {
         if layout.detail.contains(x: mouse.x, y: mouse.y) {
-            let rows = layout.detailRows
-            let most = max(0, detail.visibleCount - rows)
-            detail.reading.top = min(max(0, detail.reading.top + lines), most)
-            detail.reading.cursor = min(
-                max(detail.reading.cursor, detail.reading.top),
-                detail.reading.top + max(0, rows - 1)
-            )
+            readDetail { $0.scroll(lines, in: $1, height: $2, follows: false) }
             return []
         }
         if view == .structure { return move(by: lines) }
@@ -137,17 +137,13 @@ extension ConsoleModel {
             let hit = tabs.first { $0.range.contains(mouse.x - layout.detail.x) }
             return hit.map { turn(to: $0.page.rawValue) } ?? []
         }
-        let body = Rect(
-            x: layout.detail.x,
-            y: layout.detail.y + 1,
-            width: layout.detail.width,
-            height: layout.detailRows
-        )
-        guard let document = detail.document,
-            let target = DocumentView.line(at: line, of: document, detail.reading, in: body)
-        else { return [] }
-        let isAgain = detail.reading.cursor == target
-        detail.reading.cursor = target
+        var isAgain = false
+        readDetail { reading, rows, _ in
+            let target = rows.moved(reading.top, by: line)
+            guard rows.distance(from: reading.top, to: target, most: line) == line else { return }
+            isAgain = reading.cursor == target
+            reading.cursor = target
+        }
         return isAgain ? toggleFold() : []
     }
 

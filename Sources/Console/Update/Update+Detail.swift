@@ -6,8 +6,50 @@ extension ConsoleModel {
     /// The columns that a document may use.
     var detailWidth: Int { max(20, Layout(self, withDetail: true).detail.width - 2) }
 
+    /// Where the lines of the open exchange are.
+    private var detailBody: Rect { Layout(self).detail.splitTop(1).1 }
+
+    /// Where the lines of a report are.
+    private var reportBody: Rect { OverlayView.place(width: size.width, height: size.height, size).inside }
+
     /// How many lines of a report are on the screen.
-    var reportRows: Int { max(1, size.height - 5) }
+    var reportRows: Int { max(1, reportBody.height) }
+
+    /// Whether keys move in a text: a report, or the open exchange.
+    var isReading: Bool {
+        if case .report? = overlays.last { return true }
+        return context == .detail
+    }
+
+    /// Changes the place in the report that lies above everything, else in the open exchange.
+    mutating func read(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
+        if case .report(var report)? = overlays.last {
+            let rows = DocumentView.rows(report.document, report.reading.folds, in: reportBody)
+            change(&report.reading, rows, reportBody.height)
+            overlays[overlays.count - 1] = .report(report)
+        } else {
+            readDetail(change)
+        }
+    }
+
+    /// Changes the place in the open exchange.
+    mutating func readDetail(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
+        guard let document = detail.document else { return }
+        let body = detailBody
+        let rows = DocumentView.rows(document, detail.reading.folds, in: body)
+        change(&detail.reading, rows, body.height)
+    }
+
+    /// Scrolls texts so that what was on the screen still is, after the room for it has changed.
+    mutating func revealTexts() {
+        if detail.isOpen { readDetail { $0.reveal(in: $1, height: $2) } }
+        for index in overlays.indices {
+            guard case .report(var report) = overlays[index] else { continue }
+            let rows = DocumentView.rows(report.document, report.reading.folds, in: reportBody)
+            report.reading.reveal(in: rows, height: reportBody.height)
+            overlays[index] = .report(report)
+        }
+    }
 
     /// Asks for the open page.
     mutating func loadDetail() -> [Effect] {
@@ -53,7 +95,7 @@ extension ConsoleModel {
         detail.shownPage = detail.options.page
         // What begins folded stays as the reader left it when the same page is read anew.
         if isOther { detail.reading.folds = document.initialFolds }
-        detail.reading.reveal(rows: Layout(self).detailRows, count: detail.visibleCount)
+        readDetail { $0.reveal(in: $1, height: $2) }
     }
 
     mutating func turnPage(_ by: Int) -> [Effect] {
@@ -115,16 +157,7 @@ extension ConsoleModel {
     }
 
     mutating func toggleFold() -> [Effect] {
-        guard let document = detail.document else { return [] }
-        let visible = document.folded(detail.reading.folds)
-        guard visible.indices.contains(detail.reading.cursor) else { return [] }
-        let line = visible[detail.reading.cursor]
-        let target = document.lines[line].fold != nil ? line : document.enclosing(line).last
-        guard let target else { return [] }
-        if detail.reading.folds.remove(target) == nil { detail.reading.folds.insert(target) }
-        let now = document.folded(detail.reading.folds)
-        detail.reading.cursor = now.firstIndex(of: target) ?? detail.reading.cursor
-        detail.reading.reveal(rows: Layout(self).detailRows, count: now.count)
+        readDetail { $0.toggleFold(in: $1, height: $2) }
         return []
     }
 
@@ -141,43 +174,17 @@ extension ConsoleModel {
     }
 
     mutating func findAgain() -> [Effect] {
-        if case .report(var report)? = overlays.last {
-            find(report.sought, in: report.document, &report.reading, rows: reportRows)
-            overlays[overlays.count - 1] = .report(report)
-        } else if let document = detail.document {
-            var reading = detail.reading
-            find(detail.sought, in: document, &reading, rows: Layout(self).detailRows)
-            detail.reading = reading
-            isDetailFocused = true
+        var text = detail.sought
+        if case .report(let report)? = overlays.last { text = report.sought } else { isDetailFocused = true }
+        guard let sought = SoughtText(text) else { return [] }
+        var found: (number: Int, count: Int)?
+        read { found = $0.find(sought, in: $1, height: $2) }
+        guard let found else {
+            tell("'\(text.prefix(60))' is not in what is shown.", .error)
+            return []
         }
+        let next = way(to: .findNext, in: .detail)
+        tell("\(found.number) of \(found.count) places with '\(text.prefix(40))'; \(next) finds the next.")
         return []
     }
-
-    private mutating func find(_ text: String, in document: DetailDocument, _ reading: inout ReadingState, rows: Int) {
-        guard !text.isEmpty else { return }
-        let found = document.matches(of: text)
-        let visible = document.folded(reading.folds)
-        let current = visible.indices.contains(reading.cursor) ? visible[reading.cursor] : -1
-        guard let line = found.first(where: { $0 > current }) ?? found.first else {
-            tell("'\(text.prefix(60))' is not in what is shown.", .error)
-            return
-        }
-        for fold in document.enclosing(line) { reading.folds.remove(fold) }
-        let now = document.folded(reading.folds)
-        reading.cursor = now.firstIndex(of: line) ?? reading.cursor
-        reading.reveal(rows: rows, count: now.count)
-        let place = (found.firstIndex(of: line) ?? 0) + 1
-        let next = way(to: .findNext, in: .detail)
-        tell("\(place) of \(found.count) lines with '\(text.prefix(40))'; \(next) finds the next.")
-    }
-}
-
-extension DetailState {
-    /// How many lines are there, those in folded blocks left out.
-    var visibleCount: Int { document?.folded(reading.folds).count ?? 0 }
-}
-
-extension ReportState {
-    /// How many lines are there, those in folded blocks left out.
-    var visibleCount: Int { document.folded(reading.folds).count }
 }

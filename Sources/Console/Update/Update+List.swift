@@ -5,12 +5,11 @@ import Terminal
 extension ConsoleModel {
     /// Moves in what has the keys, by some lines.
     mutating func move(by lines: Int) -> [Effect] {
-        switch overlays.last {
-        case .report(var report):
-            report.reading.move(lines, count: report.visibleCount)
-            report.reading.reveal(rows: reportRows, count: report.visibleCount)
-            overlays[overlays.count - 1] = .report(report)
+        if isReading {
+            read { $0.move(lines, in: $1, height: $2) }
             return []
+        }
+        switch overlays.last {
         case .panel(var panel):
             panel.selected = min(max(0, panel.selected + lines), max(0, panelRules(panel.tool).count - 1))
             overlays[overlays.count - 1] = .panel(panel)
@@ -18,27 +17,20 @@ extension ConsoleModel {
         case .holds(let selected):
             moveInHolds(from: selected, by: lines)
             return []
-        case .picker, .prompt, .confirm, .editor: return []
+        case .picker, .prompt, .confirm, .editor, .report: return []
         case nil: break
-        }
-        if context == .detail {
-            detail.reading.move(lines, count: detail.visibleCount)
-            detail.reading.reveal(rows: Layout(self).detailRows, count: detail.visibleCount)
-            return []
         }
         if view == .structure { return moveInStructure(lines) }
         return select(list.selected - lines)
     }
 
-    /// Moves by whole pages.
+    /// Moves by whole pages; of a text, the last row of one is the first of the next.
     mutating func movePage(_ pages: Int) -> [Effect] {
-        let layout = Layout(self)
-        let rows =
-            switch context {
-            case .detail: layout.detailRows
-            case .list: layout.listRows
-            default: reportRows
-            }
+        if isReading {
+            read { $0.scroll(pages * max(1, $2 - 1), in: $1, height: $2, follows: true) }
+            return []
+        }
+        let rows = context == .list ? Layout(self).listRows : reportRows
         return move(by: pages * max(1, rows - 1))
     }
 
@@ -47,6 +39,10 @@ extension ConsoleModel {
         if context == .list, view == .sequence {
             list.isFollowing = !first && list.query.sort == nil
             return select(first ? list.total - 1 : 0, keepsFollowing: true)
+        }
+        if isReading {
+            read { $0.moveToEdge(first: first, in: $1, height: $2) }
+            return []
         }
         return move(by: first ? -1_000_000_000 : 1_000_000_000)
     }
@@ -75,18 +71,11 @@ extension ConsoleModel {
     mutating func revealAll() {
         reveal()
         revealBranch()
-        let layout = Layout(self)
-        if detail.isOpen { detail.reading.reveal(rows: layout.detailRows, count: detail.visibleCount) }
+        revealTexts()
         for index in overlays.indices {
-            switch overlays[index] {
-            case .report(var report):
-                report.reading.reveal(rows: reportRows, count: report.visibleCount)
-                overlays[index] = .report(report)
-            case .editor(var editor):
-                editor.area.reveal(rows: editorRows(editor))
-                overlays[index] = .editor(editor)
-            default: break
-            }
+            guard case .editor(var editor) = overlays[index] else { continue }
+            editor.area.reveal(rows: editorRows(editor))
+            overlays[index] = .editor(editor)
         }
     }
 

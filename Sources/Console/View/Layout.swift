@@ -68,7 +68,4 @@ public struct Layout: Sendable, Hashable {
 
     /// How many exchanges the list shows: its height without the titles of the columns.
     public var listRows: Int { max(0, list.height - 1) }
-
-    /// How many lines of the document the detail shows: its height without the tabs.
-    public var detailRows: Int { max(0, detail.height - 1) }
 }

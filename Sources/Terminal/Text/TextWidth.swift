@@ -17,6 +17,18 @@ public enum TextWidth {
         Glyph.drawing(of: character).columns
     }
 
+    /// Calls `body` with the columns of each character and with the UTF-8 offset behind it, until it returns `false`.
+    public static func each(in text: some StringProtocol, _ body: (_ columns: Int, _ end: Int) -> Bool) {
+        var columns = 0
+        var start = 0
+        Glyph.each(in: text) { glyph, end in
+            columns += glyph.columns
+            guard end > start else { return true }
+            defer { (columns, start) = (0, end) }
+            return body(columns, end)
+        }
+    }
+
     /// The text, or its beginning and the ellipsis, in at most so many columns.
     public static func cut(_ text: some StringProtocol, to columns: Int, ellipsis: String = "…") -> String {
         let text = Glyph.substring(text)

@@ -131,12 +131,14 @@ struct FormatTests {
         }
     }
 
-    @Test func `a long line is cut and says by how much`() {
+    @Test func `a long line of a laid out body is cut and says by how much; the raw form has all of it`() {
         let source = BodySource()
         source.set(.responseReceived, [UInt8](repeating: UInt8(ascii: "x"), count: 50_000))
         let exchange = Example.exchange(response: "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
         let last = Example.lines(.response, exchange, source).last ?? ""
-        #expect(last.hasSuffix("x … and 40,000 more bytes in this line"))
+        #expect(last.hasSuffix("x … and 40,000 more bytes in this line, which the raw form shows"))
+        let raw = Example.lines(.response, exchange, source) { $0.bodyForm = .raw }
+        #expect(raw.last?.filter { $0 == "x" }.count == 50_000)
     }
 
     @Test func `matches are found in any case`() {

@@ -218,11 +218,14 @@ struct MessagePageTests {
         #expect(raw.suffix(2) == ["  a^[[31mb^M", "  c<U+202E>d  e"])
         let hex = Example.lines(.response, exchange, source) { $0.bodyForm = .hex }
         #expect(hex.last == "  00000000  61 1b 5b 33 31 6d 62 0d  0a 63 e2 80 ae 64 09 65  a.[31mb..c...d.e")
-        let narrow = Example.lines(.response, exchange, source) {
-            $0.bodyForm = .hex
-            $0.width = 40
+        func narrow(_ width: Int) -> [String] {
+            Example.lines(.response, exchange, source) {
+                $0.bodyForm = .hex
+                $0.width = width
+            }
         }
-        #expect(narrow.contains("  00000008  0a 63 e2 80 ae 64 09 65  .c...d.e"))
+        #expect(narrow(60).contains("  00000008  0a 63 e2 80 ae 64 09 65  .c...d.e"))
+        #expect(narrow(40).contains("  00000008  0a 63 e2 80  .c.."))
     }
 }
 

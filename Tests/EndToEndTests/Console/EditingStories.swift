@@ -113,7 +113,7 @@ extension EndToEnd.Consoles {
             try await console.screen.send(Keys.up)
             try await console.screen.waitUntilGone("space mark")
             try await console.screen.send("ab", waitFor: "the whole host")
-            try await console.screen.wait(for: "at: localhost:\(server.origin.port)")
+            try await console.screen.wait(for: "at: \"localhost:\(server.origin.port)\"")
         }
     }
 }

@@ -132,5 +132,34 @@ extension EndToEnd.Consoles {
             #expect(files.contains(/files +1\s*$/), "\(files)")
             try await console.screen.send(Keys.tab, waitFor: "/fails/c")
         }
+
+        @Test("Lines that are longer than the screen are read page by page, to the last word", .timeLimit(.minutes(2)))
+        func longLines() async throws {
+            let nginx = try await ReportingNginx()
+            let words = (100..<130).map { line in (10..<30).map { "\(line)-\($0)xxxx" } }
+            try nginx.put("long.txt", words.map { $0.joined(separator: " ") }.joined(separator: "\n"))
+            let console = try await LiveConsole(size: Size(width: 80, height: 24))
+            try await console.visit(nginx, "/files/long.txt")
+            try await console.screen.send(Keys.enter, waitFor: "[1 overview]")
+            try await console.screen.send("3", waitFor: "[3 response]")
+            try await console.screen.send("f", waitFor: "Text to find here")
+            try await console.screen.send("100-10" + Keys.enter, waitFor: "1 of 1 places")
+            var seen = ""
+            for _ in 0..<100 {
+                seen += console.screen.text
+                guard !seen.contains("129-29x") else { break }
+                // A frame is written from its top: with the lowest row of the page all of it is there.
+                let last = console.screen.rows[21]
+                try await console.screen.send("\u{1B}[6~")
+                try await console.screen.wait("the next page") {
+                    $0.split(separator: "\n", omittingEmptySubsequences: false)[21] != last
+                }
+            }
+            for word in words.joined() { #expect(seen.contains(word), "\(word)") }
+            // What is found is on the screen, in the middle of a line too.
+            try await console.screen.send("f", waitFor: "Text to find here")
+            try await console.screen.send(Keys.clearLine + "110-25" + Keys.enter)
+            try await console.screen.row(containing: "»", "110-25xxxx")
+        }
     }
 }

@@ -42,6 +42,9 @@ struct BodyView {
     // MARK: By type
 
     private func pretty(_ writer: inout DetailWriter) {
+        let longest = writer.longestLine
+        writer.longestLine = DetailWriter.longestLaidOut
+        defer { writer.longestLine = longest }
         if let header = ImageHeader(body.bytes) {
             return ImageView(header: header, body: body).write(into: &writer)
         }

@@ -6,7 +6,8 @@ struct HexLayout {
 
     func write(into writer: inout DetailWriter) {
         // Offset, bytes with a gap in their middle, and text take 10, 3 and 1 columns, with 3 between them.
-        let perLine = writer.options.width - writer.margin >= 77 ? 16 : 8
+        let room = writer.options.width - writer.margin
+        let perLine = room >= 77 ? 16 : room >= 43 ? 8 : 4
         let view = bytes.readableBytesView
         var offset = 0
         while offset < view.count, writer.takesMore() {

@@ -102,9 +102,11 @@ struct StreamPage {
         spans.append(Span(content.text, .string))
         let notes = notes(message)
         if !notes.isEmpty { spans.append(Span("  [\(notes.joined(separator: "; "))]", .warning)) }
-        writer.add(spans, wraps: false)
+        // What is not whole, or has a form, is below.
+        let isAll = content.isWhole && !content.isJSON
+        writer.add(spans, wraps: isAll)
         let line = writer.place - 1
-        guard !content.isWhole || content.isJSON else { return }
+        guard !isAll else { return }
         writer.margin += 4
         if let text = message.text {
             let bytes = Array(text.utf8)

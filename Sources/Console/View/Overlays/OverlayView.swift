@@ -37,17 +37,10 @@ enum OverlayView {
         on screen: inout CellBuffer
     ) -> Rect {
         let theme = model.look.theme
-        let footer = model.size.height >= 8 ? 2 : 0
-        let outer = Size(
-            width: min(model.size.width, width + 4),
-            height: min(max(1, model.size.height - footer), height + 2)
-        )
-        let x = (model.size.width - outer.width) / 2
-        let y = (model.size.height - footer - outer.height) / 2
-        let rect = Rect(x: x, y: y, width: outer.width, height: outer.height)
+        let (rect, inside) = place(width: width, height: height, model.size)
         screen.fill(rect, style: .plain)
         screen.cursor = nil
-        guard rect.height >= 3, rect.width >= 6 else { return rect }
+        guard inside != rect else { return rect }
         let line = String(repeating: "─", count: rect.width - 2)
         screen.write("┌\(line)┐", x: rect.x, y: rect.y, style: theme.frame)
         screen.write("└\(line)┘", x: rect.x, y: rect.maxY - 1, style: theme.frame)
@@ -58,7 +51,21 @@ enum OverlayView {
         if !title.isEmpty {
             screen.write(" \(title) ", x: rect.x + 2, y: rect.y, style: theme.style(.heading), limit: rect.width - 4)
         }
-        return Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 4, height: rect.height - 2)
+        return inside
+    }
+
+    /// Where such a frame is, and its inside; on a screen that is too small for a frame, both are the same.
+    static func place(width: Int, height: Int, _ screen: Size) -> (frame: Rect, inside: Rect) {
+        let footer = screen.height >= 8 ? 2 : 0
+        let outer = Size(
+            width: min(screen.width, width + 4),
+            height: min(max(1, screen.height - footer), height + 2)
+        )
+        let x = (screen.width - outer.width) / 2
+        let y = (screen.height - footer - outer.height) / 2
+        let rect = Rect(x: x, y: y, width: outer.width, height: outer.height)
+        guard rect.height >= 3, rect.width >= 6 else { return (rect, rect) }
+        return (rect, Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 4, height: rect.height - 2))
     }
 
     private static func drawPicker(_ picker: PickerState, _ model: ConsoleModel, on screen: inout CellBuffer) {

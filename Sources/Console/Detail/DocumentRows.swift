@@ -1,0 +1,182 @@
+/// A row of a document: a line among those that are shown, and which of its rows.
+public struct ReadingPlace: Sendable, Hashable, Comparable {
+    /// The line.
+    public var line = 0
+    /// The row, from 0.
+    public var row = 0
+
+    /// Whether one stands above the other.
+    public static func < (left: ReadingPlace, right: ReadingPlace) -> Bool {
+        (left.line, left.row) < (right.line, right.row)
+    }
+}
+
+/// The rows of a document on a screen: its lines without those in folded blocks, each broken where it is too long.
+struct DocumentRows {
+    let document: DetailDocument
+    let folds: Set<Int>
+    /// The columns of a row.
+    let width: Int
+    /// The lines that are shown, by their index in the document.
+    let visible: [Int]
+
+    init(_ document: DetailDocument, _ folds: Set<Int>, width: Int) {
+        self.document = document
+        self.folds = folds
+        self.width = width
+        visible = document.folded(folds)
+    }
+
+    /// The last row.
+    var last: ReadingPlace {
+        visible.isEmpty ? ReadingPlace() : ReadingPlace(line: visible.count - 1, row: count(visible.count - 1) - 1)
+    }
+
+    /// What a shown line says.
+    func spans(_ line: Int) -> [Span] {
+        let number = visible[line]
+        return folds.contains(number) ? document.lines[number].foldedSpans : document.lines[number].spans
+    }
+
+    /// The columns that stay empty before each row of a line.
+    func indent(_ line: Int) -> Int { min(document.lines[visible[line]].indent, max(0, width / 2)) }
+
+    /// What each row of a shown line has of its text.
+    func rows(_ line: Int) -> [Range<TextMark>] {
+        let spans = spans(line)
+        guard !isOneRow(line, spans) else {
+            return [TextMark(span: 0, offset: 0)..<TextMark(span: spans.count, offset: 0)]
+        }
+        let number = visible[line]
+        return document.breaks.rows(number, isFolded: folds.contains(number), width) {
+            LineBreaks.rows(of: spans, indent: indent(line), width: width)
+        }
+    }
+
+    /// How many rows a shown line takes.
+    func count(_ line: Int) -> Int { isOneRow(line, spans(line)) ? 1 : rows(line).count }
+
+    /// Whether a line has room in one row, or is cut where it has not.
+    private func isOneRow(_ line: Int, _ spans: [Span]) -> Bool {
+        guard document.lines[visible[line]].wraps, width > 0 else { return true }
+        // Of all characters only a tab takes more columns than bytes.
+        var left = width - indent(line)
+        for span in spans {
+            left -= span.text.utf8.count
+            guard left >= 0, !span.text.utf8.contains(0x09) else { return false }
+        }
+        return true
+    }
+
+    // MARK: - Places
+
+    /// The nearest row that there is.
+    func clamped(_ place: ReadingPlace) -> ReadingPlace {
+        guard place.line < visible.count else { return last }
+        guard place.line >= 0 else { return ReadingPlace() }
+        return ReadingPlace(line: place.line, row: min(max(0, place.row), count(place.line) - 1))
+    }
+
+    /// The row so many rows below another one, or above it where the number is negative; at the ends, the last or the first.
+    func moved(_ place: ReadingPlace, by rows: Int) -> ReadingPlace {
+        guard !visible.isEmpty else { return ReadingPlace() }
+        var place = clamped(place)
+        place.row += rows
+        while place.row < 0, place.line > 0 {
+            place.line -= 1
+            place.row += count(place.line)
+        }
+        while place.row > 0, place.row >= count(place.line), place.line + 1 < visible.count {
+            place.row -= count(place.line)
+            place.line += 1
+        }
+        return clamped(place)
+    }
+
+    /// How many rows lie between a row and one below it, or `most` where they are more.
+    func distance(from top: ReadingPlace, to place: ReadingPlace, most: Int) -> Int {
+        var rows = -top.row
+        for line in top.line..<max(top.line, place.line) where rows < most { rows += count(line) }
+        return min(rows + place.row, most)
+    }
+
+    /// The text from the beginning of a row to that of the next one.
+    func extent(_ place: ReadingPlace) -> Range<TextMark> {
+        let rows = rows(place.line)
+        let next = place.row + 1 < rows.count ? rows[place.row + 1].lowerBound : rows[place.row].upperBound
+        return rows[place.row].lowerBound..<next
+    }
+
+    /// The row that has a place of a line's text.
+    func place(of mark: TextMark, line: Int) -> ReadingPlace {
+        let next = rows(line).firstIndex { $0.lowerBound > mark }
+        return ReadingPlace(line: line, row: (next ?? count(line)) - 1)
+    }
+}
+
+extension ReadingState {
+    /// Moves the cursor by some rows, and scrolls so that it is on the screen.
+    mutating func move(_ by: Int, in rows: DocumentRows, height: Int) {
+        cursor = rows.moved(cursor, by: by)
+        reveal(in: rows, height: height)
+    }
+
+    /// Moves the cursor to the first or the last row.
+    mutating func moveToEdge(first: Bool, in rows: DocumentRows, height: Int) {
+        cursor = first ? ReadingPlace() : rows.last
+        reveal(in: rows, height: height)
+    }
+
+    /// Scrolls by some rows; the cursor goes with them where it `follows`, and stays on the screen in any case.
+    mutating func scroll(_ by: Int, in rows: DocumentRows, height: Int, follows: Bool) {
+        top = min(rows.moved(top, by: by), lowestTop(rows, height))
+        if follows { cursor = rows.moved(cursor, by: by) }
+        cursor = min(max(rows.clamped(cursor), top), rows.moved(top, by: max(0, height - 1)))
+    }
+
+    /// Scrolls so that the cursor is on the screen, and no row is wasted.
+    mutating func reveal(in rows: DocumentRows, height: Int) {
+        cursor = rows.clamped(cursor)
+        top = rows.clamped(top)
+        if cursor < top {
+            top = cursor
+        } else if rows.distance(from: top, to: cursor, most: max(1, height)) >= max(1, height) {
+            top = rows.moved(cursor, by: 1 - max(1, height))
+        }
+        top = min(top, lowestTop(rows, height))
+    }
+
+    /// Folds or unfolds the block that the cursor's line opens, else the one that it is in.
+    mutating func toggleFold(in rows: DocumentRows, height: Int) {
+        guard rows.visible.indices.contains(cursor.line) else { return }
+        let line = rows.visible[cursor.line]
+        let opens = rows.document.lines[line].fold != nil
+        guard let target = opens ? line : rows.document.enclosing(line).last else { return }
+        if folds.remove(target) == nil { folds.insert(target) }
+        let now = DocumentRows(rows.document, folds, width: rows.width)
+        cursor = ReadingPlace(line: now.visible.firstIndex(of: target) ?? 0, row: 0)
+        reveal(in: now, height: height)
+    }
+
+    /// Goes to the next place with a text below the cursor's row, after the last to the first, and unfolds what it is in.
+    ///
+    /// - Returns: which of how many it is; `nil` where the text is nowhere.
+    mutating func find(_ sought: SoughtText, in rows: DocumentRows, height: Int) -> (number: Int, count: Int)? {
+        let places = rows.document.places(of: sought)
+        guard !places.isEmpty else { return nil }
+        let place = rows.clamped(cursor)
+        let line = rows.visible[place.line]
+        let end = rows.extent(place).upperBound
+        let index = places.firstIndex { $0.line > line || $0.line == line && $0.mark >= end } ?? 0
+        for fold in rows.document.enclosing(places[index].line) { folds.remove(fold) }
+        let now = DocumentRows(rows.document, folds, width: rows.width)
+        let shown = now.visible.firstIndex(of: places[index].line) ?? 0
+        cursor = now.place(of: places[index].mark, line: shown)
+        reveal(in: now, height: height)
+        return (index + 1, places.count)
+    }
+
+    private func lowestTop(_ rows: DocumentRows, _ height: Int) -> ReadingPlace {
+        rows.moved(rows.last, by: 1 - max(1, height))
+    }
+}

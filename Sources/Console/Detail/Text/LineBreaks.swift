@@ -1,0 +1,121 @@
+import Terminal
+
+/// A place in the text of a line: a span, and how many bytes of it come before.
+struct TextMark: Sendable, Hashable, Comparable {
+    var span: Int
+    var offset: Int
+
+    static func < (left: TextMark, right: TextMark) -> Bool { (left.span, left.offset) < (right.span, right.offset) }
+}
+
+/// Breaks the text of a line into rows, in one pass.
+struct LineBreaks {
+    /// How far back a space is looked for, so that a row does not end within a word.
+    private static let longestWord = 24
+
+    private let indent: Int
+    private let width: Int
+    private var rows: [Range<TextMark>] = []
+    /// Where the present row begins; `nil` where its first character has not come.
+    private var start: TextMark?
+    private var column: Int
+    private var piece: Piece
+
+    /// What the present row has of the present span.
+    private struct Piece {
+        /// Where it begins, in bytes of the span and in columns.
+        var offset = 0
+        var column: Int
+        var characters = 0
+        var hasWord = false
+        /// What is behind its last space, where a word comes before that.
+        var space: (offset: Int, column: Int)?
+        /// How many characters are behind its last space; `nil` without one.
+        var tail: Int?
+
+        mutating func append(_ isSpace: Bool, end: Int, _ column: Int) {
+            characters += 1
+            tail = isSpace ? 0 : tail.map { $0 + 1 }
+            if isSpace, hasWord { space = (end, column) }
+            hasWord = hasWord || !isSpace
+        }
+    }
+
+    /// Breaks a text.
+    ///
+    /// - Parameters:
+    ///   - spans: the text.
+    ///   - indent: columns that stay empty in each row.
+    ///   - width: columns of a row, the empty ones included.
+    /// - Returns: the rows, at least one. A space at which a row ends is in none; a character that is wider than all rows has a
+    ///   row of its own.
+    static func rows(of spans: [Span], indent: Int, width: Int) -> [Range<TextMark>] {
+        var breaks = LineBreaks(indent: indent, width: width)
+        for (number, span) in spans.enumerated() { breaks.take(span.text, number) }
+        let end = TextMark(span: spans.count, offset: 0)
+        if breaks.start != nil || breaks.rows.isEmpty {
+            breaks.rows.append((breaks.start ?? TextMark(span: 0, offset: 0))..<end)
+        }
+        return breaks.rows
+    }
+
+    private init(indent: Int, width: Int) {
+        self.indent = indent
+        self.width = width
+        column = indent
+        piece = Piece(column: indent)
+    }
+
+    private mutating func take(_ text: String, _ span: Int) {
+        let bytes = Array(text.utf8)
+        var from = 0
+        piece = Piece(column: column)
+        TextWidth.each(in: text) { columns, end in
+            take(TextMark(span: span, offset: from), end, columns, bytes)
+            from = end
+            return true
+        }
+    }
+
+    /// Takes the character between two offsets.
+    private mutating func take(_ place: TextMark, _ end: Int, _ columns: Int, _ bytes: [UInt8]) {
+        let isSpace = bytes[place.offset] == 0x20 && end == place.offset + 1
+        while let start, column + columns > width, place > start {
+            guard !isSpace || place.offset == piece.offset else {
+                // The space at which the row ends is not the next one's beginning.
+                rows.append(start..<place)
+                self.start = nil
+                return
+            }
+            let isAtStart = start == TextMark(span: place.span, offset: piece.offset)
+            let (offset, column, characters) = cut(place.offset, isAtStart: isAtStart, bytes)
+            let mark = TextMark(span: place.span, offset: offset)
+            rows.append(start..<mark)
+            self.start = mark
+            self.column += indent - column
+            piece = Piece(offset: offset, column: indent, characters: characters, hasWord: characters > 0)
+        }
+        if start == nil {
+            start = place
+            column = indent
+            piece = Piece(offset: place.offset, column: indent)
+        }
+        column += columns
+        piece.append(isSpace, end: end, column)
+    }
+
+    /// Where the row ends that has no room for the character at `place`, and how many characters after that go on.
+    private func cut(_ place: Int, isAtStart: Bool, _ bytes: [UInt8]) -> (offset: Int, column: Int, characters: Int) {
+        guard let tail = piece.tail else {
+            var word = piece.characters
+            for byte in bytes[place...] where byte & 0xC0 != 0x80 {
+                if byte == 0x20 || word > LineBreaks.longestWord { break }
+                word += 1
+            }
+            let isBroken = isAtStart || word > LineBreaks.longestWord
+            return isBroken ? (place, column, 0) : (piece.offset, piece.column, piece.characters)
+        }
+        guard tail <= LineBreaks.longestWord, let space = piece.space else { return (place, column, 0) }
+        return (space.offset, space.column, tail)
+    }
+}
