@@ -185,7 +185,7 @@ extension RowReader {
 
 extension SessionSummary {
     /// Reads the session's counters.
-    static func read(_ database: Database, path: String = "") throws -> SessionSummary {
+    static func read(_ database: Database, path: String) throws -> SessionSummary {
         let sql = "SELECT id, exchanges, failures, request_body_bytes, response_body_bytes FROM summary"
         let summaries = try RowReader.rows(sql, in: database, path: path, subject: "summary") { row in
             _ = try row.number()
