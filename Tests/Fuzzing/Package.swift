@@ -52,10 +52,11 @@ let package = Package(
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
 
         module("HTTPModel", [nioCore]),
-        module("Wire", ["HTTPModel", "COpenSSL", "CNGHTTP2", nioCore]),
+        module("Files", [nioCore]),
+        module("Wire", ["HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
         module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
-        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "CPCRE2", nioCore, yams]),
+        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
 
         .target(name: "FuzzEntry", swiftSettings: strict),
         fuzzer("HTTP2Feed", "Wire"),
