@@ -65,22 +65,27 @@ let package = Package(
 
         // Modules, lowest first. Arrows point down only (`.ci/arrows` checks it).
         module("HTTPModel", [nioCore]),
-        module("Wire", ["HTTPModel", "COpenSSL", "CNGHTTP2", nioCore]),
+        module("Files", [nioCore]),
+        module("Wire", ["HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
         module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
-        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "CPCRE2", nioCore, yams]),
+        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
-        module("Sharing", ["HTTPModel", "Content", nioCore]),
+        module("Sharing", ["HTTPModel", "Content", "Files", nioCore]),
         module("Terminal", ["CNcurses"]),
         module(
             "Console",
-            ["Terminal", "HTTPModel", "Content", "ExchangeCore", "Stages", "Recording", "Sharing", "Runner", nioCore]
+            [
+                "Terminal", "HTTPModel", "Content", "ExchangeCore", "Stages", "Recording", "Sharing", "Runner", "Files",
+                nioCore,
+            ]
         ),
         module(
             "Runner",
             [
                 "ProxyServer", "Stages", "Recording", "Sharing", "HTTPModel", "Content", "ExchangeCore", "Wire",
+                "Files",
                 nioCore,
                 nioPosix, logging,
             ]
@@ -89,7 +94,7 @@ let package = Package(
             name: "sluice",
             dependencies: [
                 "Runner", "Console", "Terminal", "ProxyServer", "Stages", "Wire", "HTTPModel", "Content", "Recording",
-                "Sharing",
+                "Sharing", "Files",
                 nioCore, argumentParser,
             ],
             swiftSettings: strict
@@ -110,6 +115,7 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("HTTPModelTests", ["HTTPModel", nioCore]),
+        tests("FilesTests", ["Files", "Support", nioCore]),
         tests(
             "WireTests",
             ["Wire", "HTTPModel", "Support", "COpenSSL", nioCore, nioEmbedded, nioHTTP1],

@@ -33,6 +33,8 @@ public enum Console {
         _ prepare: @escaping @Sendable () async throws -> ConsoleServices,
         _ body: @escaping @Sendable (Inbox, EffectRunner) throws -> Value
     ) async throws -> Value {
+        // A pipe whose reader goes away, such as a clipboard's program, is no reason to end with the session open.
+        signal(SIGPIPE, SIG_IGN)
         let inbox = try Inbox()
         let (work, submission) = AsyncStream.makeStream(of: EffectRunner.Work.self)
         let effects = EffectRunner(inbox: inbox) { submission.yield($0) }

@@ -18,11 +18,24 @@ struct FileFacts {
     var size: Int64
     var isDirectory: Bool
     var isRegular: Bool
+    /// The user whose file it is.
+    var owner: uid_t
+    /// Whether others than its owner may read or write it.
+    var isOpenToOthers: Bool
+    /// Whether it has a name; a file that was removed lives on as long as it is open.
+    var hasName: Bool
 
     /// Asks about a path; `nil` where there is nothing, or nothing may be known.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Asks about a path, and about a link itself where it is one.
+    init?(link path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
@@ -41,6 +54,9 @@ struct FileFacts {
         size = Int64(status.st_size)
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
         isRegular = status.st_mode & S_IFMT == S_IFREG
+        owner = status.st_uid
+        isOpenToOthers = status.st_mode & 0o077 != 0
+        hasName = status.st_nlink > 0
     }
 }
 

@@ -71,6 +71,7 @@ final class RecorderLoop {
                     )
                 }
                 takeAll(session)
+                if writer != nil { check(session, at: DispatchTime.now().uptimeNanoseconds) }
                 endRun(of: session)
                 writer = nil
             }
@@ -161,10 +162,12 @@ final class RecorderLoop {
         summary.longestWrite = max(summary.longestWrite, Int64((end - start) / 1_000))
     }
 
-    /// Looks once a second whether the file is still there, and the log within its limit.
+    /// Looks once a second, and at the end, whether the file is still there, and the log within its limit.
     private func check(_ session: WritableSession, at time: UInt64) {
         nextCheck = time + 1_000_000_000
         guard session.isInPlace else {
+            // What was written into a file that was only moved is still in it.
+            if session.isRemoved { summary.notRecorded = summary.exchanges }
             let error = SessionError(
                 .writeFailed,
                 "The session \(session.path) was removed or replaced while recording. Traffic goes on unrecorded.",

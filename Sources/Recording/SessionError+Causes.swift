@@ -31,6 +31,14 @@ extension SessionError {
         }
     }
 
+    static func foreign(_ path: String) -> SessionError {
+        SessionError(
+            .cannotOpen,
+            "\(path) is no file of yours: another user could read what is recorded.",
+            hint: "Give another --session, in a directory that only you can write to."
+        )
+    }
+
     static func newerSchema(_ path: String, _ version: Int64) -> SessionError {
         SessionError(
             .newerSchema,

@@ -35,6 +35,10 @@ public final class SessionReader: ExchangeSource, Sendable {
             throw SessionError(.cannotOpen, "\(path) is a directory.", hint: "Give the name of a session file.")
         }
         guard facts.isRegular, facts.size > 0 else { throw SessionError.notASession(path).forReader }
+        // SQLite would wait for a pipe.
+        for file in SessionPath.companions(of: path) where FileFacts(path: file)?.isRegular == false {
+            throw SessionError.damaged(path, "\(file) is no file")
+        }
         identity = facts.identity
         do {
             (database, version) = try Self.open(path)

@@ -227,6 +227,9 @@ struct WritableSession: Sendable {
     /// Whether the file still is where it was opened.
     var isInPlace: Bool { FileFacts(path: path)?.identity == lock.identity }
 
+    /// Whether the file has no name any more, so that all that is in it goes with us.
+    var isRemoved: Bool { lock.isRemoved }
+
     /// Brings everything from the log into the file and removes the log.
     ///
     /// The session stays readable if that fails.
@@ -294,15 +297,17 @@ final class SessionLock: Sendable {
             guard facts.isRegular else { throw SessionError.notASession(path) }
             guard !Self.heldHere.withLock({ $0.contains(facts.identity) }) else { throw SessionError.locked(path) }
         }
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SessionError.cannotOpen(path, errno) }
         do {
             try Self.lock(descriptor, path)
             guard let facts = FileFacts(descriptor: descriptor) else { throw SessionError.cannotOpen(path, errno) }
+            guard facts.isRegular else { throw SessionError.notASession(path) }
             isEmpty = facts.size == 0
             identity = facts.identity
-            // A session holds passwords and keys: nobody else reads it, whatever the umask or who made the file.
-            if isEmpty { _ = fchmod(descriptor, 0o600) }
+            // Later files get the mode of the session from SQLite; those of a run that was killed are there already.
+            for file in SessionPath.companions(of: path) { try Self.makePrivate(file) }
+            try Self.makePrivate(path, facts, fchmod(descriptor, 0o600))
         } catch {
             _ = Self.close(descriptor)
             throw error
@@ -324,6 +329,23 @@ final class SessionLock: Sendable {
 
     deinit {
         release()
+    }
+
+    var isRemoved: Bool {
+        descriptor.withLock { $0.flatMap { FileFacts(descriptor: $0) }?.hasName == false }
+    }
+
+    /// Takes from others what a session and its files let them do: they hold passwords and keys.
+    private static func makePrivate(_ path: String) throws {
+        guard let facts = FileFacts(link: path) else { return }
+        guard facts.isRegular else { throw SessionError.foreign(path) }
+        try makePrivate(path, facts, chmod(path, 0o600))
+    }
+
+    /// The same where the file was looked at already, with what changes its mode.
+    private static func makePrivate(_ path: String, _ facts: FileFacts, _ change: @autoclosure () -> CInt) throws {
+        guard facts.owner == geteuid() else { throw SessionError.foreign(path) }
+        if facts.isOpenToOthers, change() != 0 { throw SessionError.cannotOpen(path, errno) }
     }
 
     /// Refuses what is no session before SQLite looks at it.
@@ -362,6 +384,16 @@ enum SessionPath {
     /// A path that SQLite cannot take for a URI or for a database in memory.
     static func plain(_ path: String) -> String {
         path.hasPrefix("/") ? path : "./" + path
+    }
+
+    /// The files that SQLite puts beside a session while it is open: beside the file itself where the path is a link.
+    static func companions(of path: String) -> [String] {
+        var file = path
+        if let bytes = realpath(path, nil) {
+            file = String(cString: bytes)
+            free(bytes)
+        }
+        return ["-wal", "-shm", "-journal"].map { file + $0 }
     }
 
     /// A URI that opens a file which nobody can change meanwhile.

@@ -5,12 +5,21 @@ import Synchronization
 final class KeyLogFile: Sendable {
     private let handle: Mutex<FileHandle>
 
-    /// Opens the file for appending; only its user can read it.
+    /// Opens the file for appending, without waiting for whatever it is; only its user can read a new one.
     init(path: String) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
+        // A pipe whose reader is slow loses lines, and no connection waits for it.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
+        var facts = stat()
+        var problem: String?
+        if descriptor < 0 || fstat(descriptor, &facts) != 0 {
+            problem = errno == ENXIO ? "nobody reads the pipe" : String(cString: strerror(errno))
+        } else if facts.st_mode & S_IFMT == S_IFREG, facts.st_uid != geteuid() {
+            problem = "it belongs to another user"
+            close(descriptor)
+        }
+        if let problem {
             throw StartFailure(
-                "The key log \(path) cannot be written: \(String(cString: strerror(errno))).",
+                "The key log \(path) cannot be written: \(problem).",
                 hint: "Set SSLKEYLOGFILE to a file that can be written, or unset it."
             )
         }

@@ -1,4 +1,5 @@
 import ExchangeCore
+import Files
 import HTTPModel
 import ProxyServer
 import Recording
@@ -16,6 +17,8 @@ actor RulesInForce {
 
     /// The files that were asked for; those that they include are not among them.
     private var paths: [String]
+    /// What came out of pipes at the start, which give it once only.
+    private let piped: [ProfileSource]
     /// The texts that are in force and not in their files.
     private var unsaved: [ProfileSource] = []
     /// What was in each file when it was read or written last, by its identity; none for a file that was not there.
@@ -35,6 +38,7 @@ actor RulesInForce {
         self.server = server
         self.recorder = recorder
         off = profile?.off ?? []
+        piped = (profile?.sources ?? []).filter { InputFile.isPipe($0.file) }
         disk = RulesInForce.texts(profile?.sources ?? [])
         RulesInForce.note(profile, off, recorder)
     }
@@ -131,7 +135,7 @@ actor RulesInForce {
             if isNew { roots.append(text.file) }
         }
         let before = profile
-        let after = try RuleProfile.load(paths: roots, edited: edited)
+        let after = try RuleProfile.load(paths: roots, edited: piped + edited)
         try await change(to: after)
         unsaved = edited
         paths = roots
@@ -162,7 +166,7 @@ actor RulesInForce {
         }
         guard !roots.isEmpty || !paths.isEmpty else { return (nil, nil) }
         let before = profile
-        let after = roots.isEmpty ? nil : try RuleProfile.load(paths: roots)
+        let after = roots.isEmpty ? nil : try RuleProfile.load(paths: roots, edited: piped)
         try await change(to: after)
         (unsaved, paths, hasComplained) = ([], roots, false)
         disk = RulesInForce.texts(after?.sources ?? [])
@@ -202,7 +206,7 @@ actor RulesInForce {
         guard !paths.isEmpty else { return .none }
         let before = profile
         do {
-            let after = try RuleProfile.load(paths: paths, edited: unsaved)
+            let after = try RuleProfile.load(paths: paths, edited: piped + unsaved)
             if before?.sources == after.sources {
                 defer { hasComplained = !conflicts.isEmpty }
                 guard conflicts.isEmpty else { return .conflict(conflicts) }

@@ -11,7 +11,8 @@ public enum RunSummary {
             text += "sluice: \(size(summary.droppedBytes)) of bodies were dropped, as --recorder lossy allows\n"
         }
         if let error = summary.error {
-            text += "sluice: \(summary.notRecorded) exchanges were NOT recorded: \(error)\n"
+            let count = summary.notRecorded
+            text += "sluice: \(count) exchange\(count == 1 ? " was" : "s were") NOT recorded: \(error)\n"
         }
         if summary.longestWrite > 100_000 {
             text += "sluice: the disk was slow: one write took \(summary.longestWrite / 1_000) ms\n"

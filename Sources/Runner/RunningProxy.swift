@@ -45,6 +45,7 @@ public final class RunningProxy: Sendable {
     ///
     /// - Parameters:
     ///   - settings: what to do.
+    ///   - files: what the settings name, where it was read already.
     ///   - onFinished: told of the exchanges that ended, beside the log.
     ///   - print: where log lines go.
     ///   - complain: where errors go that are not of one exchange.
@@ -52,13 +53,15 @@ public final class RunningProxy: Sendable {
     /// - Throws: `StartFailure`, `SessionError`, `CertificateFailure` or `ProfileError`, each with words for the user.
     public static func start(
         _ settings: RunSettings,
+        files: StartFiles? = nil,
         onFinished: (@Sendable ([ExchangeRecord]) -> Void)? = nil,
         print: @escaping @Sendable (String) -> Void = StandardStreams.out,
         complain: @escaping @Sendable (String) -> Void = StandardStreams.error
     ) async throws -> RunningProxy {
-        let profile = try loadProfile(settings.profiles)
+        let files = try files ?? StartFiles(settings)
+        let (profile, authority) = (files.profile, files.authority)
         try checkAccess(settings, profile)
-        let authority = try loadAuthority(settings)
+        TemporaryDirectory.sweep()
         let session = try sessionPath(settings)
         let isNew = session.map { !FileManager.default.fileExists(atPath: $0) } ?? false
         let log = ExchangeLog(form: settings.output, write: print)
@@ -75,7 +78,7 @@ public final class RunningProxy: Sendable {
             }
         )
         do {
-            let configuration = try configuration(settings, authority, recorder)
+            let configuration = try configuration(settings, files, recorder)
             let server = try await ProxyServer.start(
                 configuration,
                 rules: try RulesInForce.rules(profile),
@@ -284,16 +287,14 @@ public final class RunningProxy: Sendable {
 
     private static func configuration(
         _ settings: RunSettings,
-        _ authority: CertificateAuthority,
+        _ files: StartFiles,
         _ recorder: Recorder
     ) throws -> ProxyConfiguration {
-        var configuration = ProxyConfiguration(authority: authority)
+        var configuration = ProxyConfiguration(authority: files.authority)
         configuration.host = settings.host
         configuration.port = settings.port
         configuration.access = AccessRules(networks: settings.allowed)
-        configuration.trust = TLSTrust(extraFiles: settings.upstreamAuthorities)
-        // A file that cannot be used must be known now, not at the first server.
-        if !settings.upstreamAuthorities.isEmpty { try configuration.trust.loadExtraFiles() }
+        configuration.trust = files.trust
         configuration.skipsVerification = settings.skipsVerification
         configuration.insecureHosts = hosts(settings.insecureHosts)
         configuration.legacyHosts = hosts(settings.legacyHosts)
@@ -312,16 +313,6 @@ public final class RunningProxy: Sendable {
     /// Hosts as URLs have them.
     private static func hosts(_ names: [String]) -> Set<String> {
         Set(names.map { RequestURL.splitAuthority($0)?.host ?? $0.lowercased() })
-    }
-
-    /// Loads a profile; its errors keep the form that editors look for.
-    private static func loadProfile(_ paths: [String]) throws -> RuleProfile? {
-        guard !paths.isEmpty else { return nil }
-        do {
-            return try RuleProfile.load(paths: paths)
-        } catch {
-            throw StartFailure(error.description, isPositioned: true)
-        }
     }
 
     private static func logger(_ complain: @escaping @Sendable (String) -> Void) -> Logger {

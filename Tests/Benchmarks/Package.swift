@@ -58,9 +58,10 @@ let package = Package(
         system("CWebP", pkgConfig: "libwebp", apt: "libwebp-dev", brew: "webp"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
         module("HTTPModel", [nioCore]),
+        module("Files", [nioCore]),
         module("Content", ["HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
         module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
-        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "CPCRE2", nioCore, yams]),
+        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
         .target(name: "CAllocationCount"),
         .executableTarget(
             name: "rules-bench",

@@ -9,8 +9,8 @@ extension EndToEnd {
     @Suite("Running, logging, stopping")
     struct Lifetime {
         @Test(
-            "At SIGTERM or SIGINT an exchange in flight finishes, and the session is one closed file",
-            arguments: [SIGTERM, SIGINT]
+            "At SIGTERM, SIGINT or SIGHUP an exchange in flight finishes, and the session is one closed file",
+            arguments: [SIGTERM, SIGINT, SIGHUP]
         )
         func finishes(signal: Int32) async throws {
             let (isAsked, mayAnswer) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -25,6 +25,8 @@ extension EndToEnd {
             try client.send("GET http://127.0.0.1:\(origin.port)/slow HTTP/1.1\r\nHost: x\r\n\r\n")
             try await blocking { _ = isAsked.wait(timeout: .now() + 10) }
             sluice.program.signal(signal)
+            // A terminal that is closed may say so twice.
+            if signal == SIGHUP { sluice.program.signal(signal) }
             // Nobody new is let in from now on, while the exchange goes on.
             try await eventually("nobody is let in") { (try? sluice.connect()) == nil }
             #expect(sluice.program.status == nil)

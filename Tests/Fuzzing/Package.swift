@@ -64,10 +64,11 @@ let package = Package(
         .systemLibrary(name: "CMalloc", path: "Modules/CMalloc"),
 
         module("HTTPModel", [nioCore]),
-        module("Wire", ["HTTPModel", "COpenSSL", "CNGHTTP2", nioCore]),
+        module("Files", [nioCore]),
+        module("Wire", ["HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
         module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
-        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "CPCRE2", nioCore, yams]),
+        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
 
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Sharing", ["HTTPModel", "Content", nioCore]),

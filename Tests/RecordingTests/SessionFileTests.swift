@@ -51,6 +51,49 @@ struct SessionFileTests {
         feed.recorder.close()
     }
 
+    @Test("A session that others may read is the user's alone once it goes on, with the log that a killed run left")
+    func continuedModes() throws {
+        try record(1...1)
+        #expect(FileManager.default.createFile(atPath: scratch.session + "-wal", contents: nil))
+        for suffix in ["", "-wal"] { #expect(chmod(scratch.session + suffix, 0o644) == 0) }
+        let feed = try Feed(path: scratch.session)
+        feed.submit(Samples.exchange(2))
+        feed.recorder.flush()
+        for suffix in ["", "-wal", "-shm"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: scratch.session + suffix)
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(suffix)")
+        }
+        feed.recorder.close()
+    }
+
+    @Test("What another user made beforehand is not recorded into", .enabled(if: geteuid() == 0))
+    func foreignOwner() throws {
+        try record(1...1)
+        let empty = scratch.directory + "/pre.sluice"
+        for file in [empty, empty + ".sluice-shm"] {
+            #expect(FileManager.default.createFile(atPath: file, contents: nil))
+            chmod(file, 0o666)
+            chown(file, 65_534, 65_534)
+        }
+        #expect(opening(empty)?.message.hasPrefix("\(empty) is no file of yours") == true)
+        #expect(opening(empty + ".sluice")?.message.contains(".sluice-shm is no file of yours") == true)
+        chown(scratch.session, 65_534, 65_534)
+        #expect(opening(scratch.session)?.code == .cannotOpen)
+        #expect(try SessionReader(path: scratch.session).count() == 1)
+    }
+
+    @Test("A pipe is no session, and is not waited for")
+    func pipe() throws {
+        let path = scratch.directory + "/pipe"
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(opening(path)?.code == .notASession)
+        #expect(sessionError { try SessionReader(path: path) }?.code == .notASession)
+        try record(1...1)
+        #expect(mkfifo(scratch.session + "-wal", 0o600) == 0)
+        #expect(sessionError { try SessionReader(path: scratch.session) }?.code == .damaged)
+        #expect(opening(scratch.session)?.code == .cannotOpen)
+    }
+
     @Test("Opening an existing session appends, and numbers go on")
     func appending() throws {
         try record(1...3)
@@ -172,7 +215,27 @@ struct SessionFileTests {
         let summary = recorder.close()
         #expect(summary.error?.message.contains("removed or replaced") == true)
         #expect(summary.exchanges == 2)
-        #expect(summary.notRecorded >= 1)
+        #expect(summary.notRecorded == 2)
+    }
+
+    @Test("A session that is removed just before the end is told, with all that was in it; one that is moved has it")
+    func removedAtTheEnd() throws {
+        for (isRemoved, lost) in [(true, 2), (false, 0)] {
+            let feed = try Feed(path: scratch.session)
+            feed.submit(Samples.exchange(1))
+            feed.recorder.flush()
+            feed.submit(Samples.exchange(2))
+            feed.recorder.flush()
+            let moved = scratch.directory + "/moved.sluice"
+            if isRemoved {
+                try FileManager.default.removeItem(atPath: scratch.session)
+            } else {
+                #expect(rename(scratch.session, moved) == 0)
+            }
+            let summary = feed.recorder.close()
+            #expect(summary.error?.message.contains("removed or replaced") == true)
+            #expect(summary.exchanges == 2 && summary.notRecorded == lost)
+        }
     }
 
     @Test(
@@ -194,6 +257,13 @@ struct SessionFileTests {
         let error = sessionError { try reader.exchange(ExchangeID(1)) }
         #expect(error?.code == .damaged)
         #expect(error?.message.contains(" 1 ") == true)
+    }
+
+    @Test("Damaged counters are said with the session's path when it goes on")
+    func damagedSummary() throws {
+        try record(1...1)
+        _ = try sqlite(scratch.session, "UPDATE summary SET exchanges = -1")
+        #expect(opening(scratch.session)?.message.hasPrefix("The session \(scratch.session) is damaged: ") == true)
     }
 
     @Test(

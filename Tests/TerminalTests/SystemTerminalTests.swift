@@ -141,6 +141,17 @@ struct SystemTerminalTests {
         _ = try TerminalSignals([.resized])
     }
 
+    @Test("a terminal that is closed does not end the process once nobody listens any more")
+    func hangUp() throws {
+        let former = signal(SIGHUP, SIG_DFL)
+        defer { signal(SIGHUP, former) }
+        do { _ = try TerminalSignals([.hangUp, .terminate]) }
+        kill(getpid(), SIGHUP)
+        // Were it not ignored, this process would have ended.
+        let after = signal(SIGHUP, SIG_DFL)
+        #expect(unsafeBitCast(after, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self))
+    }
+
     @Test("the terminal in memory gives what was sent and keeps what was written")
     func inMemory() {
         let terminal = RecordedTerminal(size: Size(width: 10, height: 2))

@@ -1,4 +1,5 @@
 import Dispatch
+import Files
 import HTTPModel
 import NIOCore
 import Recording
@@ -108,7 +109,7 @@ extension EffectRunner {
     private func saveCopy(_ text: String, _ path: String) {
         start(on: passes) { [inbox] in
             do {
-                let file = try ExportFile(path)
+                let file = try ExportFile.open(path)
                 try file.write(ByteBuffer(string: text))
                 try file.finish()
                 inbox.send(.said("A copy of the rules is in \(path).", .info))

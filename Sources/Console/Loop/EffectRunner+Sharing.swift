@@ -1,4 +1,5 @@
 import Content
+import Files
 import Foundation
 import HTTPModel
 import NIOCore
@@ -50,7 +51,7 @@ extension EffectRunner {
             }
             let hasResponse = exchange.record.sizes.responseBody > 0 || exchange.record.sizes.requestBody == 0
             let side: BodySide = hasResponse ? .responseReceived : .requestReceived
-            let file = try ExportFile(path)
+            let file = try ExportFile.open(path)
             let problem = try BodyExport.write(exchange, side: side, from: reader, raw: false, sink: file.write)
             try file.finish()
             let name = hasResponse ? "response" : "request"
@@ -64,9 +65,11 @@ extension EffectRunner {
         start(on: passes) { [self] in
             defer { inbox.send(.jobEnded(.export)) }
             guard let reader else { return }
-            if !request.isForced, ExportFile.isThere(request.path) { return inbox.send(.exportConflict(request)) }
+            if !request.isForced, OutputFile.isThere(ExportFile.expanded(request.path)) {
+                return inbox.send(.exportConflict(request))
+            }
             do {
-                let file = try ExportFile(request.path)
+                let file = try ExportFile.open(request.path)
                 let count = try write(request, reader, file) { self.cancellations.load(ordering: .relaxed) != begun }
                 try file.finish()
                 inbox.send(
@@ -85,7 +88,7 @@ extension EffectRunner {
     private func write(
         _ request: ExportRequest,
         _ reader: SessionReader,
-        _ file: ExportFile,
+        _ file: OutputFile,
         _ isStopped: () -> Bool
     ) throws -> Int {
         var export: any ExchangeExport =
@@ -136,39 +139,22 @@ extension SessionReader {
     }
 }
 
-/// A file that an export is written to: complete under its name, or not there.
-final class ExportFile {
-    private let path: String
-    private let temporary: String
-    private let file: FileHandle
-    /// How many bytes were written.
-    private(set) var count = 0
-
+/// The file that an export is written to, named by a person.
+enum ExportFile {
     /// Opens the file; only the user can read it, as it may hold secrets.
-    init(_ path: String) throws {
+    static func open(_ path: String) throws -> OutputFile {
         guard !path.trimmingCharacters(in: .whitespaces).isEmpty else {
             throw ConsoleFailure("A file's name is needed.")
         }
         guard path != "-", !path.hasPrefix("--") else {
             throw ConsoleFailure("'\(path)' is no name of a file here; ./\(path) would be one.")
         }
-        let path = ExportFile.expanded(path)
-        self.path = path
-        temporary = path + ".part"
+        let path = expanded(path)
         let folder = (path as NSString).deletingLastPathComponent
         if !folder.isEmpty {
             try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         }
-        guard FileManager.default.createFile(atPath: temporary, contents: nil, attributes: [.posixPermissions: 0o600]),
-            let file = FileHandle(forWritingAtPath: temporary)
-        else { throw ConsoleFailure("\(path) cannot be written. Is its folder one, and may you write there?") }
-        self.file = file
-    }
-
-    /// Whether there is a file of that name that holds something.
-    static func isThere(_ path: String) -> Bool {
-        let facts = try? FileManager.default.attributesOfItem(atPath: expanded(path))
-        return facts?[.type] as? FileAttributeType == .typeRegular && (facts?[.size] as? Int ?? 0) > 0
+        return try OutputFile(path, isSecret: true, waits: false)
     }
 
     /// A name with the user's own folder in place of `~`.
@@ -177,20 +163,5 @@ final class ExportFile {
             return (path as NSString).expandingTildeInPath
         }
         return home + path.dropFirst()
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: temporary) }
-
-    func write(_ bytes: ByteBuffer) throws {
-        count += bytes.readableBytes
-        try file.write(contentsOf: Data(bytes.readableBytesView))
-    }
-
-    /// Gives the file its name.
-    func finish() throws {
-        try file.close()
-        guard rename(temporary, path) == 0 else {
-            throw ConsoleFailure("\(path) cannot be written: \(String(cString: strerror(errno))).")
-        }
     }
 }

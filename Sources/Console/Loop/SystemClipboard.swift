@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import NIOCore
 
@@ -27,7 +28,7 @@ enum SystemClipboard {
         }
         if text.utf8.count <= longestForTerminal, environment["SLUICE_CLIPBOARD"] != "file" { return .terminal }
         let path = NSTemporaryDirectory() + "sluice-copy-\(getuid()).txt"
-        let file = try ExportFile(path)
+        let file = try ExportFile.open(path)
         try file.write(.init(string: text))
         try file.finish()
         return .file(path)

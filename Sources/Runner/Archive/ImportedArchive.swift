@@ -1,5 +1,6 @@
 import Content
 import Dispatch
+import Files
 import Foundation
 import HTTPModel
 import NIOCore
@@ -11,7 +12,7 @@ public struct ImportedArchive: Sendable {
     public let session: String
     /// How many entries the archive had.
     public let count: Int
-    private let directory: String
+    private let directory: TemporaryDirectory
 
     /// Reads a HAR 1.2 of any size into a temporary session.
     ///
@@ -20,25 +21,19 @@ public struct ImportedArchive: Sendable {
     /// - Parameter path: the HAR.
     /// - Throws: ``StartFailure`` where it cannot be read, with the place, or the session cannot be written.
     public init(_ path: String) throws {
-        guard let file = FileHandle(forReadingAtPath: path) else {
-            throw StartFailure("\(path) cannot be read: \(String(cString: strerror(errno))).")
-        }
-        let directory = NSTemporaryDirectory() + "sluice-har-\(UUID().uuidString)"
-        self.directory = directory
-        session = directory + "/archive.sluice"
-        try StandardPaths.makeDirectory(directory)
+        let file = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)
+        directory = try TemporaryDirectory("har")
+        session = directory.path + "/archive.sluice"
         do {
             count = try ImportedArchive.read(path, file, into: session)
         } catch {
-            try? FileManager.default.removeItem(atPath: directory)
+            directory.remove()
             throw error
         }
     }
 
     /// Removes the session.
-    public func remove() {
-        try? FileManager.default.removeItem(atPath: directory)
-    }
+    public func remove() { directory.remove() }
 
     private static func read(_ path: String, _ file: FileHandle, into session: String) throws -> Int {
         let recorder = try Recorder(

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import Wire
 
@@ -9,7 +10,8 @@ struct TrustFiles: Sendable {
     static let javaPassword = "changeit"
 
     /// The directory with all of the files.
-    let directory: String
+    var directory: String { folder.path }
+    private let folder: TemporaryDirectory
     /// Sluice's authority alone, PEM.
     var authority: String { "\(directory)/ca.pem" }
     /// Sluice's authority and those that the user adds to built-in ones, PEM.
@@ -50,7 +52,7 @@ struct TrustFiles: Sendable {
                 notes.append("the authorities that \(variable.name) names cannot be used: \(error.reason) (\(file))")
             }
         }
-        directory = try Self.makeDirectory()
+        folder = try TemporaryDirectory("run")
         do {
             try write(Array(authority.certificatePEM.utf8), to: self.authority)
             try write(additions.pem, to: self.additions)
@@ -64,24 +66,7 @@ struct TrustFiles: Sendable {
     }
 
     /// Removes the directory and everything in it.
-    func remove() {
-        try? FileManager.default.removeItem(atPath: directory)
-    }
-
-    /// A new directory that only the user can enter.
-    ///
-    /// Its path is absolute, since commands change their directory.
-    private static func makeDirectory() throws -> String {
-        let parent = FileManager.default.temporaryDirectory.absoluteURL.path
-        var template = Array("\(parent)/sluice-run-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw StartFailure(
-                "No directory can be made in \(parent): \(String(cString: strerror(errno))).",
-                hint: "Set TMPDIR to a directory that can be written to."
-            )
-        }
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
+    func remove() { folder.remove() }
 
     /// For clients that take authorities from their settings only: PHP's curl, and wget where it uses GnuTLS.
     private func writeSettings(_ environment: [String: String]) throws {
@@ -89,8 +74,8 @@ struct TrustFiles: Sendable {
         let php = "curl.cainfo=\"\(bundle)\"\nopenssl.cafile=\"\(bundle)\"\n"
         try write(Array(php.utf8), to: "\(phpDirectory)/sluice.ini")
         let former = environment["WGETRC"] ?? environment["HOME"].map { "\($0)/.wgetrc" }
-        let wget = former.flatMap { FileManager.default.contents(atPath: $0) } ?? Data()
-        try write(Array(wget) + Array("\nca_certificate=\(bundle)\n".utf8), to: wgetSettings)
+        let wget = former.flatMap { try? InputFile.contents(of: $0, atMost: 1 << 20) } ?? []
+        try write(wget + Array("\nca_certificate=\(bundle)\n".utf8), to: wgetSettings)
     }
 
     private func write(_ content: [UInt8], to path: String) throws {

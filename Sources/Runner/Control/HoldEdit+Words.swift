@@ -1,3 +1,4 @@
+import Files
 public import Foundation
 
 /// How a command line says what to edit.
@@ -48,10 +49,16 @@ extension HoldEdit {
         guard text.hasPrefix("@") else { return Data(text.utf8) }
         if text.hasPrefix("@@") { return Data(text.utf8.dropFirst()) }
         let path = String(text.dropFirst())
-        let file = path == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: path)
         let limit = ControlProtocol.longestLine
-        guard let file, let bytes = try? file.read(upToCount: limit + 1) ?? Data() else {
-            throw ControlFailure("\(path) cannot be read.", hint: "'@@' stands for a text that begins with '@'.")
+        let bytes: Data
+        do {
+            bytes =
+                path == "-"
+                ? try FileHandle.standardInput.read(upToCount: limit + 1) ?? Data()
+                : Data(try InputFile.contents(of: path, atMost: limit + 1, takesPipes: true))
+        } catch {
+            let reason = (error as? FileFailure)?.description ?? "\(path) cannot be read."
+            throw ControlFailure(reason, hint: "'@@' stands for a text that begins with '@'.")
         }
         guard bytes.count <= limit else { throw ControlFailure("\(path) is larger than \(limit >> 20) MiB.") }
         return bytes

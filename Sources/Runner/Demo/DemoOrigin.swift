@@ -21,7 +21,8 @@ public final class DemoOrigin: Sendable {
     /// The port of the HTTPS server for `127.0.0.1`, which the demo's proxy is told to pass through unread.
     public let unreadPort: Int
     /// The directory with the files; it goes with the origin.
-    let directory: String
+    var directory: String { folder.path }
+    private let folder: TemporaryDirectory
     private let task: Task<Void, Never>
 
     typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
@@ -32,26 +33,26 @@ public final class DemoOrigin: Sendable {
     /// - Throws: `IOError` where no port can be listened on, `StartFailure` where the files cannot be written.
     public static func start() async throws -> DemoOrigin {
         let authority = try CertificateAuthority.generate(label: "of the demo's origin")
-        let directory = FileManager.default.temporaryDirectory.path + "/sluice-demo-\(UUID().uuidString)"
-        try DemoProfile.writeFixtures(in: directory, authority: authority)
+        let folder = try TemporaryDirectory("demo")
+        try DemoProfile.writeFixtures(in: folder.path, authority: authority)
         let key = try LeafKey()
         let plain = try await listen(as: nil)
         let secure = try await listen(as: Identity("localhost", "http/1.1", authority, key))
         let second = try await listen(as: Identity("localhost", "h2", authority, key))
         let unread = try await listen(as: Identity("127.0.0.1", "http/1.1", authority, key))
-        return DemoOrigin(authority, directory, plain, secure, second, unread)
+        return DemoOrigin(authority, folder, plain, secure, second, unread)
     }
 
     private init(
         _ authority: CertificateAuthority,
-        _ directory: String,
+        _ folder: TemporaryDirectory,
         _ plain: Listener,
         _ secure: Listener,
         _ second: Listener,
         _ unread: Listener
     ) {
         self.authority = authority
-        self.directory = directory
+        self.folder = folder
         httpPort = plain.channel.localAddress?.port ?? 0
         httpsPort = secure.channel.localAddress?.port ?? 0
         http2Port = second.channel.localAddress?.port ?? 0
@@ -70,7 +71,7 @@ public final class DemoOrigin: Sendable {
     public func stop() async {
         task.cancel()
         await task.value
-        try? FileManager.default.removeItem(atPath: directory)
+        folder.remove()
     }
 
     /// Runs an origin while `body` runs.

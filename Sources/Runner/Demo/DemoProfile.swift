@@ -52,7 +52,6 @@ enum DemoProfile {
 
     /// Writes what every proxy of the demo needs.
     static func writeFixtures(in directory: String, authority: CertificateAuthority) throws {
-        try StandardPaths.makeDirectory(directory)
         try write(hours, to: "\(directory)/hours.json")
         try write(authority.certificatePEM, to: authorityFile(in: directory))
     }

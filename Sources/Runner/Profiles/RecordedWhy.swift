@@ -41,7 +41,8 @@ public enum RecordedWhy {
         if let sent = record.sentURL { text += "\n  sent as \(VisibleText.of(sent.description))" }
         text += "\n\n"
         guard profiles.isEmpty else {
-            return text + (try rehearsed(exchange, reader, by: RuleProfile.load(paths: profiles), isWhole))
+            return text
+                + (try rehearsed(exchange, reader, by: RuleProfile.load(paths: profiles, takesPipes: true), isWhole))
         }
         guard let rules = try reader.rules(at: record.startedAt) else {
             return text + unknown(exchange, "The session does not say which rules were in force.")

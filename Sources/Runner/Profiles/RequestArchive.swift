@@ -1,4 +1,5 @@
 import ExchangeCore
+import Files
 import Foundation
 public import HTTPModel
 import Recording
@@ -32,7 +33,7 @@ public enum RequestArchive {
             return
         }
         do {
-            let handle = try FileHandle(forReadingFrom: URL(filePath: path))
+            let handle = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)
             var scanner = JSONScanner { Array(try handle.read(upToCount: 1 << 16) ?? Data()) }
             try HARRequests.forEach(&scanner, body)
         } catch let failure as JSONScanner.Failure {
@@ -43,16 +44,19 @@ public enum RequestArchive {
     /// Refuses a file that is there and begins neither as a session nor as a HAR.
     public static func requireSession(_ path: String) throws(StartFailure) {
         // What cannot be read is told by whoever opens it.
-        guard let handle = FileHandle(forReadingAtPath: path),
-            let start = try? handle.read(upToCount: 15) ?? Data(),
-            start != Data("SQLite format 3".utf8)
+        guard let start = try? InputFile.contents(of: path, atMost: 15), start != Array("SQLite format 3".utf8)
         else { return }
         throw StartFailure("\(path) is neither a Sluice session nor a HAR.")
     }
 
     /// A session begins with SQLite's own mark; whatever begins like JSON is taken for a HAR.
     public static func isHAR(_ path: String) throws -> Bool {
-        guard let handle = FileHandle(forReadingAtPath: path), let start = try? handle.read(upToCount: 64) else {
+        let start: [UInt8]
+        do throws(FileFailure) {
+            start = try InputFile.contents(of: path, atMost: 64)
+        } catch {
+            // What is missing may be called 'last', and what else cannot be read is told by whoever opens it.
+            if error.cause == .noFile { throw error }
             return false
         }
         return start.drop { [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }.first == UInt8(ascii: "{")

@@ -1,3 +1,4 @@
+import Files
 public import NIOCore
 
 #if canImport(Glibc)
@@ -43,32 +44,17 @@ public struct BodyDirectory: BodyFiles {
 
     /// Writes a file, over an older one of that name.
     public func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
-        if mkdir(path, 0o700) != 0, errno != EEXIST { throw BodyDirectory.failure("cannot make the directory", path) }
-        let file = "\(path)/\(name)"
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw BodyDirectory.failure("cannot create", file) }
-        defer { close(descriptor) }
-        try contents { piece in
-            try piece.withUnsafeReadableBytes { bytes in
-                var offset = 0
-                while offset < bytes.count {
-                    let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
-                    let count = BodyDirectory.writeOnce(descriptor, rest)
-                    if count < 0, errno == EINTR { continue }
-                    guard count > 0 else { throw BodyDirectory.failure("cannot write", file) }
-                    offset += count
-                }
+        if mkdir(path, 0o700) != 0 {
+            guard errno == EEXIST else { throw BodyDirectory.failure("cannot make the directory", path) }
+            var facts = stat()
+            guard stat(path, &facts) == 0, facts.st_uid == geteuid() else {
+                throw BodyFileError(description: "\(path) is there already and belongs to another user")
             }
         }
+        let file = try OutputFile("\(path)/\(name)", isSecret: true)
+        try contents(file.write)
+        try file.finish()
         return "\(self.name)/\(name)"
-    }
-
-    private static func writeOnce(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-        #if canImport(Glibc)
-        Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-        #else
-        Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-        #endif
     }
 
     private static func failure(_ what: String, _ path: String) -> BodyFileError {

@@ -185,7 +185,7 @@ private struct WritableTree {
         var path = root.hasPrefix("/") ? "/" : ""
         for part in root.split(separator: "/") {
             path += part + "/"
-            if mkdir(path, 0o777) != 0, errno != EEXIST, errno != EISDIR, FileStatus(path: path)?.kind != .directory {
+            if mkdir(path, 0o700) != 0, errno != EEXIST, errno != EISDIR, FileStatus(path: path)?.kind != .directory {
                 throw SystemError(errno)
             }
         }
@@ -203,7 +203,7 @@ private struct WritableTree {
                 default: throw error
                 }
             }
-            if mkdirat(directory.descriptor, name, 0o777) != 0, errno != EEXIST { throw SystemError(errno) }
+            if mkdirat(directory.descriptor, name, 0o700) != 0, errno != EEXIST { throw SystemError(errno) }
         }
         return try OpenFile(name, in: directory, isDirectory: true)
     }
@@ -220,12 +220,12 @@ private struct WritableTree {
 }
 
 extension OpenFile {
-    /// Makes a file in a directory that has no entry of its name.
+    /// Makes a file in a directory that has no entry of its name; what passed may hold secrets, so only the user reads it.
     fileprivate init(creating name: String, in directory: borrowing OpenFile) throws(SystemError) {
         let parent = directory.descriptor
         self.init(
             owning: try SystemError.check {
-                openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+                openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             }
         )
     }

@@ -14,7 +14,7 @@ enum ProfileGrammar {
         GrammarKey(
             "include",
             .list(.path),
-            "Other profiles, whose rules come before this one's.",
+            "Other profiles, whose rules come before this one's; files, not pipes.",
             example: "include: [ common.yaml ]",
             fallback: "none"
         ),

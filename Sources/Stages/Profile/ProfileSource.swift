@@ -28,11 +28,16 @@ public struct ProfileSource: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - paths: the files.
     ///   - edited: texts that count in the place of what is in the files of their names.
+    ///   - takesPipes: whether the output of a command, which is waited for, will do for a file; not for included ones.
     /// - Returns: the files in the order in which their rules stand.
     /// - Throws: ``ProfileError`` for a file that cannot be read, at the place where it is named.
-    static func read(_ paths: [String], edited: [ProfileSource] = []) throws(ProfileError) -> [ProfileSource] {
+    static func read(
+        _ paths: [String],
+        edited: [ProfileSource] = [],
+        takesPipes: Bool = false
+    ) throws(ProfileError) -> [ProfileSource] {
         var gathering = Gathering(edited)
-        for path in paths { try gathering.add(path, includedBy: []) }
+        for path in paths { try gathering.add(path, includedBy: [], takesPipes: takesPipes) }
         return gathering.sources
     }
 
@@ -48,10 +53,14 @@ public struct ProfileSource: Sendable, Hashable, Codable {
         /// Nobody nests deeper, or has more files.
         private static let (mostLevels, mostFiles) = (16, 256)
 
-        mutating func add(_ path: String, includedBy chain: [String]) throws(ProfileError) {
+        mutating func add(
+            _ path: String,
+            includedBy chain: [String],
+            takesPipes: Bool = false
+        ) throws(ProfileError) {
             let key = ProfileText.canonical(path)
             guard !seen.contains(key) else { return }
-            let text = if let text = edited[key] { text } else { try ProfileText.read(path) }
+            let text = if let text = edited[key] { text } else { try ProfileText.read(path, takesPipes: takesPipes) }
             let source = ProfileSource(file: path, text: text)
             for (included, node) in try includes(of: source) {
                 let includedKey = ProfileText.canonical(included)

@@ -1,4 +1,5 @@
 import Dispatch
+import Files
 import Foundation
 import Synchronization
 import Yams
@@ -11,18 +12,16 @@ enum ProfileText {
     /// more than can be read in a second.
     static let mostMarks = 80_000
 
-    /// Reads a file; at most one byte more than the limit is ever read.
-    static func read(_ path: String) throws(ProfileError) -> String {
-        guard let file = fopen(path, "rb") else { throw unreadable(path) }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 64 << 10)
-        while bytes.count <= limit {
-            let count = fread(&piece, 1, piece.count, file)
-            if count == 0 { break }
-            bytes += piece[..<count]
+    /// Reads a file, or the output of a command where pipes are taken; at most one byte more than the limit is ever read.
+    static func read(_ path: String, takesPipes: Bool = false) throws(ProfileError) -> String {
+        let bytes: [UInt8]
+        do throws(FileFailure) {
+            bytes = try InputFile.contents(of: path, atMost: limit + 1, takesPipes: takesPipes)
+        } catch {
+            var unreadable = failure(path, error.reason)
+            unreadable.issues[0].isUnreadable = true
+            throw unreadable
         }
-        if ferror(file) != 0 { throw unreadable(path) }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             if bytes.count > limit { throw tooLarge(path) }
             throw failure(path, "is not UTF-8 text")
@@ -46,14 +45,6 @@ enum ProfileText {
     /// The same text for every way to name the same file.
     static func canonical(_ path: String) -> String {
         URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
-    }
-
-    private static func reason() -> String { String(cString: strerror(errno)) }
-
-    private static func unreadable(_ path: String) -> ProfileError {
-        var error = failure(path, "cannot be read: \(reason())")
-        error.issues[0].isUnreadable = true
-        return error
     }
 
     private static func tooLarge(_ file: String) -> ProfileError {

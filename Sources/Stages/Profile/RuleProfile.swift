@@ -38,10 +38,16 @@ public struct RuleProfile: Sendable {
     /// - Parameters:
     ///   - paths: the files.
     ///   - edited: texts that count in the place of what is in the files of their names, which need not be there.
+    ///   - takesPipes: whether the output of a command, as the shell's `<(…)` names it, will do for a file that is not an
+    ///     included one. It is waited for, but not when it is silent for five seconds: for when a command begins.
     /// - Returns: the profile, compiled.
     /// - Throws: ``ProfileError`` with everything that is wrong.
-    public static func load(paths: [String], edited: [ProfileSource] = []) throws(ProfileError) -> RuleProfile {
-        try RuleProfile(sources: try ProfileSource.read(paths, edited: edited))
+    public static func load(
+        paths: [String],
+        edited: [ProfileSource] = [],
+        takesPipes: Bool = false
+    ) throws(ProfileError) -> RuleProfile {
+        try RuleProfile(sources: try ProfileSource.read(paths, edited: edited, takesPipes: takesPipes))
     }
 
     /// Reads a profile from one text; `file` is what issues call it.

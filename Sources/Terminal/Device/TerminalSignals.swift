@@ -9,6 +9,8 @@ import Glibc
 /// Turns signals into something a loop can wait for.
 ///
 /// While it lives, the process is not ended by these signals; each makes ``descriptor`` readable. Only one may live at a time.
+/// Afterwards they do what they did before, but for ``Signal/hangUp``: a terminal that is closed sends it more than once, and
+/// what is then still being stopped must come to its end.
 public final class TerminalSignals {
     /// A signal that concerns a program with a screen.
     public enum Signal: UInt8, CaseIterable, Hashable, Sendable {
@@ -72,6 +74,7 @@ public final class TerminalSignals {
     deinit {
         for (number, action) in before {
             var action = action
+            if number == SIGHUP { action.setHandler(SIG_IGN) }
             sigaction(number, &action, nil)
         }
         _ = TerminalSignals.target.compareExchange(expected: writing, desired: -1, ordering: .sequentiallyConsistent)

@@ -16,7 +16,7 @@ extension CertificateAuthority {
             authority = stored
         } else {
             let made = try generate()
-            if try CertificateFiles.create(file, made.pem(withKey: true), mode: 0o600) {
+            if try CertificateFiles.createSecret(file, made.pem(withKey: true)) {
                 authority = made
             } else if let winner = try stored(in: file) {
                 authority = winner
@@ -41,6 +41,6 @@ extension CertificateAuthority {
         let file = "\(directory)/\(certificateFileName)"
         let content = authority.pem(withKey: false)
         if try CertificateFiles.contentIfPresent(of: file) == content { return }
-        try CertificateFiles.replace(file, content, mode: 0o644)
+        try CertificateFiles.replace(file, content)
     }
 }

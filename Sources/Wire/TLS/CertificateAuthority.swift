@@ -53,6 +53,8 @@ public struct CertificateAuthority: Sendable {
 
     /// Loads an authority that the user brings: PEM (certificate and key in one file or in two) or PKCS#12.
     ///
+    /// A pipe such as the shell's `<(…)` will do for a file, and is given up when it is silent for five seconds.
+    ///
     /// Throws where a file cannot be read, the key does not belong to the certificate, the certificate is no
     /// authority, or its time is over.
     public static func load(
@@ -60,9 +62,9 @@ public struct CertificateAuthority: Sendable {
         keyFile: String? = nil,
         password: String? = nil
     ) throws(CertificateFailure) -> CertificateAuthority {
-        let content = try CertificateFiles.content(of: file)
-        let keyContent: [UInt8]?
-        if let keyFile { keyContent = try CertificateFiles.content(of: keyFile) } else { keyContent = nil }
+        let content = try CertificateFiles.content(of: file, takesPipes: true)
+        var keyContent: [UInt8]?
+        if let keyFile { keyContent = try CertificateFiles.content(of: keyFile, takesPipes: true) }
         return try parse(content, path: file, keyContent: keyContent, keyPath: keyFile, password: password)
     }
 

@@ -1,3 +1,6 @@
+internal import Files
+internal import NIOCore
+
 #if canImport(Darwin)
 internal import Darwin
 #elseif canImport(Musl)
@@ -11,30 +14,24 @@ enum CertificateFiles {
     /// Far more than any certificate file holds; protects from `--ca /dev/zero`.
     private static let maximumSize = 16 << 20
 
-    /// The whole content of a file; `nil` where there is none.
-    static func contentIfPresent(of path: String) throws(CertificateFailure) -> [UInt8]? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else {
-            if errno == ENOENT { return nil }
-            throw failure(path, "cannot be opened", "Check the path and its permissions.")
+    /// The whole content of a file, or of a pipe where these are taken; `nil` where there is none.
+    static func contentIfPresent(
+        of path: String,
+        takesPipes: Bool = false
+    ) throws(CertificateFailure) -> [UInt8]? {
+        do throws(FileFailure) {
+            let content = try InputFile.contents(of: path, atMost: maximumSize + 1, takesPipes: takesPipes)
+            if content.count <= maximumSize { return content }
+        } catch {
+            if error.cause == .missing { return nil }
+            throw CertificateFailure(path: path, reason: error.reason, advice: "Check the path and its permissions.")
         }
-        defer { close(file) }
-        var content: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = read(file, &chunk, chunk.count)
-            if count == 0 { return content }
-            guard count > 0 else { throw failure(path, "cannot be read", "Check that it is a file.") }
-            content.append(contentsOf: chunk[..<count])
-            if content.count > maximumSize {
-                throw CertificateFailure(path: path, reason: "is too large to be a certificate file")
-            }
-        }
+        throw CertificateFailure(path: path, reason: "is too large to be a certificate file")
     }
 
     /// The whole content of a file that has to be there.
-    static func content(of path: String) throws(CertificateFailure) -> [UInt8] {
-        guard let content = try contentIfPresent(of: path) else {
+    static func content(of path: String, takesPipes: Bool = false) throws(CertificateFailure) -> [UInt8] {
+        guard let content = try contentIfPresent(of: path, takesPipes: takesPipes) else {
             throw CertificateFailure(path: path, reason: "no such file", advice: "Check the path.")
         }
         return content
@@ -64,50 +61,34 @@ enum CertificateFiles {
         }
     }
 
-    /// Creates a file with this content unless one of that name is there; says whether it did.
+    /// Creates a file with this content that only the user can read, unless one of that name is there; says whether it
+    /// did.
     ///
     /// The content is complete and on disk before the name appears, so of two processes one wins and the other
     /// finds a whole file.
-    static func create(_ path: String, _ content: [UInt8], mode: mode_t) throws(CertificateFailure) -> Bool {
-        let temporary = try writeTemporary(beside: path, content, mode: mode)
-        defer { unlink(temporary) }
-        if link(temporary, path) == 0 { return true }
-        if errno == EEXIST { return false }
-        let advice = "The file system must support hard links; choose another directory."
-        throw failure(path, "cannot be created", advice)
+    static func createSecret(_ path: String, _ content: [UInt8]) throws(CertificateFailure) -> Bool {
+        try write(path, content, isSecret: true) { output throws(FileFailure) in try output.finishUnlessThere() }
     }
 
     /// Replaces a file's content in one step.
-    static func replace(_ path: String, _ content: [UInt8], mode: mode_t) throws(CertificateFailure) {
-        let temporary = try writeTemporary(beside: path, content, mode: mode)
-        if rename(temporary, path) == 0 { return }
-        let error = failure(path, "cannot be replaced", "Check the permissions of the directory.")
-        unlink(temporary)
-        throw error
+    static func replace(_ path: String, _ content: [UInt8]) throws(CertificateFailure) {
+        try write(path, content, isSecret: false) { output throws(FileFailure) in try output.finish() }
     }
 
-    private static func writeTemporary(
-        beside path: String,
+    private static func write<Result>(
+        _ path: String,
         _ content: [UInt8],
-        mode: mode_t
-    ) throws(CertificateFailure) -> String {
-        let temporary = "\(path).\(getpid()).\(UInt64.random(in: .min ... .max))"
-        let advice = "Check the permissions of the directory and the space on the disk."
-        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        guard file >= 0 else { throw failure(temporary, "cannot be created", advice) }
-        var written = 0
-        var succeeded = true
-        while succeeded, written < content.count {
-            let count = content[written...].withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-            if count > 0 { written += count } else { succeeded = count < 0 && errno == EINTR }
+        isSecret: Bool,
+        _ finish: (OutputFile) throws(FileFailure) -> Result
+    ) throws(CertificateFailure) -> Result {
+        do throws(FileFailure) {
+            let output = try OutputFile(path, isSecret: isSecret)
+            try output.write(ByteBuffer(bytes: content))
+            return try finish(output)
+        } catch {
+            let advice = "Check the permissions of the directory and the space on the disk; it must support hard links."
+            throw CertificateFailure(path: path, reason: error.reason, advice: advice)
         }
-        succeeded = succeeded && fsync(file) == 0
-        let error = failure(temporary, "cannot be written", advice)
-        if close(file) != 0 || !succeeded {
-            unlink(temporary)
-            throw error
-        }
-        return temporary
     }
 
     /// Whether a directory has certificates under the hash of their subject (`c_rehash`).

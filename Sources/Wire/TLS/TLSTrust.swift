@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Files
 internal import Synchronization
 
 /// The authorities that upstream servers' certificates are verified against.
@@ -95,22 +96,29 @@ public final class TLSTrust: Sendable {
         }
         // So a file may also name an intermediate authority, or the one server's certificate itself.
         X509_STORE_set_flags(store, sluice_VERIFY_PARTIAL_CHAIN)
-        for file in extraFiles {
-            ERR_clear_error()
-            if X509_STORE_load_file(store, file) == 1 { continue }
-            let reason = OpenSSLErrors.take().text
-            X509_STORE_free(store)
-            throw CertificateFailure(
-                path: file,
-                reason: "no certificates could be read (\(reason))",
-                advice: "Give a file with one or more certificates in PEM form."
-            )
+        func add(_ certificate: [UInt8]) {
+            if let certificate = X509Handle(der: certificate) { X509_STORE_add_cert(store, certificate.pointer) }
         }
-        for der in certificates {
-            if let certificate = X509Handle(der: der) {
-                X509_STORE_add_cert(store, certificate.pointer)
+        do throws(CertificateFailure) {
+            for file in extraFiles {
+                // OpenSSL would wait for a pipe for good.
+                let content = try CertificateFiles.content(of: file, takesPipes: true)
+                ERR_clear_error()
+                let isPipe = InputFile.isPipe(file)
+                let found = isPipe ? TrustStore.certificates(pem: content) : []
+                found.forEach(add)
+                if !found.isEmpty || !isPipe && X509_STORE_load_file(store, file) == 1 { continue }
+                throw CertificateFailure(
+                    path: file,
+                    reason: "no certificates could be read (\(OpenSSLErrors.take().text))",
+                    advice: "Give a file with one or more certificates in PEM form."
+                )
             }
+        } catch {
+            X509_STORE_free(store)
+            throw error
         }
+        certificates.forEach(add)
         ERR_clear_error()
         return store
     }
@@ -118,7 +126,7 @@ public final class TLSTrust: Sendable {
     private func addSystem(to store: OpaquePointer) {
         let file = Self.environment(X509_get_default_cert_file_env())
         let directory = Self.environment(X509_get_default_cert_dir_env())
-        if let file { X509_STORE_load_file(store, file) }
+        if let file, !InputFile.isPipe(file) { X509_STORE_load_file(store, file) }
         if let directory { addDirectory(directory, to: store) }
         if file != nil || directory != nil { return }
         let compiledIn = String(cString: X509_get_default_cert_dir())

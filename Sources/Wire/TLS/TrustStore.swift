@@ -42,7 +42,7 @@ public struct TrustStore {
     }
 
     mutating func add(pem: [UInt8]) {
-        for der in certificates(pem: pem) where !known.contains(der) {
+        for der in TrustStore.certificates(pem: pem) where !known.contains(der) {
             guard let certificate = X509Handle(der: der) else { continue }
             let digest = hexadecimal(sha256(of: certificate.pointer))
             // Java tells entries apart by name alone, and many authorities have roots of one name.
@@ -61,30 +61,30 @@ public struct TrustStore {
             for entry in entries { PEM_write_bio_X509(bio, entry.certificate.pointer) }
         }
     }
+
+    /// The certificates among the blocks of a PEM file, in DER form.
+    ///
+    /// They are not looked into; one of OpenSSL's own form `TRUSTED` is followed by notes on its uses.
+    static func certificates(pem: [UInt8]) -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        _ = readingMemory(pem) { bio -> Bool? in
+            var left = BIO_ctrl_pending(bio)
+            while left > 0 {
+                if let content = nextCertificate(bio) { found.append(content) }
+                // A block that cannot be read does not hide those after it; one that takes nothing away is the end.
+                let before = left
+                left = BIO_ctrl_pending(bio)
+                if left >= before { break }
+            }
+            return true
+        }
+        ERR_clear_error()
+        return found
+    }
 }
 
 extension Character {
     fileprivate var isASCIIControl: Bool { asciiValue.map { $0 < 0x20 || $0 == 0x7F } ?? false }
-}
-
-/// The certificates among the blocks of a PEM file, in DER form.
-///
-/// They are not looked into; one of OpenSSL's own form `TRUSTED` is followed by notes on its uses.
-private func certificates(pem: [UInt8]) -> [[UInt8]] {
-    var found: [[UInt8]] = []
-    _ = readingMemory(pem) { bio -> Bool? in
-        var left = BIO_ctrl_pending(bio)
-        while left > 0 {
-            if let content = nextCertificate(bio) { found.append(content) }
-            // A block that cannot be read does not hide those after it; one that takes nothing away is the end.
-            let before = left
-            left = BIO_ctrl_pending(bio)
-            if left >= before { break }
-        }
-        return true
-    }
-    ERR_clear_error()
-    return found
 }
 
 /// Reads the next block; `nil` where it is no certificate or malformed.

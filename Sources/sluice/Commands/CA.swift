@@ -1,4 +1,5 @@
 import ArgumentParser
+import Files
 import Foundation
 import NIOCore
 import Runner
@@ -18,7 +19,7 @@ struct CA: ParsableCommand {
 
         func run() throws {
             _ = try RunningProxy.loadAuthority(RunSettings())
-            try OutputFile(path: nil).write(
+            try OutputFile(nil).write(
                 StandardPaths.configuration + "/" + CertificateAuthority.certificateFileName + "\n"
             )
         }
@@ -66,12 +67,18 @@ struct CA: ParsableCommand {
         @Option(name: .shortAndLong, help: "The file to write. (default: standard output)")
         var output: String?
 
-        @Option(help: "The password of the PKCS #12 file; needed for p12.")
+        @Option(help: "The password of the PKCS #12 file, which others on this machine can see meanwhile.")
         var password: String?
 
+        @Option(help: "The file whose first line is the password of the PKCS #12 file, or - for standard input.")
+        var passwordFile: String?
+
         func validate() throws {
-            guard format == .p12, password == nil else { return }
-            throw ValidationError("p12 holds the private key: give a --password to protect it with.")
+            try Password.check(password, passwordFile, "")
+            guard format == .p12, password == nil, passwordFile == nil else { return }
+            throw ValidationError(
+                "p12 holds the private key: give a --password-file or a --password to protect it with."
+            )
         }
 
         func run() throws {
@@ -80,11 +87,11 @@ struct CA: ParsableCommand {
             switch format {
             case .pem: bytes = try authority.export(.pem)
             case .der: bytes = try authority.export(.der)
-            case .p12: bytes = try authority.export(.p12, password: password ?? "")
+            case .p12: bytes = try authority.export(.p12, password: try Password.choose(password, passwordFile) ?? "")
             case .mobileconfig: bytes = try authority.export(.mobileconfig)
             case .trustHelp: bytes = Array(TrustHelp.text(path: source.certificatePath).utf8)
             }
-            let file = try OutputFile(path: output, isSecret: format == .p12)
+            let file = try OutputFile(output, isSecret: format == .p12)
             try file.write(.init(bytes: bytes))
             try file.finish()
         }
@@ -100,6 +107,11 @@ struct CA: ParsableCommand {
         @Option(help: "The password of a PKCS #12 authority.")
         var caPassword: String?
 
+        @Option(help: "The file whose first line is that password, or - for standard input.")
+        var caPasswordFile: String?
+
+        func validate() throws { try Password.check(caPassword, caPasswordFile, "ca-") }
+
         var certificatePath: String {
             ca ?? StandardPaths.configuration + "/" + CertificateAuthority.certificateFileName
         }
@@ -108,8 +120,35 @@ struct CA: ParsableCommand {
             var settings = RunSettings()
             settings.authority = ca
             settings.authorityKey = caKey
-            settings.authorityPassword = caPassword
+            settings.authorityPassword = try Password.choose(caPassword, caPasswordFile)
             return try RunningProxy.loadAuthority(settings)
         }
+    }
+}
+
+/// A password that is given on the command line, where others can see it, or in a file.
+enum Password {
+    /// No password is longer, in bytes.
+    private static let longest = 1_024
+
+    /// Refuses one that is given in both ways.
+    static func check(_ password: String?, _ file: String?, _ prefix: String) throws {
+        guard password != nil, file != nil else { return }
+        throw ValidationError("--\(prefix)password and --\(prefix)password-file exclude each other.")
+    }
+
+    /// The password, or the first line of the file; `-` is standard input.
+    static func choose(_ password: String?, _ file: String?) throws -> String? {
+        guard let file else { return password }
+        guard file != "-" else {
+            guard let line = readLine(), !line.isEmpty else { throw StartFailure("Standard input has no password.") }
+            return line
+        }
+        let bytes = try InputFile.contents(of: file, atMost: longest + 1, takesPipes: true)
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        guard !line.isEmpty, line.count <= longest, let text = String(validating: line, as: UTF8.self) else {
+            throw StartFailure("\(file) does not begin with a line that is a password.")
+        }
+        return text
     }
 }

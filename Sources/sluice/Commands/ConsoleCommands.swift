@@ -33,7 +33,8 @@ struct ConsoleCommand: AsyncParsableCommand {
         settings.profiles = profile
         settings.output = .quiet
         let chosen = settings
-        try await Screen.run(.live, linear) { try await LiveServices.start(chosen, $0) }
+        let files = try StartFiles(settings)
+        try await Screen.run(.live, linear) { try await LiveServices.start(chosen, files, $0) }
     }
 }
 
@@ -207,7 +208,11 @@ actor Stopping {
 /// What the console has from a proxy in this process.
 enum LiveServices {
     /// Starts the proxy.
-    static func start(_ settings: RunSettings, _ stopping: Stopping) async throws -> ConsoleServices {
+    static func start(
+        _ settings: RunSettings,
+        _ files: StartFiles,
+        _ stopping: Stopping
+    ) async throws -> ConsoleServices {
         let remarks = Remarks()
         let rules = RulesState.newFile
         if settings.profiles.isEmpty, FileManager.default.fileExists(atPath: rules) {
@@ -215,6 +220,7 @@ enum LiveServices {
         }
         let running = try await RunningProxy.start(
             settings,
+            files: files,
             print: { _ in },
             complain: { remarks.add($0) }
         )

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Files
 import Foundation
 import Runner
 import Stages
@@ -59,9 +60,7 @@ struct Import: ParsableCommand {
 
         func run() throws {
             // A profile that was worked on is worth more than the one that comes out here.
-            if let output, !force, FileManager.default.fileExists(atPath: output) {
-                throw StartFailure("\(output) is there already.", hint: "--force writes over it.")
-            }
+            try Overwriting.check(output, isForced: force)
             let bytes = try read()
             let name = file == "-" ? "standard input" : (file as NSString).lastPathComponent
             let report: FidelityReport
@@ -87,21 +86,25 @@ struct Import: ParsableCommand {
             guard profile.isUsable else {
                 throw StartFailure("There is no rule in \(name) that a profile can have.")
             }
-            let target = try OutputFile(path: output)
+            let target = try OutputFile(output)
             try target.write(profile.text)
             try target.finish()
         }
 
         /// At most one byte more than is taken is ever read.
         private func read() throws -> [UInt8] {
-            let handle = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
-            guard let handle else {
-                throw StartFailure("\(file) cannot be read: \(String(cString: strerror(errno))).")
-            }
-            guard let data = try? handle.read(upToCount: CharlesSettings.largestFile + 1) ?? Data() else {
-                throw StartFailure("\(file) cannot be read; is it a directory?")
-            }
-            return Array(data)
+            let most = CharlesSettings.largestFile + 1
+            guard file == "-" else { return try InputFile.contents(of: file, atMost: most, takesPipes: true) }
+            return Array(try FileHandle.standardInput.read(upToCount: most) ?? Data())
         }
+    }
+}
+
+/// Files that are written over only where that is asked for.
+enum Overwriting {
+    /// - Throws: ``StartFailure`` where the output has something in it already.
+    static func check(_ output: String?, isForced: Bool) throws(StartFailure) {
+        guard let output, !isForced, OutputFile.isThere(output) else { return }
+        throw StartFailure("\(output) is there already.", hint: "--force writes over it.")
     }
 }

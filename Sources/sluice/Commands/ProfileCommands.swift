@@ -65,7 +65,7 @@ struct ProfileCheck: ParsableCommand {
     func run() throws {
         let profile: RuleProfile
         do throws(ProfileError) {
-            profile = try RuleProfile.load(paths: files)
+            profile = try RuleProfile.load(paths: files, takesPipes: true)
         } catch {
             StandardStreams.error(error.description + "\n")
             throw ExitCode(1)
@@ -99,7 +99,7 @@ struct ProfileTest: ParsableCommand {
         var report = TAPReport()
         for file in files {
             do throws(ProfileError) {
-                for result in try RuleProfile.load(paths: [file]).rehearse() { report.add(result) }
+                for result in try RuleProfile.load(paths: [file], takesPipes: true).rehearse() { report.add(result) }
             } catch {
                 report.add(broken: file, error.issues)
             }
@@ -201,7 +201,7 @@ enum ProfileFiles {
     /// Reads profiles as one; what is wrong is told in the form that editors jump to.
     static func load(_ files: [String]) throws -> RuleProfile {
         do throws(ProfileError) {
-            return try RuleProfile.load(paths: files)
+            return try RuleProfile.load(paths: files, takesPipes: true)
         } catch {
             throw StartFailure(error.description, isPositioned: true)
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Files
 import Runner
 import Stages
 
@@ -21,14 +22,18 @@ struct ProfileExport: ParsableCommand {
     @Option(name: .shortAndLong, help: "The file to write. (default: standard output)")
     var output: String?
 
+    @Flag(help: "Write over a file that is there.")
+    var force = false
+
     func validate() throws {
         if !charles { throw ValidationError("Say in which form: --charles.") }
     }
 
     func run() throws {
+        try Overwriting.check(output, isForced: force)
         let export: CharlesExport
         do {
-            export = try CharlesExport(try RuleProfile.load(paths: files))
+            export = try CharlesExport(try RuleProfile.load(paths: files, takesPipes: true))
         } catch {
             throw StartFailure(error.description, isPositioned: true)
         }
@@ -36,7 +41,7 @@ struct ProfileExport: ParsableCommand {
         guard export.isUsable else {
             throw StartFailure("Nothing in the profile has a form that Charles knows; nothing was written.")
         }
-        let file = try OutputFile(path: output)
+        let file = try OutputFile(output)
         try file.write(export.xml)
         try file.finish()
     }

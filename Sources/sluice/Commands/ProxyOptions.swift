@@ -44,6 +44,9 @@ struct ProxyOptions: ParsableArguments {
     @Option(help: "The password of a PKCS #12 authority.")
     var caPassword: String?
 
+    @Option(help: "The file whose first line is that password, or - for standard input.")
+    var caPasswordFile: String?
+
     @Option(help: "A PEM file with certificates to trust when servers are verified. Repeatable.")
     var upstreamCa: [String] = []
 
@@ -93,6 +96,7 @@ struct ProxyOptions: ParsableArguments {
         }
         if !(0...3_600).contains(grace) { throw ValidationError("--grace takes seconds from 0 to 3600.") }
         if caKey != nil, ca == nil { throw ValidationError("--ca-key needs --ca.") }
+        try Password.check(caPassword, caPasswordFile, "ca-")
         _ = try place()
         _ = try networks()
     }
@@ -104,7 +108,7 @@ struct ProxyOptions: ParsableArguments {
         settings.allowed = try networks()
         settings.authority = ca
         settings.authorityKey = caKey
-        settings.authorityPassword = caPassword
+        settings.authorityPassword = try Password.choose(caPassword, caPasswordFile)
         settings.upstreamAuthorities = upstreamCa
         settings.skipsVerification = insecureUpstream
         settings.insecureHosts = insecureHost

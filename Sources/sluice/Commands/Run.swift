@@ -10,7 +10,7 @@ struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the proxy without a screen, recording what passes.",
         discussion: """
-            Stops at SIGINT (Ctrl-C) or SIGTERM: exchanges get a moment to finish, everything is written, and a summary \
+            Stops at SIGINT (Ctrl-C), SIGTERM, or when its terminal is closed: exchanges get a moment to finish, everything is written, and a summary \
             says what there was. The exit code is 1 where the session could not be written whole.
             """
     )
@@ -66,8 +66,9 @@ struct Run: AsyncParsableCommand {
         // The command has the standard output to itself.
         settings.output = json ? .json : quiet || child != nil ? .quiet : .lines
         // A command gets the signals, so they must be as they were when it is started.
+        let files = try StartFiles(settings)
         if child == nil { StopSignals.prepare() }
-        let running = try await RunningProxy.start(settings)
+        let running = try await RunningProxy.start(settings, files: files)
         announce(running)
         guard let child else {
             await StopSignals.wait()

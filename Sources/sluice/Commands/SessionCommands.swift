@@ -1,5 +1,6 @@
 import ArgumentParser
 import Content
+import Files
 import Foundation
 import HTTPModel
 import NIOCore
@@ -24,7 +25,7 @@ struct List: ParsableCommand {
 
     func run() throws {
         let query = try SessionQuery(session: session, filter: filter)
-        let output = try OutputFile(path: nil)
+        let output = try OutputFile(nil)
         var text = json ? "" : ExchangeLine.header + "\n"
         try query.forEachMatch { record in
             text += (json ? ExchangeLine.json(record) : ExchangeLine.human(record)) + "\n"
@@ -81,7 +82,7 @@ struct Show: ParsableCommand {
                 hint: "sluice list \(session) prints the numbers there are."
             )
         }
-        let output = try OutputFile(path: nil)
+        let output = try OutputFile(nil)
         guard let body else {
             try output.write(try ExchangeReport.text(exchange, source: reader, descriptors: descriptors))
             return
@@ -144,14 +145,11 @@ enum DescriptorFile {
     /// Reads the file of `--proto-descriptor`.
     static func read(_ path: String) throws -> DescriptorSet {
         let hint = "protoc --descriptor_set_out=FILE --include_imports YOUR.proto writes one."
-        guard access(path, R_OK) == 0, let file = FileHandle(forReadingAtPath: path) else {
-            throw StartFailure(
-                "The descriptor set \(path) cannot be read: \(String(cString: strerror(errno))).",
-                hint: hint
-            )
-        }
-        guard let data = try? file.read(upToCount: largest + 1) ?? Data() else {
-            throw StartFailure("The descriptor set \(path) cannot be read; is it a directory?", hint: hint)
+        let data: [UInt8]
+        do {
+            data = try InputFile.contents(of: path, atMost: largest + 1, takesPipes: true)
+        } catch {
+            throw StartFailure("The descriptor set \(error)", hint: hint)
         }
         guard data.count <= largest else {
             throw StartFailure("The descriptor set \(path) is larger than \(largest >> 20) MiB.", hint: hint)
@@ -198,7 +196,7 @@ struct Export: ParsableCommand {
     func run() throws {
         let query = try SessionQuery(session: session, filter: filter)
         // What passed may hold secrets, as the session does.
-        let file = try OutputFile(path: output, isSecret: true)
+        let file = try OutputFile(output, isSecret: true)
         var export: any ExchangeExport
         switch format {
         case .har: export = HARExport(source: query.reader, sink: file.write)

@@ -1,4 +1,5 @@
 import Foundation
+import Recording
 import Support
 import Terminal
 import Testing
@@ -75,6 +76,23 @@ extension EndToEnd.Consoles {
             try await eventually("the terminal is as it was") { console.screen.isRestored }
             let listed = try await SluiceProcess.run(["list", console.session], scratch: console.scratch)
             #expect(listed.text.contains("/last"))
+        }
+
+        @Test("A terminal that is closed, and says so more than once, leaves a closed session", .timeLimit(.minutes(2)))
+        func hungUp() async throws {
+            let nginx = try await ReportingNginx()
+            let console = try await LiveConsole()
+            try await console.visit(nginx, "/last")
+            try await eventually("it ends") {
+                console.screen.signal(SIGHUP)
+                return console.screen.status != nil
+            }
+            #expect(try await console.screen.exitStatus() == 0)
+            let reader = try SessionReader(path: console.session)
+            #expect(try reader.runs().allSatisfy { $0.endedAt != nil } && reader.count() == 1)
+            for suffix in ["-wal", "-shm", "-journal"] {
+                #expect(!FileManager.default.fileExists(atPath: console.session + suffix))
+            }
         }
 
         @Test("It is suspended to the shell and comes back", .timeLimit(.minutes(2)))

@@ -196,7 +196,11 @@ extension EndToEnd {
             )
             #expect(imported.errors.contains("4 imported, 0 approximated, 0 skipped"), "\(imported.errors)")
             #expect(!latin1(scratch.bytes("imported.yaml")).contains("SECRET-LICENCE"))
-            _ = try await run("profile", "export", "--charles", first, "-o", scratch.path("back.xml"))
+            let export = ["profile", "export", "--charles", first, "-o", try scratch.write("back.xml", "mine")]
+            let refused = try await SluiceProcess.run(export, scratch: scratch)
+            #expect(refused.status == 1 && refused.errors.contains("--force"), "\(refused.errors)")
+            #expect(latin1(scratch.bytes("back.xml")) == "mine")
+            #expect(try await SluiceProcess.run(export + ["--force"], scratch: scratch).status == 0)
             let second = scratch.path("again.yaml")
             let again = try await run("import", "charles", scratch.path("back.xml"), "-o", second)
             #expect(again.errors.contains("4 imported, 0 approximated, 0 skipped"), "\(again.errors)")

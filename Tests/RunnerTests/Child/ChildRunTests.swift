@@ -39,7 +39,7 @@ extension RealProcessTests {
             #expect(try await run(["sh", "-c", script]).exitCode == 3)
             #expect(try scratch.text("subject").contains("Sluice CA ours"))
             let directory = try scratch.text("directory").trimmingCharacters(in: .newlines)
-            #expect(directory.contains("/sluice-run-"))
+            #expect(directory.contains("/sluice-run."))
             #expect(!FileManager.default.fileExists(atPath: directory))
         }
 
@@ -93,7 +93,7 @@ extension RealProcessTests {
             let script = try scratch.write("script", "#!/nowhere/sh\n", mode: 0o755)
             let parent = FileManager.default.temporaryDirectory.path
             func left() throws -> Set<String> {
-                Set(try FileManager.default.contentsOfDirectory(atPath: parent).filter { $0.hasPrefix("sluice-run-") })
+                Set(try FileManager.default.contentsOfDirectory(atPath: parent).filter { $0.hasPrefix("sluice-run.") })
             }
             let before = try left()
             let failure = await #expect(throws: ChildFailure.self) { try await run([script]) }

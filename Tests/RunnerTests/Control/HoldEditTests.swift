@@ -304,7 +304,8 @@ struct HoldEditTests {
         #expect(failure { try HoldEdit.json("/a") } != nil)
         #expect(try HoldEdit.content("text") == Data("text".utf8))
         #expect(try HoldEdit.content("@@text") == Data("@text".utf8))
-        #expect(failure { try HoldEdit.content("@/no/such/file") }?.message == "/no/such/file cannot be read.")
+        let missing = failure { try HoldEdit.content("@/no/such/file") }
+        #expect(missing?.message == "/no/such/file cannot be read: No such file or directory.")
         let path = NSTemporaryDirectory() + "/sluice-\(UUID().uuidString)"
         try Data([0, 255]).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -106,6 +106,29 @@ struct IncludeTests {
         #expect(folder.problem("none.yaml") == "none.yaml:1:1: cannot be read: No such file or directory")
     }
 
+    @Test("A pipe that is included, or a profile where none is waited for, is refused at once")
+    func pipes() throws {
+        let folder = try Folder(["a.yaml": "version: 1\ninclude: pipe"])
+        #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
+        #expect(folder.problem("a.yaml") == "a.yaml:2:10: pipe cannot be read: it is a pipe, no file")
+        #expect(folder.problem("pipe") == "pipe:1:1: cannot be read: it is a pipe, no file")
+        let paths = [folder.path + "/a.yaml"]
+        #expect(throws: ProfileError.self) { try RuleProfile.load(paths: paths, takesPipes: true) }
+    }
+
+    @Test("A command's output is a profile where pipes are taken")
+    func commandOutput() async throws {
+        let folder = try Folder(["rule.yaml": "version: 1\n" + rule("a")])
+        let path = folder.path + "/pipe"
+        #expect(mkfifo(path, 0o600) == 0)
+        async let written: Void = blocking {
+            try Data("version: 1\ninclude: rule.yaml\n".utf8).write(to: URL(filePath: path), options: [])
+        }
+        let profile = try await blocking { try RuleProfile.load(paths: [path], takesPipes: true) }
+        try await written
+        #expect(profile.tools.flatMap(\.rules).map(\.name) == ["a"])
+    }
+
     @Test("Nobody nests deeper than sixteen, or has more than 256 files")
     func depth() throws {
         var files: [String: String] = [:]

@@ -112,6 +112,11 @@ struct MirrorTests {
         dialogue.finish()
         #expect(folder.files == ["m/a.example/s.txt"])
         #expect(folder.text("m/a.example/s.txt") == "onetwo")
+        // What passed may hold secrets.
+        for (name, mode) in [("m", 0o700), ("m/a.example", 0o700), ("m/a.example/s.txt", 0o600)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/" + name)
+            #expect(attributes[.posixPermissions] as? Int == mode, "\(name)")
+        }
     }
 
     @Test("A response that is not whole leaves nothing, and what was there before stays")

@@ -195,6 +195,9 @@ final class ConsoleScreen: Sendable {
 
     // MARK: - The process
 
+    /// The exit status; `nil` while the program runs.
+    var status: Int32? { child.status }
+
     func signal(_ number: Int32) { child.signal(number) }
 
     /// Whether the terminal is as it was before the program: lines edited and echoed, the screen given back.

@@ -1,0 +1,69 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Why a file cannot be read or written.
+public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What kept us from it.
+    public enum Cause: Sendable, Hashable {
+        /// There is nothing of that name.
+        case missing
+        /// There is something else than a file: a directory, a device, a pipe, a socket.
+        case noFile
+        /// The system, for a reason of its own.
+        case system
+    }
+
+    /// The file, as it was named to us.
+    public let path: String
+    /// What is wrong, as it follows the path: `cannot be read: No such file or directory`.
+    public let reason: String
+    /// What kept us from it.
+    public let cause: Cause
+
+    init(_ path: String, _ reason: String, _ cause: Cause = .system) {
+        self.path = path
+        self.reason = reason
+        self.cause = cause
+    }
+
+    /// Explains what the system's call that has just failed says.
+    init(_ path: String, _ what: String, errno code: CInt) {
+        self.init(path, "\(what): \(String(cString: strerror(code)))", code == ENOENT ? .missing : .system)
+    }
+
+    /// The path and what is wrong, a sentence.
+    public var description: String { "\(path) \(reason)." }
+}
+
+/// What stands at a path.
+enum FileKind {
+    case file, directory, device, pipe, socket, link
+
+    init(_ facts: stat) {
+        switch facts.st_mode & S_IFMT {
+        case S_IFREG: self = .file
+        case S_IFDIR: self = .directory
+        case S_IFIFO: self = .pipe
+        case S_IFSOCK: self = .socket
+        case S_IFLNK: self = .link
+        default: self = .device
+        }
+    }
+
+    /// With an article.
+    var words: String {
+        switch self {
+        case .file: "a file"
+        case .directory: "a directory"
+        case .device: "a device"
+        case .pipe: "a pipe"
+        case .socket: "a socket"
+        case .link: "a link"
+        }
+    }
+}

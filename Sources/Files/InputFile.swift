@@ -1,0 +1,96 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Reads files that a user names, and never waits for one that is none.
+///
+/// A pipe without a writer, a terminal or a device would keep whoever reads it for good.
+public enum InputFile {
+    /// How long a pipe may be silent before it is given up, in milliseconds.
+    static let patience: CInt = 5_000
+
+    /// What is in a file.
+    ///
+    /// - Parameters:
+    ///   - path: the file; links are followed.
+    ///   - count: how many bytes are read at the most.
+    ///   - takesPipes: whether the output of a command may stand in its place, as the shell's `<(…)` has it. It is waited
+    ///     for, but not when it is silent for five seconds; so this is for what is read once, when a command begins.
+    /// - Returns: its bytes.
+    /// - Throws: ``FileFailure`` where it cannot be read or is no file.
+    public static func contents(
+        of path: String,
+        atMost count: Int,
+        takesPipes: Bool = false
+    ) throws(FileFailure) -> [UInt8] {
+        try contents(of: path, atMost: count, takesPipes: takesPipes, patience: patience)
+    }
+
+    static func contents(
+        of path: String,
+        atMost count: Int,
+        takesPipes: Bool,
+        patience: CInt
+    ) throws(FileFailure) -> [UInt8] {
+        let descriptor = try descriptor(of: path, takesPipes: takesPipes)
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: min(64 << 10, count))
+        while bytes.count < count {
+            // A regular file is always ready.
+            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            if takesPipes, poll(&entry, 1, patience) == 0 {
+                let seconds = max(1, patience / 1_000)
+                throw FileFailure(path, "cannot be read: it is a pipe, and was silent for \(seconds) seconds")
+            }
+            let got = read(descriptor, &piece, min(piece.count, count - bytes.count))
+            if got == 0 { break }
+            if got > 0 {
+                bytes += piece[..<got]
+            } else if errno != EINTR, errno != EAGAIN {
+                throw FileFailure(path, "cannot be read", errno: errno)
+            }
+        }
+        return bytes
+    }
+
+    /// Opens a file, without waiting for whatever it is.
+    ///
+    /// - Parameters:
+    ///   - path: the file; links are followed.
+    ///   - takesPipes: whether a pipe will do; reading it does not wait then.
+    /// - Returns: the descriptor, which the caller closes.
+    /// - Throws: ``FileFailure`` where it cannot be opened or is no file.
+    public static func descriptor(of path: String, takesPipes: Bool = false) throws(FileFailure) -> CInt {
+        var facts = stat()
+        // Looked at before it is opened, since opening a device may do something.
+        guard stat(path, &facts) == 0 else { throw FileFailure(path, "cannot be read", errno: errno) }
+        try check(path, facts, takesPipes)
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFailure(path, "cannot be read", errno: errno) }
+        do throws(FileFailure) {
+            guard fstat(descriptor, &facts) == 0 else { throw FileFailure(path, "cannot be read", errno: errno) }
+            try check(path, facts, takesPipes)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
+    /// Whether a pipe stands at a path, whose content can be had only once.
+    public static func isPipe(_ path: String) -> Bool {
+        var facts = stat()
+        return stat(path, &facts) == 0 && FileKind(facts) == .pipe
+    }
+
+    private static func check(_ path: String, _ facts: stat, _ takesPipes: Bool) throws(FileFailure) {
+        let kind = FileKind(facts)
+        if kind == .file || kind == .pipe && takesPipes { return }
+        throw FileFailure(path, "cannot be read: it is \(kind.words), no file", .noFile)
+    }
+}

@@ -1,0 +1,231 @@
+public import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Where output goes: a file that appears whole or not at all, a device or a pipe, or standard output.
+///
+/// A file is written under a random name beside the one that it gets, and takes its place when it is whole. A link stays,
+/// and what it leads to is written. A device, a pipe and `/dev/stdout` are written into.
+public final class OutputFile {
+    /// How many bytes were written.
+    public private(set) var count = 0
+
+    /// What errors call it.
+    private let name: String
+    private let descriptor: CInt
+    private let ownsDescriptor: Bool
+    /// How long whoever reads may take nothing, in milliseconds; -1 is for good.
+    private let patience: CInt
+    /// The file's names before and after it is whole; `nil` where it is written into.
+    private var names: (temporary: String, target: String)?
+
+    /// Opens the output.
+    ///
+    /// - Parameters:
+    ///   - path: the file; `nil` and `-` are standard output.
+    ///   - isSecret: whether only the user may read the file. Another file keeps the mode of the one that it replaces.
+    ///   - waits: whether a pipe that nobody reads is waited for; else it is an error, and for one who takes nothing for
+    ///     five seconds, too.
+    /// - Throws: ``FileFailure`` where it cannot be written.
+    public init(_ path: String?, isSecret: Bool = false, waits: Bool = true) throws(FileFailure) {
+        patience = waits ? -1 : InputFile.patience
+        guard let path, path != "-" else {
+            name = "Standard output"
+            (descriptor, ownsDescriptor) = (STDOUT_FILENO, false)
+            return
+        }
+        name = path
+        ownsDescriptor = true
+        switch try Target(path) {
+        case .descriptor(let number):
+            descriptor = fcntl(number, F_DUPFD_CLOEXEC, 0)
+        case .special(let special):
+            descriptor = try OutputFile.special(special, name: path, waits: waits)
+        case .file(let target, let mode):
+            let temporary = OutputFile.temporaryName(beside: target)
+            descriptor = open(
+                temporary,
+                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                isSecret ? 0o600 : 0o644
+            )
+            if descriptor >= 0 {
+                names = (temporary, target)
+                if !isSecret, let mode { fchmod(descriptor, mode) }
+            }
+        }
+        guard descriptor >= 0 else { throw FileFailure(path, "cannot be written", errno: errno) }
+    }
+
+    deinit {
+        if let names { unlink(names.temporary) }
+        if ownsDescriptor { close(descriptor) }
+    }
+
+    /// Whether there is a file of that name with something in it, which would be lost.
+    public static func isThere(_ path: String) -> Bool {
+        var facts = stat()
+        guard openDescriptor(path) == nil, stat(path, &facts) == 0 else { return false }
+        return FileKind(facts) == .file && facts.st_size > 0
+    }
+
+    // MARK: - Writing
+
+    /// Appends bytes.
+    public func write(_ bytes: ByteBuffer) throws(FileFailure) {
+        count += bytes.readableBytes
+        var rest = bytes
+        while rest.readableBytes > 0 {
+            let written = rest.withUnsafeReadableBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            if written >= 0 {
+                rest.moveReaderIndex(forwardBy: written)
+            } else if errno == EAGAIN {
+                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                if poll(&entry, 1, patience) == 0 {
+                    throw FileFailure(name, "cannot be written: nobody takes what is written")
+                }
+            } else if errno != EINTR {
+                throw failure()
+            }
+        }
+    }
+
+    /// Appends text.
+    public func write(_ text: String) throws(FileFailure) {
+        if !text.isEmpty { try write(ByteBuffer(string: text)) }
+    }
+
+    /// Puts the file in its place.
+    public func finish() throws(FileFailure) {
+        guard let names else { return }
+        guard fsync(descriptor) == 0, rename(names.temporary, names.target) == 0 else { throw failure() }
+        self.names = nil
+    }
+
+    /// Puts the file in its place, unless there is one already.
+    ///
+    /// - Returns: whether it has its place.
+    public func finishUnlessThere() throws(FileFailure) -> Bool {
+        guard let names else { return true }
+        guard fsync(descriptor) == 0 else { throw failure() }
+        if link(names.temporary, names.target) == 0 { return true }
+        if errno == EEXIST { return false }
+        throw failure()
+    }
+
+    private func failure() -> FileFailure { FileFailure(name, "cannot be written", errno: errno) }
+
+    // MARK: - Opening
+
+    /// Opens a device or a pipe.
+    private static func special(_ path: String, name: String, waits: Bool) throws(FileFailure) -> CInt {
+        var descriptor: CInt
+        repeat {
+            descriptor = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
+        } while descriptor < 0 && errno == EINTR
+        var facts = stat()
+        guard descriptor >= 0 else {
+            guard errno == ENXIO, stat(path, &facts) == 0 else {
+                throw FileFailure(name, "cannot be written", errno: errno)
+            }
+            let reason = FileKind(facts) == .pipe ? "nobody reads the pipe" : "it is \(FileKind(facts).words)"
+            throw FileFailure(name, "cannot be written: \(reason)", .noFile)
+        }
+        guard fstat(descriptor, &facts) == 0, FileKind(facts) != .file else {
+            close(descriptor)
+            throw FileFailure(name, "cannot be written: another file took its place meanwhile")
+        }
+        return descriptor
+    }
+
+    /// Where what is written to a path belongs.
+    private enum Target {
+        /// An open descriptor of this process.
+        case descriptor(CInt)
+        /// A device or a pipe.
+        case special(String)
+        /// A regular file with its mode, or one that is not there yet.
+        case file(String, mode: mode_t?)
+
+        /// Follows the links that a path ends in.
+        init(_ name: String) throws(FileFailure) {
+            var path = name
+            for _ in 0..<40 {
+                if let number = openDescriptor(path) {
+                    self = .descriptor(number)
+                    return
+                }
+                var facts = stat()
+                guard lstat(path, &facts) == 0 else {
+                    guard errno == ENOENT, !path.isEmpty else {
+                        throw FileFailure(name, "cannot be written", errno: errno)
+                    }
+                    self = .file(path, mode: nil)
+                    return
+                }
+                switch FileKind(facts) {
+                case .file:
+                    self = .file(path, mode: facts.st_mode & 0o777)
+                    return
+                case .directory: throw FileFailure(name, "cannot be written: it is a directory", .noFile)
+                case .device, .pipe, .socket:
+                    self = .special(path)
+                    return
+                case .link: path = try Target.destination(of: path, facts, name)
+                }
+            }
+            throw FileFailure(name, "cannot be written", errno: ELOOP)
+        }
+
+        /// Where a link leads; refuses one that somebody put into a directory that is another's, to have us write over
+        /// a file of ours.
+        private static func destination(of link: String, _ facts: stat, _ name: String) throws(FileFailure) -> String {
+            let parent = directory(of: link)
+            var owner = stat()
+            let isTrusted =
+                [geteuid(), 0].contains(facts.st_uid)
+                || stat(parent.isEmpty ? "." : parent, &owner) == 0 && owner.st_uid == facts.st_uid
+            guard isTrusted else {
+                throw FileFailure(name, "cannot be written: it is a link that another user made", .noFile)
+            }
+            var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink(link, &bytes, bytes.count)
+            guard count > 0 else { throw FileFailure(name, "cannot be written", errno: errno) }
+            let destination = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            return destination.hasPrefix("/") ? destination : parent + destination
+        }
+    }
+
+    /// The descriptor of ours that a path stands for; opening the path would begin at the start of its file once more.
+    private static func openDescriptor(_ path: String) -> CInt? {
+        switch path {
+        case "/dev/stdout": return STDOUT_FILENO
+        case "/dev/stderr": return STDERR_FILENO
+        default:
+            let folder = ["/dev/fd/", "/proc/self/fd/"].first { path.hasPrefix($0) }
+            return folder.flatMap { CInt(path.dropFirst($0.count)) }
+        }
+    }
+
+    /// A path up to its last slash, and with it.
+    private static func directory(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    }
+
+    /// A name that nobody can guess; the file's own is in it as far as there is room.
+    private static func temporaryName(beside target: String) -> String {
+        let parent = directory(of: target)
+        let stem = String(target.dropFirst(parent.count).unicodeScalars.prefix(50))
+        return "\(parent)\(stem).\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
+    }
+}
+
+/// `write(2)`, which the method of that name hides.
+private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A directory in the temporary folder that only the user can enter.
+///
+/// It is locked as long as the process lives, so that one whose process was killed is known, and removed by the next
+/// Sluice that starts.
+final class TemporaryDirectory: Sendable {
+    /// Absolute, since commands change their directory.
+    let path: String
+    private let descriptor: CInt
+
+    private static let kinds = ["har", "run", "demo"]
+    private static var parent: String { FileManager.default.temporaryDirectory.absoluteURL.path }
+
+    /// Makes a directory.
+    ///
+    /// - Parameter kind: what it is for, one of the words that ``sweep()`` knows.
+    /// - Throws: ``StartFailure`` where it cannot be made.
+    convenience init(_ kind: String) throws(StartFailure) {
+        try self.init(kind, in: TemporaryDirectory.parent)
+    }
+
+    init(_ kind: String, in parent: String) throws(StartFailure) {
+        TemporaryDirectory.sweep(parent)
+        for _ in 0..<8 {
+            var template = Array("\(parent)/sluice-\(kind).XXXXXX".utf8CString)
+            guard mkdtemp(&template) != nil else { break }
+            let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            while descriptor >= 0, flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+            // Another Sluice that starts may have taken it for one that was left.
+            if access(path, F_OK) == 0 {
+                (self.path, self.descriptor) = (path, descriptor)
+                return
+            }
+            close(descriptor)
+        }
+        throw StartFailure(
+            "No directory can be made in \(parent): \(String(cString: strerror(errno))).",
+            hint: "Set TMPDIR to a directory that can be written to."
+        )
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Removes the directory and everything in it.
+    func remove() {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Removes what Sluices have left that were killed.
+    static func sweep() { sweep(parent) }
+
+    static func sweep(_ parent: String) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+        for name in names where kinds.contains(where: { name.hasPrefix("sluice-\($0).") }) {
+            let path = "\(parent)/\(name)"
+            let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else { continue }
+            defer { close(descriptor) }
+            var facts = stat()
+            if fstat(descriptor, &facts) == 0, facts.st_uid == geteuid(), flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+                try? FileManager.default.removeItem(atPath: path)
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import Foundation
+import NIOCore
+import Support
+import Testing
+
+@testable import Files
+
+/// A directory that goes with the test.
+private final class Scratch {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.path + "/sluice-files-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
+
+    @discardableResult
+    func write(_ name: String, _ text: String, mode: mode_t = 0o644) throws -> String {
+        try Data(text.utf8).write(to: URL(filePath: self(name)))
+        chmod(self(name), mode)
+        return self(name)
+    }
+
+    func text(_ name: String) -> String? {
+        FileManager.default.contents(atPath: self(name)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func facts(_ name: String) -> stat {
+        var facts = stat()
+        lstat(self(name), &facts)
+        return facts
+    }
+
+    func mode(_ name: String) -> mode_t { facts(name).st_mode & 0o777 }
+
+    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
+
+    func makePipe(_ name: String) -> String {
+        mkfifo(self(name), 0o600)
+        return self(name)
+    }
+}
+
+private func failure(_ body: () throws -> Void) -> FileFailure? {
+    #expect(throws: FileFailure.self, performing: body)
+}
+
+@Suite("Files that are read")
+struct InputFileTests {
+    private let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    @Test("A file is read to its end, or as far as is asked")
+    func regular() throws {
+        let file = try scratch.write("a", "0123456789")
+        #expect(try InputFile.contents(of: file, atMost: 100) == Array("0123456789".utf8))
+        #expect(try InputFile.contents(of: file, atMost: 4) == Array("0123".utf8))
+        #expect(symlink("a", scratch("link")) == 0)
+        #expect(try InputFile.contents(of: scratch("link"), atMost: 2) == Array("01".utf8))
+    }
+
+    @Test("What is no file is refused at once, in words")
+    func others() throws {
+        func said(_ path: String) -> String? { failure { _ = try InputFile.contents(of: path, atMost: 1) }?.reason }
+        #expect(said(scratch("none")) == "cannot be read: No such file or directory")
+        #expect(said(scratch.path) == "cannot be read: it is a directory, no file")
+        #expect(said(scratch.makePipe("pipe")) == "cannot be read: it is a pipe, no file")
+        #expect(said("/dev/zero") == "cannot be read: it is a device, no file")
+        let missing = failure { _ = try InputFile.contents(of: scratch("none"), atMost: 1) }
+        #expect(missing?.cause == .missing)
+        #expect(missing?.description == "\(scratch("none")) cannot be read: No such file or directory.")
+    }
+
+    @Test("A command's output is read to its end where pipes are taken")
+    func pipe() async throws {
+        let pipe = scratch.makePipe("pipe")
+        async let written: Void = blocking {
+            let file = try OutputFile(pipe)
+            try file.write(ByteBuffer(repeating: 7, count: 200_000))
+        }
+        let read = try await blocking { try InputFile.contents(of: pipe, atMost: 1 << 20, takesPipes: true) }
+        try await written
+        #expect(read == [UInt8](repeating: 7, count: 200_000))
+        #expect(InputFile.isPipe(pipe) && !InputFile.isPipe(scratch.path))
+    }
+
+    @Test("A pipe that is silent is given up")
+    func silent() throws {
+        let pipe = scratch.makePipe("pipe")
+        let problem = failure {
+            _ = try InputFile.contents(of: pipe, atMost: 1, takesPipes: true, patience: 20)
+        }
+        #expect(problem?.reason.hasPrefix("cannot be read: it is a pipe, and was silent for ") == true)
+    }
+}
+
+@Suite("Files that are written")
+struct OutputFileTests {
+    private let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func put(_ text: String, _ path: String, isSecret: Bool = false) throws {
+        let file = try OutputFile(path, isSecret: isSecret, waits: false)
+        try file.write(text)
+        #expect(file.count == text.utf8.count)
+        try file.finish()
+    }
+
+    @Test("A file appears when it is whole, and not at all where it is not finished")
+    func whole() throws {
+        do {
+            let file = try OutputFile(scratch("a.har"), isSecret: true)
+            try file.write("half")
+            let temporary = try #require(scratch.names.first)
+            #expect(scratch.names.count == 1 && temporary.hasPrefix("a.har.") && scratch.mode(temporary) == 0o600)
+        }
+        #expect(scratch.names == [])
+        try put("whole", scratch("a.har"))
+        #expect(scratch.names == ["a.har"] && scratch.text("a.har") == "whole")
+        let long = String(repeating: "é", count: 120)
+        try put("long", scratch(long))
+        #expect(scratch.text(long) == "long")
+    }
+
+    @Test("A secret file is the user's alone whatever it replaces; another keeps the mode of that one")
+    func modes() throws {
+        try scratch.write("secret", "old", mode: 0o666)
+        try put("new", scratch("secret"), isSecret: true)
+        #expect(scratch.mode("secret") == 0o600)
+        try scratch.write("plain", "old", mode: 0o640)
+        try put("new", scratch("plain"))
+        #expect(scratch.mode("plain") == 0o640 && scratch.text("plain") == "new")
+    }
+
+    @Test("A link stays, and what it leads to is written, whether it is there or not")
+    func links() throws {
+        try FileManager.default.createDirectory(atPath: scratch("sub"), withIntermediateDirectories: true)
+        try scratch.write("sub/target", "old")
+        symlink("sub/target", scratch("one"))
+        symlink("one", scratch("two"))
+        symlink(scratch("sub/new"), scratch("dangling"))
+        symlink("loop", scratch("loop"))
+        try put("new", scratch("two"))
+        try put("made", scratch("dangling"))
+        #expect(scratch.text("sub/target") == "new" && scratch.text("sub/new") == "made")
+        for name in ["one", "two", "dangling"] { #expect(scratch.facts(name).st_mode & S_IFMT == S_IFLNK) }
+        #expect(failure { try put("x", scratch("loop")) } != nil)
+        #expect(scratch.names == ["dangling", "loop", "one", "sub", "two"])
+    }
+
+    @Test("A link that another user put into a directory is not followed", .enabled(if: geteuid() == 0))
+    func foreignLink() throws {
+        try scratch.write("mine", "kept")
+        symlink("mine", scratch("planted"))
+        lchown(scratch("planted"), 65_534, 65_534)
+        #expect(failure { try put("new", scratch("planted")) }?.reason.contains("another user") == true)
+        #expect(scratch.text("mine") == "kept")
+    }
+
+    @Test("A device is written into and stays one", .enabled(if: geteuid() == 0))
+    func device() throws {
+        // The same as /dev/null.
+        guard mknod(scratch("null"), S_IFCHR | 0o666, 1 << 8 | 3) == 0 else { return }
+        symlink("null", scratch("link"))
+        try put("gone", scratch("null"))
+        try put("gone", scratch("link"))
+        #expect(scratch.facts("null").st_mode & S_IFMT == S_IFCHR)
+        #expect(scratch.names == ["link", "null"])
+    }
+
+    @Test("A pipe is written into; nobody reading it is an error, where it is not waited for")
+    func pipe() async throws {
+        let pipe = scratch.makePipe("pipe")
+        #expect(failure { try put("x", pipe) }?.reason == "cannot be written: nobody reads the pipe")
+        async let read = blocking { try InputFile.contents(of: pipe, atMost: 100, takesPipes: true) }
+        try await blocking {
+            let file = try OutputFile(pipe)
+            try file.write("through")
+            try file.finish()
+        }
+        #expect(try await read == Array("through".utf8))
+        #expect(scratch.facts("pipe").st_mode & S_IFMT == S_IFIFO)
+    }
+
+    @Test("An open descriptor is written where it stands")
+    func descriptor() throws {
+        let descriptor = open(try scratch.write("log", "before "), O_WRONLY | O_APPEND)
+        defer { close(descriptor) }
+        try put("after", "/dev/fd/\(descriptor)")
+        #expect(scratch.text("log") == "before after")
+        #expect(failure { try put("x", "/dev/fd/9999") } != nil)
+    }
+
+    @Test("Directories are refused, and a folder that is not there")
+    func impossible() throws {
+        #expect(failure { try put("x", scratch.path) }?.reason == "cannot be written: it is a directory")
+        #expect(failure { try put("x", scratch("none/a")) }?.reason == "cannot be written: No such file or directory")
+        #expect(failure { try put("x", "") } != nil)
+    }
+
+    @Test("What is there is told, and left where that is asked for")
+    func there() throws {
+        try scratch.write("full", "x")
+        try scratch.write("empty", "")
+        symlink("full", scratch("link"))
+        #expect(["full", "link"].allSatisfy { OutputFile.isThere(scratch($0)) })
+        #expect(!["empty", "none"].contains { OutputFile.isThere(scratch($0)) } && !OutputFile.isThere("/dev/null"))
+        for (name, isNew) in [("full", false), ("new", true)] {
+            let file = try OutputFile(scratch(name))
+            try file.write("y")
+            #expect(try file.finishUnlessThere() == isNew)
+        }
+        #expect(scratch.text("full") == "x" && scratch.text("new") == "y")
+        #expect(scratch.names == ["empty", "full", "link", "new"])
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import Runner
+
+@Suite("Temporary directories")
+struct TemporaryDirectoryTests {
+    @Test("What a process left that was killed is removed by the next one; what is in use, or is no directory, stays")
+    func sweep() throws {
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        func names() throws -> Set<String> { Set(try FileManager.default.contentsOfDirectory(atPath: scratch.path)) }
+        let used = try TemporaryDirectory("har", in: scratch.path)
+        try Data("secret".utf8).write(to: URL(filePath: used.path + "/archive.sluice"))
+        let usedName = URL(filePath: used.path).lastPathComponent
+        #expect(try FileManager.default.attributesOfItem(atPath: used.path)[.posixPermissions] as? Int == 0o700)
+        try scratch.makeDirectory("sluice-run.left/php")
+        try scratch.write("sluice-run.left/php/sluice.ini", "x")
+        try scratch.makeDirectory("other")
+        try scratch.write("other/file", "kept")
+        symlink("other", scratch.path + "/sluice-har.link")
+        try scratch.write("sluice-demo.file", "x")
+        let next = try TemporaryDirectory("run", in: scratch.path)
+        let nextName = URL(filePath: next.path).lastPathComponent
+        #expect(try names() == [usedName, nextName, "other", "sluice-har.link", "sluice-demo.file"])
+        #expect(try scratch.text("other/file") == "kept")
+        next.remove()
+        #expect(try names() == [usedName, "other", "sluice-har.link", "sluice-demo.file"])
+        #expect(FileManager.default.fileExists(atPath: used.path + "/archive.sluice"))
+    }
+
+    @Test("A key log is not waited for, and goes into no file of another user")
+    func keyLog() throws {
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        let pipe = scratch.path + "/pipe"
+        mkfifo(pipe, 0o600)
+        let problem = #expect(throws: StartFailure.self) { try KeyLogFile(path: pipe) }
+        #expect(problem?.message == "The key log \(pipe) cannot be written: nobody reads the pipe.")
+        let file = try scratch.write("keys", "old\n")
+        try KeyLogFile(path: file).append("new")
+        #expect(try scratch.text("keys") == "old\nnew\n")
+        guard geteuid() == 0 else { return }
+        chown(file, 65_534, 65_534)
+        #expect(throws: StartFailure.self) { try KeyLogFile(path: file) }
+    }
+}
