@@ -103,7 +103,9 @@ struct HiddenCharacterTests {
         try export.add(exchange)
         try export.finish()
         expectPlain(String(buffer: output))
-        let objects = try #require(JSONSerialization.jsonObject(with: Data(output.readableBytesView)) as? [[String: Any]])
+        let objects = try #require(
+            JSONSerialization.jsonObject(with: Data(output.readableBytesView)) as? [[String: Any]]
+        )
         let body = (objects.first?["response"] as? [String: Any])?["body"] as? [String: Any]
         #expect(body?["text"] as? String == text)
     }

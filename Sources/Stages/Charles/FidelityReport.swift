@@ -1,3 +1,5 @@
+import HTTPModel
+
 /// What became of each rule on its way from one program's settings to the other's.
 public struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
     /// What became of one rule.
@@ -75,11 +77,11 @@ extension String {
     func singleLine(upTo limit: Int = 80) -> String {
         var result = ""
         for scalar in unicodeScalars.prefix(limit + 1) {
-            switch scalar.value {
-            case 0x0A: result += "\\n"
-            case 0x0D: result += "\\r"
-            case 0x09: result += "\\t"
-            case ..<0x20, 0x7F...0x9F, 0x2028, 0x2029: result += "\\u{\(String(scalar.value, radix: 16))}"
+            switch scalar {
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case _ where VisibleText.isHidden(scalar): result += VisibleText.of(String(scalar))
             default: result.unicodeScalars.append(scalar)
             }
         }

@@ -1,3 +1,4 @@
+import HTTPModel
 import Testing
 
 @testable import Stages
@@ -347,6 +348,20 @@ struct CharlesImportTests {
         #expect(result.profile[1] == "  # skipped: host: a host cannot have ' '")
         #expect(result.profile.count { $0.hasPrefix("  - ") } == 2)
         #expect(result.report.count { $0.hasPrefix("skipped") } == 2)
+    }
+
+    @Test("Hidden characters are escaped in the profile and named in the report")
+    func hidden() throws {
+        let text = "a\u{202E}\u{9B}\u{E0041}\u{FEFF}b"
+        var settings = CharlesSettings()
+        var rule = CharlesRewriteRule(.body)
+        (rule.onResponse, rule.matchValue, rule.newValue) = (true, text, text)
+        settings.rewrite = CharlesTool([CharlesRewriteSet(text, locations: [CharlesPlace(anywhere)], rules: [rule])])
+        let result = try CharlesImport(settings, source: text, file: "p.yaml")
+        #expect(result.text.contains("a\\u202E\\x9B\\U000E0041\\uFEFFb"), "\(result.text)")
+        for output in [result.text, "\(result.report)"] { #expect(VisibleText.lines(output) == output) }
+        let profile = try RuleProfile(result.text, file: "p.yaml")
+        #expect(profile.tools.first?.rules.first?.name == text)
     }
 
     @Test("A profile that would be too large is refused")

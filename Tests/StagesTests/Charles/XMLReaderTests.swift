@@ -1,3 +1,4 @@
+import HTTPModel
 import Support
 import Testing
 
@@ -146,9 +147,10 @@ struct XMLReaderTests {
 
     @Test("What is written reads back")
     func roundTrip() throws {
-        let text = "a <b> & \"c\" 'd' ]]> \r\n\té😀 "
+        let text = "a <b> & \"c\" 'd' ]]> \r\n\té😀 \u{7F}\u{9B}\u{202E}\u{E0041} "
         var written = ""
         XMLElement("x", [XMLElement("y", text), XMLElement("z")]).write(to: &written)
+        #expect(VisibleText.lines(written) == written)
         #expect(written.hasPrefix("<x>\n  <y>a &lt;b&gt; &amp; \"c\""))
         let root = try XMLElement.read(Array(written.utf8)) { _ in true }
         #expect(root["y"]?.text == text)
