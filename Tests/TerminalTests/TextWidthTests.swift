@@ -19,6 +19,22 @@ struct TextWidthTests {
         #expect(buffer.write(text, x: 0, y: 0) == expected)
     }
 
+    @Test("each character is told with its columns and where it ends")
+    func each() {
+        var told: [[Int]] = []
+        TextWidth.each(in: "a\té漢\r\n👩‍👩‍👧‍👦".dropFirst(0)) { columns, end in
+            told.append([columns, end])
+            return true
+        }
+        #expect(told == [[1, 1], [4, 2], [1, 4], [2, 7], [2, 9], [2, 34]])
+        told = []
+        TextWidth.each(in: "abc") { columns, end in
+            told.append([columns, end])
+            return end < 2
+        }
+        #expect(told == [[1, 1], [1, 2]])
+    }
+
     @Test("text is cut between characters")
     func cuts() {
         #expect(TextWidth.cut("abcdef", to: 6) == "abcdef")

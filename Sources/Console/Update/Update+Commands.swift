@@ -129,7 +129,7 @@ extension ConsoleModel {
     private var exchangeProblem: String? {
         guard selectedID == nil else { return nil }
         guard isTreeInUse, structure.selectedRow != nil else { return "There is no exchange yet." }
-        return "This is a branch, no exchange; \(way(to: .open)) opens it, and a leaf stands for its newest one."
+        return "A branch is no exchange; \(way(to: .open)) opens it, a leaf means its newest one."
     }
 
     /// Why the proxy cannot be asked anything; `nil` where it can.

@@ -71,7 +71,7 @@ struct StructureUpdateTests {
     func `a branch is no exchange, which is told`(_ command: Command, _ argument: String?) {
         for name in ["users", Self.site] {
             var model = Self.model(at: name)
-            #expect(model.whyNot(command)?.contains("a branch, no exchange") == true)
+            #expect(model.whyNot(command)?.contains("branch is no exchange") == true)
             #expect(model.perform(command, argument).isEmpty)
             #expect(model.told == model.whyNot(command))
             #expect(model.overlays.isEmpty && !model.detail.isOpen && model.marks == [ExchangeID(2)])
