@@ -27,13 +27,21 @@ struct MirrorNameTests {
             ("https://a.example/../../etc/passwd", "a.example/%2E./%2E./etc/passwd"),
             ("https://a.example/%2e%2e/x", "a.example/%2E./x"), ("https://a.example/./x", "a.example/%2E/x"),
             ("https://a.example//x", "a.example/%empty/x"), ("https://a.example/.git", "a.example/.git"),
-            ("http://../x", "%2E./x"), ("http://./x", "%2E/x"), ("http://.hidden/x", "%2Ehidden/x"),
             ("https://a.example/users.headers", "a.example/users%2Eheaders"),
             ("https://a.example/a\\..\\b", "a.example/a%5C..%5Cb"),
         ]
     )
     func names(url: String, path: String) throws {
         #expect(try self.path(url) == path)
+    }
+
+    @Test(
+        "A host of dots, which no request has but a session may, leads nowhere else",
+        arguments: [("..", "%2E./x"), (".", "%2E/x"), (".hidden", "%2Ehidden/x")]
+    )
+    func dots(host: String, path: String) {
+        let names = MirrorNames(RequestURL(scheme: "http", host: host, port: 80, path: "/x"))
+        #expect((names.directories + [names.file]).joined(separator: "/") == path)
     }
 
     @Test("Names are never longer than a disk takes, and long ones differ by a hash")
