@@ -28,7 +28,7 @@ struct BodyBudgetTests {
         first.requestPart("abc")
         #expect(budget.bytesInUse == 3)
         first.requestEnd()
-        first.expect("hold 1.1 request")
+        first.expect("hold 1.1 request 'abc'", "stop client")
         #expect(budget.bytesInUse == 3, "what is held counts too")
 
         let second = dialogue()
@@ -37,26 +37,31 @@ struct BodyBudgetTests {
         #expect(budget.bytesInUse == 5)
         second.requestPart("f")
         second.expect("connect http://example.com:80", "stop client")
-        #expect(second.trace == ["breakpoints: no room", "breakpoints: \(Self.note)"])
         second.ready()
         second.expect("> POST / (chunked)", "> part 'def'", "read client")
         #expect(budget.bytesInUse == 3)
+        _ = second.effects {
+            $0.requestEnd()
+            $0.responseHead(200, .length(0))
+            $0.responseEnd()
+        }
+        second.finish()
+        #expect(second.trace == ["breakpoints: no room", "breakpoints: \(Self.note)"])
 
         first.decide(.execute(nil))
         first.expect("connect http://example.com:80")
         #expect(budget.bytesInUse == 3, "it waits for its server")
         first.ready()
-        first.expect("> POST / (chunked)", "> part 'abc'", "> end")
+        first.expect("> POST / (chunked)", "> part 'abc'", "> end", "read client")
         #expect(budget.bytesInUse == 0)
 
         let third = dialogue()
         third.requestHead(.chunked)
         third.requestPart("12345")
         third.requestEnd()
-        third.expect("hold 1.1 request")
+        third.expect("hold 1.1 request '12345'", "stop client")
         third.leaveOpen()
         first.leaveOpen()
-        second.leaveOpen()
     }
 
     @Test("What an exchange took is given back when it is over in whatever way")
@@ -76,7 +81,7 @@ struct BodyBudgetTests {
         dialogue.requestHead(.chunked)
         dialogue.requestPart("abc")
         dialogue.requestEnd()
-        dialogue.expect("hold 1.1 request")
+        dialogue.expect("hold 1.1 request 'abc'", "stop client")
         guard case .request(let head, _, let destination)? = dialogue.held else {
             Issue.record("the request is held")
             return
@@ -85,7 +90,7 @@ struct BodyBudgetTests {
         dialogue.expect("connect http://example.com:80")
         #expect(budget.bytesInUse == 3)
         dialogue.ready()
-        dialogue.expect("> POST / (length 1)", "> part 'x'", "> end")
+        dialogue.expect("> POST / (1)", "> part 'x'", "> end", "read client")
         #expect(budget.bytesInUse == 0)
         dialogue.leaveOpen()
     }
