@@ -272,7 +272,10 @@ struct StreamTests {
 
     @Test(
         "Damaged arrivals are errors that name the place",
-        arguments: ["UPDATE arrival SET at = 'noon'", "UPDATE arrival SET at = 9223372036854775807", "UPDATE arrival SET offset = 'x'"]
+        arguments: [
+            "UPDATE arrival SET at = 'noon'", "UPDATE arrival SET at = 9223372036854775807",
+            "UPDATE arrival SET offset = 'x'",
+        ]
     )
     func damaged(sql: String) throws {
         let feed = try Feed(path: scratch.session)
