@@ -46,8 +46,9 @@ struct ArchiveReading {
     /// A WebSocket with more bytes in its messages is refused.
     static let mostMessageBytes = 1 << 30
 
+    private static let amounts = 0...Double(RecordedRange.amounts.upperBound)
     /// Milliseconds that a session can keep.
-    private static let milliseconds = 0...Double(RecordedRange.amounts.upperBound) / 1_000
+    private static let milliseconds = 0...amounts.upperBound / 1_000
     /// Seconds since 1970 that a session can keep.
     private static let seconds =
         Double(RecordedRange.moments.lowerBound) / 1_000_000...Double(RecordedRange.moments.upperBound) / 1_000_000
@@ -112,7 +113,7 @@ struct ArchiveReading {
             case ("headers", .beginArray): entry.response.fields = try fields(&scanner)
             case ("content", .beginObject): try content(&scanner, &entry.response, encoding: "encoding")
             case ("_transferSize", .literal(let text)):
-                let bytes = try number(name, text, 0...Double(RecordedRange.amounts.upperBound))
+                let bytes = try number(name, text, amounts)
                 entry.response.wireSize = bytes.map { Int64($0) }
             case ("_error", .string(let text)): entry.error = text
             default: try scanner.skip(first)
@@ -161,7 +162,7 @@ struct ArchiveReading {
                 switch (name, first) {
                 case ("type", .string(let text)): message.isSent = text == "send"
                 case ("time", .literal(let text)): message.time = try number(name, text, seconds) ?? 0
-                case ("opcode", .literal(let text)): message.opcode = Int(try number(name, text, 0...15) ?? -1)
+                case ("opcode", .literal(let text)): message.opcode = Int(try number(name, text, amounts) ?? -1)
                 case ("data", .string(let text)): message.data = text
                 default: try scanner.skip(first)
                 }
