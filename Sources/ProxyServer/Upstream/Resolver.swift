@@ -35,8 +35,8 @@ final class Resolver: Sendable {
     ///   - threadLimit: how many names are looked up at a time, those included that nobody waits for any more.
     ///   - lookUp: finds the addresses of a name; may block.
     init(
-        limit: Int = 64,
-        threadLimit: Int = 128,
+        limit: Int = 192,
+        threadLimit: Int = 256,
         lookUp: @escaping @Sendable (_ host: String) throws -> [SocketAddress] = Resolver.addresses(of:)
     ) {
         self.lookUp = lookUp
