@@ -51,8 +51,8 @@ struct ProfileTests {
                 "2:71 bad regular expression: missing closing parenthesis"
             ),
             (
-                "version: 1\nrewrite: { at: '*', rules: [{ modify: header, on: request, match: '/a/', to: $1 }] }",
-                "2:78 there is no group $1 in the match; it has 0"
+                "version: 1\nrewrite: { at: '*', rules: [{ modify: header, on: request, match: '/a./', to: $1 }] }",
+                "2:79 there is no group $1 in the match; it has 0"
             ),
             (
                 "version: 1\nrewrite: { at: '*', rules: [{ remove: header, on: request, name: X, to: y }] }",

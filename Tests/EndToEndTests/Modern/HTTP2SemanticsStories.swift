@@ -32,6 +32,41 @@ extension EndToEnd {
             #expect(note.values("cookie").joined(separator: "; ") == "a=1; b=2")
         }
 
+        @Test("Rules see the crumbs of a cookie as one; to HTTP/2 it goes in crumbs again where no rule has changed it")
+        func crumbsAndRules() async throws {
+            let server = try await PeerServer("h2_server.py")
+            let profile = """
+                version: 1
+                rewrite:
+                  - name: seen
+                    at: "*/echo*"
+                    rules:
+                      - { add: header, on: request, name: x-seen, to: $1, if: { name: cookie, match: '/^(.*)$/' } }
+                  - { name: removed, at: "*/echo?cut", rules: [ { remove: cookie, name: b } ] }
+                """
+            let sluice = try await SluiceProcess(
+                ["--upstream-ca", try await TestAuthority.shared.root],
+                profile: profile
+            )
+            let crumbs = [["cookie", "a=1"], ["x-mid", "m"], ["cookie", "b=2"], ["cookie", "c=3"]]
+            _ = try await Client.send(
+                [.get("/echo?whole", crumbs), .get("/echo?cut", crumbs)],
+                through: sluice,
+                to: server.port
+            )
+            let whole = try #require(server.requests("/echo?whole").first)
+            #expect(whole.values("x-seen") == ["a=1; b=2; c=3"])
+            // The server's library joins crumbs before it shows them; the session has what was sent.
+            #expect(whole.values("cookie").joined(separator: "; ") == "a=1; b=2; c=3")
+            let exchange = try await sluice.exchange("the first one is recorded") { $0.url.query == "whole" }
+            let sent = exchange.text(\.requestHeadSent)
+            #expect(sent.contains("cookie: a=1\r\ncookie: b=2\r\ncookie: c=3\r\n"), "\(sent)")
+            let cut = try #require(server.requests("/echo?cut").first)
+            #expect(cut.values("cookie") == ["a=1; c=3"])
+            let received = exchange.text(\.requestHead)
+            #expect(received.contains("cookie: a=1\r\nx-mid: m\r\ncookie: b=2\r\ncookie: c=3\r\n"), "\(received)")
+        }
+
         @Test("Crumbs of a cookie become one field for HTTP/1.1, and nothing of one connection reaches the other")
         func crumbs() async throws {
             let origin = try Origin.answering(
