@@ -26,7 +26,7 @@ struct TextWidthTests {
             told.append([columns, end])
             return true
         }
-        #expect(told == [[1, 1], [4, 2], [1, 4], [2, 7], [2, 9], [2, 34]])
+        #expect(told == [[1, 1], [4, 2], [1, 4], [2, 7], [1, 8], [1, 9], [2, 34]])
         told = []
         TextWidth.each(in: "abc") { columns, end in
             told.append([columns, end])
