@@ -121,9 +121,10 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Passes the error on; before the handshake is over it is the handshake's.
+    /// Passes the error on; one of the connection is the handshake's before that is over.
     public func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if !isOpen {
+        // A failure that another part of the proxy has found says more than that the handshake did not end.
+        if !isOpen, !(error is ExchangeFailure) {
             session.receiveEOF()
             advance(context)
         }

@@ -53,7 +53,7 @@ extension EndToEnd {
             }
             #expect(try await sluice.told("tool", "list").contains("block"))
             // What came out of the pipe counts on, though it cannot be had again.
-            try scratch.write("profile.yaml", "version: 1\nblock-cookies: { at: \"*\" }\n")
+            try scratch.write("profile.yaml", "version: 1\nblock-cookies: { only: \"*\" }\n")
             try await eventually("it is read again") { sluice.errors.contains("1 rule added") }
             #expect(try await sluice.answer("http://localhost:1/blocked").status == 403)
             #expect(try await sluice.stop().status == 0)

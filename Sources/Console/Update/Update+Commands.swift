@@ -168,12 +168,18 @@ extension ConsoleModel {
     /// Has a host decrypted again: the one that is named, or that of the selected tunnel.
     private mutating func decrypt(_ host: String?) -> [Effect] {
         if let host { return [.decrypt(host)] }
-        let record = list.rows.values.first { $0.id == selectedID }
-        guard let record, record.kind == .failedHandshake || record.flags.contains(.certificateRefused) else {
+        guard let record = refusedRecord else {
             tell("Select a tunnel whose client refused the certificate, or name the host: decrypt HOST.", .error)
             return []
         }
         return [.decrypt(record.url.authority)]
+    }
+
+    /// The selected exchange, where its client refused our certificate.
+    var refusedRecord: ExchangeRecord? {
+        selectedRecord.flatMap {
+            $0.kind == .failedHandshake || $0.flags.contains(.certificateRefused) ? $0 : nil
+        }
     }
 
     /// The selected exchange, or the one of that number; told where it is none.

@@ -1,3 +1,4 @@
+import HTTPModel
 import Runner
 import Terminal
 
@@ -99,7 +100,7 @@ enum FooterView {
         }
         if model.filter.isEditing { return [("enter", "keep"), ("↑ ↓", "history"), ("esc", "as before")] }
         let context = model.context
-        return CommandTable.entries.compactMap { entry in
+        let usual: [Hint] = CommandTable.entries.compactMap { entry in
             guard !entry.short.isEmpty, model.whyNot(entry.command) == nil,
                 let key = model.keymap.keys(for: entry.command, in: context).first
             else { return nil }
@@ -107,6 +108,10 @@ enum FooterView {
             if entry.command == .switchView { return (key, model.view == .sequence ? "structure" : "sequence") }
             return (key, entry.short)
         }
+        guard model.refusedRecord?.flags.contains(.certificateRefused) == true, model.whyNot(.decrypt) == nil,
+            let key = model.keymap.keys(for: .decrypt, in: context).first
+        else { return usual }
+        return [(key, "decrypt again")] + usual
     }
 }
 

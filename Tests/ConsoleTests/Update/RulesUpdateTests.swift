@@ -281,6 +281,11 @@ struct RulesUpdateTests {
         #expect(press(failed).words == ["decrypt h.example:443"])
         #expect(press(tunnel).words.isEmpty)
         #expect(press(tunnel).told.hasPrefix("Select a tunnel whose client refused the certificate"))
+        func hint(_ record: ExchangeRecord) -> String? {
+            FooterView.hints(ModelFixture.listing([record], Size(width: 100, height: 30))).first?.word
+        }
+        #expect(hint(refused) == "decrypt again")
+        #expect(hint(tunnel) == "open")
         var model = console()
         #expect(model.perform(.decrypt, "other:8443").words == ["decrypt other:8443"])
         var view = console(.attached(canSteer: false))
