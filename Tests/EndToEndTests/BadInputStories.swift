@@ -174,6 +174,22 @@ extension EndToEnd {
             #expect(origin.connectionCount == 0)
         }
 
+        @Test("Where the server takes none of the client's protocols, what is inside is read and under the rules")
+        func noneAgreed() async throws {
+            let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")
+            let relay = try await TLSRelay(origin)
+            let sluice = try await SluiceProcess(
+                ["--upstream-ca", try await TestAuthority.shared.root],
+                profile: "version: 1\nblock: [ { at: \"*/secret\", action: 403 } ]\n"
+            )
+            let request = Array("GET /secret HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
+            let outcome = try await sluice.secureClient(to: relay.port, protocols: "other/1", sending: request)
+            #expect(latin1(outcome.output).hasPrefix("HTTP/1.1 403 "), "\(latin1(outcome.output))\(outcome.errors)")
+            #expect(try await sluice.exchange(path: "/secret").record.state == .blocked)
+            #expect(try sluice.records().count == 1)
+            #expect(origin.heads.isEmpty)
+        }
+
         @Test("Where h2 was agreed on, what is no HTTP/2 is answered by GOAWAY, and never reaches the server")
         func noHTTP2() async throws {
             let origin = try Origin.answering("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")

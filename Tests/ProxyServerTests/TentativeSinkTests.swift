@@ -48,6 +48,17 @@ struct TentativeSinkTests {
         #expect(collector.words == ["opened 9", "updated 9", "body 9", "progress 9", "finished 9"])
     }
 
+    @Test("One that is sure to be a tunnel is told at once")
+    func confirmed() {
+        let collector = Collector()
+        let sink = TentativeSink(collector) { ExchangeID(7) }
+        sink.record(.opened(record, ExchangeMessages()))
+        sink.confirm()
+        sink.confirm()
+        sink.record(.updated(record, ExchangeMessages()))
+        #expect(collector.words == ["opened 7", "updated 7"])
+    }
+
     @Test("A tunnel that ends without a byte is told; one that was none is not, and takes no number")
     func ends() {
         let (told, untold) = (Collector(), Collector())

@@ -9,8 +9,8 @@ import Wire
 ///
 /// 1. A TLS ClientHello: TLS is ended here with a minted certificate. Where ALPN then agrees on `h2` or `http/1.1`
 ///    (RFC 7301), that is what is spoken, well or badly, and nothing passes unread; where it agrees on nothing, the
-///    inside is sniffed again. In a tunnel whose client offers by ALPN neither of the two, TLS is ended on both legs and
-///    the bytes pass through.
+///    inside is sniffed again. In a tunnel whose client offers by ALPN neither of the two, the server is asked: where it
+///    chooses one of the client's protocols, TLS is ended on both legs and the bytes pass through.
 /// 2. The beginning of an HTTP/1 request: HTTP.
 /// 3. Nothing for a moment, in a tunnel: the server speaks first, so the bytes pass through.
 /// 4. Anything else: in a tunnel the bytes pass through; on the proxy's own port it is an error.
@@ -19,6 +19,8 @@ final class SniffLayer: ClientLayer {
     private let scope: RequestScope
     /// Whether this is the inside of TLS that we ended, whose client agreed on no protocol by ALPN.
     private let isInsideTLS: Bool
+    /// Whether the server was asked for the client's protocols, and chose none.
+    private let agreesOnNothing: Bool
     private var first = ByteBuffer()
     /// When the first byte came.
     private var began: NIODeadline?
@@ -31,10 +33,16 @@ final class SniffLayer: ClientLayer {
     /// How long a client that agreed on nothing by ALPN may be silent inside TLS before its server is heard.
     private static let insideLimit = TimeAmount.seconds(1)
 
-    init(connection: ClientConnection, scope: RequestScope, isInsideTLS: Bool = false) {
+    init(
+        connection: ClientConnection,
+        scope: RequestScope,
+        isInsideTLS: Bool = false,
+        agreesOnNothing: Bool = false
+    ) {
         self.connection = connection
         self.scope = scope
         self.isInsideTLS = isInsideTLS
+        self.agreesOnNothing = agreesOnNothing
         guard case .tunnel(let tunnel) = scope else { return }
         // Behind these ports it is almost always the client that speaks first, if late on a slow network.
         let isUsuallyTLS = tunnel.port == 443 || tunnel.port == 8443
@@ -126,10 +134,10 @@ final class SniffLayer: ClientLayer {
             let host = hello.serverName ?? connection.localAddress?.ipAddress ?? "127.0.0.1"
             endTLS(host: host, protocols: protocols)
         case .tunnel(let tunnel):
-            if let offered = hello.alpnProtocols, Set(offered).isDisjoint(with: protocols) {
+            if !agreesOnNothing, let offered = hello.alpnProtocols, Set(offered).isDisjoint(with: protocols) {
                 passThroughBothLegs(tunnel, hello, offered)
             } else {
-                endTLS(host: hello.serverName ?? tunnel.host, protocols: protocols)
+                endTLS(host: hello.serverName ?? tunnel.host, protocols: agreesOnNothing ? [] : protocols)
             }
         }
     }
@@ -212,7 +220,11 @@ final class SniffLayer: ClientLayer {
             kind: isSecure ? .decryptedTunnel : .tunnel,
             purpose: isSecure ? .secureTunnel(protocols: []) : .tunnel,
             early: first,
-            isGuess: first.readableBytes == 0,
+            retry: first.readableBytes > 0
+                ? nil
+                : { [connection, scope, isInsideTLS] in
+                    SniffLayer(connection: connection, scope: scope, isInsideTLS: isInsideTLS)
+                },
             notes: notes
         )
     }
@@ -226,19 +238,27 @@ final class SniffLayer: ClientLayer {
             tunnel,
             kind: .decryptedTunnel,
             purpose: .secureTunnel(protocols: offered),
-            early: ByteBuffer()
-        ) { [connection, loop] connector in
-            do {
-                let session = try loop.serverTLS.makeSession(
-                    certificate: try loop.mint.certificate(for: hello.serverName ?? tunnel.host),
-                    host: hello.serverName ?? tunnel.host,
-                    applicationProtocols: connector.applicationProtocol.map { [$0] } ?? []
-                )
-                connection.beginTLS(session, early: early)
-            } catch {
-                connection.close()
+            early: ByteBuffer(),
+            retry: { [connection, scope] in
+                SniffLayer(connection: connection, scope: scope, agreesOnNothing: true)
+            },
+            notes: offered.contains("h2") ? [SniffLayer.unreadHTTP2] : [],
+            onEstablished: { [connection, loop] layer, connector in
+                if connector.applicationProtocol == nil, layer.handBack(early) { return }
+                layer.guess?.sink.confirm()
+                layer.guess = nil
+                do {
+                    let session = try loop.serverTLS.makeSession(
+                        certificate: try loop.mint.certificate(for: hello.serverName ?? tunnel.host),
+                        host: hello.serverName ?? tunnel.host,
+                        applicationProtocols: connector.applicationProtocol.map { [$0] } ?? []
+                    )
+                    connection.beginTLS(session, early: early)
+                } catch {
+                    connection.close()
+                }
             }
-        }
+        )
     }
 
     /// Connects, and passes the bytes through.
@@ -248,24 +268,24 @@ final class SniffLayer: ClientLayer {
     ///   - kind: what it is recorded as.
     ///   - purpose: what the server's connection is for.
     ///   - early: what the client has sent.
-    ///   - isGuess: whether the client may yet speak first: then it is sniffed again, and there was no tunnel.
+    ///   - retry: makes the layer that takes the connection back where it is to be read after all; `nil` where it is not.
     ///   - notes: what is worth knowing.
-    ///   - onEstablished: called when the server is there.
+    ///   - onEstablished: called when the server is there, before any byte passes.
     private func startTunnel(
         _ tunnel: RequestScope.Tunnel,
         kind: ExchangeRecord.Kind,
         purpose: UpstreamConnector.Purpose,
         early: ByteBuffer,
-        isGuess: Bool = false,
-        notes: [String] = [],
-        onEstablished: ((UpstreamConnector) -> Void)? = nil
+        retry: (() -> SniffLayer)?,
+        notes: [String],
+        onEstablished: ((TunnelClientLayer, UpstreamConnector) -> Void)? = nil
     ) {
         isDecided = true
         timer?.cancel()
         let url = tunnel.url
-        let tentative = isGuess ? TentativeSink(loop.recorder, makeID: loop.shared.makeExchangeID) : nil
+        let tentative = retry.map { _ in TentativeSink(loop.recorder, makeID: loop.shared.makeExchangeID) }
         let record = ExchangeRecord(
-            id: isGuess ? TentativeSink.placeholder : loop.shared.makeExchangeID(),
+            id: retry != nil ? TentativeSink.placeholder : loop.shared.makeExchangeID(),
             kind: kind,
             startedAt: WallClock.now(),
             method: "CONNECT",
@@ -287,18 +307,15 @@ final class SniffLayer: ClientLayer {
             tunnelEstablished: true,
             now: loop.eventLoop.now
         )
-        let layer = TunnelClientLayer(connection: connection, sniffsTLS: kind == .tunnel || isGuess)
-        if let tentative {
-            layer.guess = (
-                tentative,
-                { [connection, scope, isInsideTLS] bytes in
-                    let layer = SniffLayer(connection: connection, scope: scope, isInsideTLS: isInsideTLS)
-                    connection.become(layer, with: bytes)
-                }
-            )
+        let layer = TunnelClientLayer(
+            connection: connection,
+            sniffsTLS: kind == .tunnel || retry != nil && onEstablished == nil
+        )
+        if let tentative, let retry {
+            layer.guess = (tentative, { [connection] in connection.become(retry(), with: $0) })
         }
         let connector = UpstreamConnector(loop: loop, purpose: purpose)
-        if let onEstablished { layer.onEstablished = { onEstablished(connector) } }
+        if let onEstablished { layer.onEstablished = { onEstablished($0, connector) } }
         let exchange = Exchange(machine: machine, client: layer, loop: loop, connector: connector)
         layer.exchange = exchange
         let head = RequestHead(method: "CONNECT", target: url.authority, fields: [("Host", url.authority)])

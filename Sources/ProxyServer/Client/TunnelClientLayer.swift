@@ -10,9 +10,9 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     /// Whether bytes may have passed.
     var isEstablished = false
     /// Called when the server is there, before any byte passes; for TLS that is to be ended on both legs.
-    var onEstablished: (() -> Void)?
-    /// Set where the server was only taken to speak first: where the client does so after all, in a protocol that is
-    /// read, nothing of the tunnel is recorded, and the connection is taken back with the client's first bytes.
+    var onEstablished: ((TunnelClientLayer) -> Void)?
+    /// Set where it may turn out that the connection is to be read: nothing of the tunnel is recorded then, and the
+    /// connection is taken back with the client's first bytes.
     var guess: (sink: TentativeSink, takeBack: (ByteBuffer) -> Void)?
     /// The first bytes, until it is known whether they are TLS; `nil` once it is.
     private var sniffed: ByteBuffer?
@@ -61,7 +61,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     }
 
     /// Ends the tunnel and lets the connection be sniffed again, if that is still possible.
-    private func handBack(_ first: ByteBuffer) -> Bool {
+    func handBack(_ first: ByteBuffer) -> Bool {
         guard let guess, let exchange else { return false }
         self.guess = nil
         self.exchange = nil
@@ -121,12 +121,14 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     }
 
     func sendResponsePart(_ part: ByteBuffer) {
-        guard !hasOutputEnded else { return }
+        guard !hasOutputEnded, exchange != nil else { return }
         guess = nil
         connection.write(part)
     }
 
     func sendResponseEnd(_ trailers: FieldSection?) {
+        // What comes after the connection was handed back is not the client's.
+        guard exchange != nil else { return }
         if hasOutputEnded { connection.close() } else { connection.closeOutput() }
         hasOutputEnded = true
     }
@@ -135,8 +137,9 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     func becomeTunnel() {
         isEstablished = true
-        onEstablished?()
-        onEstablished = nil
+        let onEstablished = onEstablished
+        self.onEstablished = nil
+        onEstablished?(self)
     }
 
     func setReading(_ isReading: Bool) {
@@ -151,6 +154,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     }
 
     func abort(_ code: HTTP2ErrorCode) {
+        guard exchange != nil else { return }
         exchange = nil
         if isEstablished, code != .noError { connection.cut(resets: true) } else { connection.close() }
     }

@@ -31,17 +31,22 @@ final class TentativeSink: RecordSink {
         if case .waiting = state { state = .discarded }
     }
 
+    /// It is a tunnel: all of it is passed on.
+    func confirm() {
+        guard case .waiting(let events) = state else { return }
+        state = .passing(makeID())
+        for event in events { record(event) }
+    }
+
     func record(_ event: RecordEvent) {
         switch state {
         case .discarded: break
         case .passing(let id): sink.record(TentativeSink.numbered(event, id))
         case .waiting(let events):
+            state = .waiting(events + [event])
             switch event {
-            case .connection, .opened, .updated: state = .waiting(events + [event])
-            case .body, .arrival, .progress, .finished:
-                let id = makeID()
-                state = .passing(id)
-                for event in events + [event] { sink.record(TentativeSink.numbered(event, id)) }
+            case .connection, .opened, .updated: break
+            case .body, .arrival, .progress, .finished: confirm()
             }
         }
     }
