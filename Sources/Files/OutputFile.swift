@@ -49,11 +49,7 @@ public final class OutputFile {
             descriptor = try OutputFile.special(special, name: path, waits: waits)
         case .file(let target, let mode):
             let temporary = OutputFile.temporaryName(beside: target)
-            descriptor = open(
-                temporary,
-                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                isSecret ? 0o600 : 0o644
-            )
+            descriptor = OutputFile.create(temporary, mode: isSecret ? 0o600 : 0o644)
             if descriptor >= 0 {
                 names = (temporary, target)
                 if !isSecret, let mode { fchmod(descriptor, mode) }
@@ -121,6 +117,13 @@ public final class OutputFile {
     private func failure() -> FileFailure { FileFailure(name, "cannot be written", errno: errno) }
 
     // MARK: - Opening
+
+    /// Makes a new file, and writes into nothing that somebody has put there before.
+    ///
+    /// - Returns: the descriptor, or -1 where there is something of that name, if only a link.
+    static func create(_ path: String, mode: mode_t) -> CInt {
+        open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+    }
 
     /// Opens a device or a pipe.
     private static func special(_ path: String, name: String, waits: Bool) throws(FileFailure) -> CInt {

@@ -163,6 +163,21 @@ struct OutputFileTests {
         #expect(scratch.text("mine") == "kept")
     }
 
+    @Test("A temporary file is a new one: what stands there is neither followed nor emptied")
+    func exclusive() throws {
+        let target = try scratch.write("target", "kept")
+        symlink(target, scratch("link"))
+        symlink(scratch("nothing"), scratch("dangling"))
+        for name in ["target", "link", "dangling"] {
+            #expect(OutputFile.create(scratch(name), mode: 0o600) == -1, "\(name)")
+        }
+        #expect(scratch.text("target") == "kept")
+        #expect(!scratch.names.contains("nothing"))
+        let descriptor = OutputFile.create(scratch("new"), mode: 0o600)
+        #expect(descriptor >= 0 && close(descriptor) == 0)
+        #expect(scratch.mode("new") == 0o600)
+    }
+
     @Test("A device is written into and stays one", .enabled(if: geteuid() == 0))
     func device() throws {
         // The same as /dev/null.

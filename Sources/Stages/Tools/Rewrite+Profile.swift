@@ -8,7 +8,8 @@ extension Rewrite: RuleTool {
     static let grammar = ToolGrammar(
         .rewrite,
         noun: "a rewrite set",
-        summary: "Edits requests and responses by sets of rules: headers, query, host, path, URL, status, body.",
+        summary: "Edits requests and responses by sets of rules: headers, cookies, query, host, path, URL, status, "
+            + "body.",
         scope: .at,
         selection: .all,
         keys: [
