@@ -71,12 +71,15 @@ let package = Package(
         module("Stages", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
 
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
-        module("Sharing", ["HTTPModel", "Content", nioCore]),
+        module("Sharing", ["HTTPModel", "Content", "Files", nioCore]),
         module("Terminal", ["CNcurses"]),
         module(
             "Runner",
-            ["Recording", "HTTPModel", "Content", "Wire", nioCore],
-            sources: ["Archive", "Profiles/JSONScanner.swift", "StandardPaths.swift", "SluiceVersion.swift"]
+            ["Recording", "HTTPModel", "Content", "Wire", "Files", nioCore],
+            sources: [
+                "Archive", "Profiles/JSONScanner.swift", "StandardPaths.swift", "SluiceVersion.swift",
+                "TemporaryDirectory.swift",
+            ]
         ),
         module("Console", ["Terminal", "HTTPModel", "Content", "Sharing", nioCore], sources: ["Detail", "Style"]),
 

@@ -141,7 +141,8 @@ extension EndToEnd.Consoles {
             let console = try await LiveConsole(size: Size(width: 80, height: 24))
             try await console.visit(nginx, "/files/long.txt")
             try await console.screen.send(Keys.enter, waitFor: "[1 overview]")
-            try await console.screen.send("3", waitFor: "[3 response]")
+            // The page's name is there before the page is.
+            try await console.screen.send("3", waitFor: "▾Response")
             try await console.screen.send("f", waitFor: "Text to find here")
             try await console.screen.send("100-10" + Keys.enter, waitFor: "1 of 1 places")
             var seen = ""
