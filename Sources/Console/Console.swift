@@ -1,8 +1,8 @@
 import Foundation
-public import Terminal
+package import Terminal
 
 /// The terminal UI that drives everything.
-public enum Console {
+package enum Console {
     /// Opens the console on a terminal, and returns at its end.
     ///
     /// The first frame is drawn before there is anything to show, so that a slow start is seen to be one.
@@ -13,7 +13,7 @@ public enum Console {
     ///   - prepare: starts the proxy or opens the session; called once, beside the drawing.
     ///   - configure: changes the model before the first frame, for example its keys.
     /// - Throws: ``ConsoleFailure`` where the terminal cannot be used; what `prepare` throws.
-    public static func run(
+    package static func run(
         _ source: ConsoleModel.Source,
         on terminal: @escaping @Sendable () throws -> any TerminalDevice,
         prepare: @escaping @Sendable () async throws -> ConsoleServices,
@@ -73,7 +73,7 @@ public enum Console {
     }
 
     /// How things are drawn on a terminal.
-    public static func look(_ capabilities: TerminalCapabilities) -> Look {
+    package static func look(_ capabilities: TerminalCapabilities) -> Look {
         Look(theme: capabilities.colorDepth == .none ? .plain : .dark, isUnicode: capabilities.isUnicode)
     }
 

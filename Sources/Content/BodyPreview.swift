@@ -1,9 +1,8 @@
-public import NIOCore
+package import NIOCore
 
 /// A body made readable: what `show` prints and a viewer displays.
-public struct BodyPreview: Sendable, Hashable {
-    /// What the body is.
-    public enum Content: Sendable, Hashable {
+package struct BodyPreview: Sendable, Hashable {
+    package enum Content: Sendable, Hashable {
         /// There is none.
         case empty
         /// Text, read in the character encoding given; JSON is laid out.
@@ -12,16 +11,15 @@ public struct BodyPreview: Sendable, Hashable {
         case binary(ByteBuffer, description: String)
     }
 
-    /// What the body is.
-    public var content: Content
+    package var content: Content
     /// The media type it was sent with; `nil` where there was none that can be read.
-    public var mediaType: MediaType?
+    package var mediaType: MediaType?
     /// Its size with content coding.
-    public var encodedSize: Int
+    package var encodedSize: Int
     /// Its size without content coding, as far as it was decoded.
-    public var decodedSize: Int
+    package var decodedSize: Int
     /// What the reader should know: how it was decoded, what was cut, what is wrong with it.
-    public var notes: [String]
+    package var notes: [String]
 
     /// Decodes a body and reads it.
     ///
@@ -31,7 +29,7 @@ public struct BodyPreview: Sendable, Hashable {
     ///   - contentEncoding: the `Content-Encoding` value.
     ///   - limit: how many decoded bytes to read at most.
     ///   - pretty: whether to lay JSON out.
-    public init(
+    package init(
         _ bytes: ByteBuffer,
         contentType: String?,
         contentEncoding: String?,

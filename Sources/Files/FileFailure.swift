@@ -7,9 +7,9 @@ import Darwin
 #endif
 
 /// Why a file cannot be read or written.
-public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
+package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// What kept us from it.
-    public enum Cause: Sendable, Hashable {
+    package enum Cause: Sendable, Hashable {
         /// There is nothing of that name.
         case missing
         /// There is something else than a file: a directory, a device, a pipe, a socket.
@@ -19,11 +19,11 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The file, as it was named to us.
-    public let path: String
+    package let path: String
     /// What is wrong, as it follows the path: `cannot be read: No such file or directory`.
-    public let reason: String
+    package let reason: String
     /// What kept us from it.
-    public let cause: Cause
+    package let cause: Cause
 
     init(_ path: String, _ reason: String, _ cause: Cause = .system) {
         self.path = path
@@ -37,7 +37,7 @@ public struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The path and what is wrong, a sentence.
-    public var description: String { "\(path) \(reason)." }
+    package var description: String { "\(path) \(reason)." }
 }
 
 /// What stands at a path.

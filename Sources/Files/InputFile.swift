@@ -9,7 +9,7 @@ import Darwin
 /// Reads files that a user names, and never waits for one that is none.
 ///
 /// A pipe without a writer, a terminal or a device would keep whoever reads it for good.
-public enum InputFile {
+package enum InputFile {
     /// How long a pipe may be silent before it is given up, in milliseconds.
     static let patience: CInt = 5_000
 
@@ -22,7 +22,7 @@ public enum InputFile {
     ///     for, but not when it is silent for five seconds; so this is for what is read once, when a command begins.
     /// - Returns: its bytes.
     /// - Throws: ``FileFailure`` where it cannot be read or is no file.
-    public static func contents(
+    package static func contents(
         of path: String,
         atMost count: Int,
         takesPipes: Bool = false
@@ -65,7 +65,7 @@ public enum InputFile {
     ///   - takesPipes: whether a pipe will do; reading it does not wait then.
     /// - Returns: the descriptor, which the caller closes.
     /// - Throws: ``FileFailure`` where it cannot be opened or is no file.
-    public static func descriptor(of path: String, takesPipes: Bool = false) throws(FileFailure) -> CInt {
+    package static func descriptor(of path: String, takesPipes: Bool = false) throws(FileFailure) -> CInt {
         var facts = stat()
         // Looked at before it is opened, since opening a device may do something.
         guard stat(path, &facts) == 0 else { throw FileFailure(path, "cannot be read", errno: errno) }
@@ -83,7 +83,7 @@ public enum InputFile {
     }
 
     /// Whether a pipe stands at a path, whose content can be had only once.
-    public static func isPipe(_ path: String) -> Bool {
+    package static func isPipe(_ path: String) -> Bool {
         var facts = stat()
         return stat(path, &facts) == 0 && FileKind(facts) == .pipe
     }

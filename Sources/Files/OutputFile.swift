@@ -1,4 +1,4 @@
-public import NIOCore
+package import NIOCore
 
 #if canImport(Glibc)
 import Glibc
@@ -12,9 +12,9 @@ import Darwin
 ///
 /// A file is written under a random name beside the one that it gets, and takes its place when it is whole. A link stays,
 /// and what it leads to is written. A device, a pipe and `/dev/stdout` are written into.
-public final class OutputFile {
+package final class OutputFile {
     /// How many bytes were written.
-    public private(set) var count = 0
+    package private(set) var count = 0
 
     /// What errors call it.
     private let name: String
@@ -33,7 +33,7 @@ public final class OutputFile {
     ///   - waits: whether a pipe that nobody reads is waited for; else it is an error, and for one who takes nothing for
     ///     five seconds, too.
     /// - Throws: ``FileFailure`` where it cannot be written.
-    public init(_ path: String?, isSecret: Bool = false, waits: Bool = true) throws(FileFailure) {
+    package init(_ path: String?, isSecret: Bool = false, waits: Bool = true) throws(FileFailure) {
         patience = waits ? -1 : InputFile.patience
         guard let path, path != "-" else {
             name = "Standard output"
@@ -64,7 +64,7 @@ public final class OutputFile {
     }
 
     /// Whether there is a file of that name with something in it, which would be lost.
-    public static func isThere(_ path: String) -> Bool {
+    package static func isThere(_ path: String) -> Bool {
         var facts = stat()
         guard openDescriptor(path) == nil, stat(path, &facts) == 0 else { return false }
         return FileKind(facts) == .file && facts.st_size > 0
@@ -73,7 +73,7 @@ public final class OutputFile {
     // MARK: - Writing
 
     /// Appends bytes.
-    public func write(_ bytes: ByteBuffer) throws(FileFailure) {
+    package func write(_ bytes: ByteBuffer) throws(FileFailure) {
         count += bytes.readableBytes
         var rest = bytes
         while rest.readableBytes > 0 {
@@ -92,12 +92,12 @@ public final class OutputFile {
     }
 
     /// Appends text.
-    public func write(_ text: String) throws(FileFailure) {
+    package func write(_ text: String) throws(FileFailure) {
         if !text.isEmpty { try write(ByteBuffer(string: text)) }
     }
 
     /// Puts the file in its place.
-    public func finish() throws(FileFailure) {
+    package func finish() throws(FileFailure) {
         guard let names else { return }
         guard fsync(descriptor) == 0, rename(names.temporary, names.target) == 0 else { throw failure() }
         self.names = nil
@@ -106,7 +106,7 @@ public final class OutputFile {
     /// Puts the file in its place, unless there is one already.
     ///
     /// - Returns: whether it has its place.
-    public func finishUnlessThere() throws(FileFailure) -> Bool {
+    package func finishUnlessThere() throws(FileFailure) -> Bool {
         guard let names else { return true }
         guard fsync(descriptor) == 0 else { throw failure() }
         if link(names.temporary, names.target) == 0 { return true }

@@ -1,41 +1,40 @@
 /// Why an HTTP/2 stream or connection was ended (RFC 9113 §7).
-public struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
+package struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
     /// The number on the wire; peers may send ones that no specification names.
-    public let rawValue: UInt32
+    package let rawValue: UInt32
 
-    /// Creates a code from its number.
-    public init(rawValue: UInt32) {
+    package init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
     /// No error: a graceful end.
-    public static let noError = HTTP2ErrorCode(rawValue: 0x0)
+    package static let noError = HTTP2ErrorCode(rawValue: 0x0)
     /// The peer broke the protocol in a way that no other code names.
-    public static let protocolError = HTTP2ErrorCode(rawValue: 0x1)
+    package static let protocolError = HTTP2ErrorCode(rawValue: 0x1)
     /// Something went wrong that is not the peer's fault.
-    public static let internalError = HTTP2ErrorCode(rawValue: 0x2)
+    package static let internalError = HTTP2ErrorCode(rawValue: 0x2)
     /// The peer sent more than flow control allowed.
-    public static let flowControlError = HTTP2ErrorCode(rawValue: 0x3)
+    package static let flowControlError = HTTP2ErrorCode(rawValue: 0x3)
     /// The peer did not acknowledge SETTINGS in time.
-    public static let settingsTimeout = HTTP2ErrorCode(rawValue: 0x4)
+    package static let settingsTimeout = HTTP2ErrorCode(rawValue: 0x4)
     /// A frame came for a stream that was half-closed.
-    public static let streamClosed = HTTP2ErrorCode(rawValue: 0x5)
+    package static let streamClosed = HTTP2ErrorCode(rawValue: 0x5)
     /// A frame had an invalid size.
-    public static let frameSizeError = HTTP2ErrorCode(rawValue: 0x6)
+    package static let frameSizeError = HTTP2ErrorCode(rawValue: 0x6)
     /// The stream was refused before anything was done for it, so the request may be repeated.
-    public static let refusedStream = HTTP2ErrorCode(rawValue: 0x7)
+    package static let refusedStream = HTTP2ErrorCode(rawValue: 0x7)
     /// The stream is no longer wanted.
-    public static let cancel = HTTP2ErrorCode(rawValue: 0x8)
+    package static let cancel = HTTP2ErrorCode(rawValue: 0x8)
     /// The header compression state cannot be kept.
-    public static let compressionError = HTTP2ErrorCode(rawValue: 0x9)
+    package static let compressionError = HTTP2ErrorCode(rawValue: 0x9)
     /// The connection that a CONNECT had asked for was reset.
-    public static let connectError = HTTP2ErrorCode(rawValue: 0xA)
+    package static let connectError = HTTP2ErrorCode(rawValue: 0xA)
     /// The peer behaves in a way that costs too much.
-    public static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 0xB)
+    package static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 0xB)
     /// The connection's TLS does not meet the requirements of RFC 9113 §9.2.
-    public static let inadequateSecurity = HTTP2ErrorCode(rawValue: 0xC)
+    package static let inadequateSecurity = HTTP2ErrorCode(rawValue: 0xC)
     /// The request needs HTTP/1.1.
-    public static let http11Required = HTTP2ErrorCode(rawValue: 0xD)
+    package static let http11Required = HTTP2ErrorCode(rawValue: 0xD)
 
     private static let names = [
         "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
@@ -44,7 +43,7 @@ public struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, Codable, Cus
     ]
 
     /// The name that RFC 9113 §7 gives the code; the number in hexadecimal where it gives none.
-    public var description: String {
+    package var description: String {
         let index = Int(rawValue)
         return HTTP2ErrorCode.names.indices.contains(index)
             ? HTTP2ErrorCode.names[index] : "0x" + String(rawValue, radix: 16)

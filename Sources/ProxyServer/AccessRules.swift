@@ -1,4 +1,4 @@
-public import NIOCore
+package import NIOCore
 
 #if canImport(Glibc)
 import Glibc
@@ -9,30 +9,30 @@ import Darwin
 #endif
 
 /// Which clients may use the proxy: this machine, and the networks that were named.
-public struct AccessRules: Sendable, Hashable {
+package struct AccessRules: Sendable, Hashable {
     /// The networks allowed beside this machine.
-    public var networks: [Network]
+    package var networks: [Network]
 
     /// Allows this machine and the given networks.
-    public init(networks: [Network] = []) {
+    package init(networks: [Network] = []) {
         self.networks = networks
     }
 
     /// Whether a client at this address may use the proxy; one of which no address is known may not.
     ///
     /// A connection that its client reset before it was accepted has no address, but its bytes can still be read.
-    public func allows(_ address: SocketAddress?) -> Bool {
+    package func allows(_ address: SocketAddress?) -> Bool {
         guard let address, let bytes = Network.bytes(of: address) else { return false }
         return Network.loopback.contains { $0.contains(bytes) } || networks.contains { $0.contains(bytes) }
     }
 
     /// A network in CIDR notation (RFC 4632, RFC 4291 §2.3).
-    public struct Network: Sendable, Hashable, CustomStringConvertible {
+    package struct Network: Sendable, Hashable, CustomStringConvertible {
         private let prefix: [UInt8]
         private let length: Int
 
         /// Reads `address` or `address/length`; `nil` for anything else.
-        public init?(_ text: String) {
+        package init?(_ text: String) {
             let parts = text.split(separator: "/", omittingEmptySubsequences: false)
             guard let first = parts.first, parts.count <= 2,
                 let address = try? SocketAddress(ipAddress: String(first), port: 0),
@@ -81,7 +81,7 @@ public struct AccessRules: Sendable, Hashable {
         }
 
         /// The network in CIDR notation, the address as bytes.
-        public var description: String {
+        package var description: String {
             let separator = prefix.count == 4 ? "." : ":"
             let text = prefix.map { prefix.count == 4 ? String($0) : String($0, radix: 16) }
             return text.joined(separator: separator) + "/\(length)"

@@ -1,31 +1,30 @@
-public import ExchangeCore
-public import HTTPModel
-public import NIOCore
+package import ExchangeCore
+package import HTTPModel
+package import NIOCore
 import Synchronization
 
 /// The messages that wait for a decision, over all event loops.
-public final class HoldBoard: Sendable {
+package final class HoldBoard: Sendable {
     /// A message that waits.
-    public struct Held: Sendable {
+    package struct Held: Sendable {
         /// Names it.
-        public let id: HoldID
-        /// The message.
-        public let message: HeldMessage
+        package let id: HoldID
+        package let message: HeldMessage
         /// The URL as the client sent it.
-        public let url: RequestURL
+        package let url: RequestURL
         /// The request's method as the client sent it.
-        public let method: String
+        package let method: String
         /// When it began to wait, on the event loops' clock.
-        public let since: NIODeadline
+        package let since: NIODeadline
         /// What becomes of it if nobody decides; counts from `since`.
-        public let limit: HoldLimit?
+        package let limit: HoldLimit?
         let deliver: @Sendable (HoldResolution) -> Void
     }
 
     private let held = Mutex<[HoldID: Held]>([:])
 
     /// All that waits, oldest first.
-    public var all: [Held] {
+    package var all: [Held] {
         held.withLock { Array($0.values) }.sorted { $0.since < $1.since }
     }
 
@@ -33,7 +32,7 @@ public final class HoldBoard: Sendable {
     ///
     /// - Returns: whether it was still waiting; a late or repeated decision does nothing.
     @discardableResult
-    public func resolve(_ id: HoldID, _ resolution: HoldResolution) -> Bool {
+    package func resolve(_ id: HoldID, _ resolution: HoldResolution) -> Bool {
         guard let entry = held.withLock({ $0.removeValue(forKey: id) }) else { return false }
         entry.deliver(resolution)
         return true

@@ -7,12 +7,12 @@ extension ProxyServer {
     ///   - host: the host, as URLs have it.
     ///   - port: the port; `nil` for all of them.
     /// - Returns: how many clients that is for, each with each port counted; 0 where none had refused.
-    public func decryptAgain(_ host: String, port: Int?) -> Int {
+    package func decryptAgain(_ host: String, port: Int?) -> Int {
         shared.refusals.withLock { $0.forget(host: host, port: port).count }
     }
 
     /// The hosts that are not decrypted for some client because it refused our certificate, with their ports, in order.
-    public var undecryptedHosts: [String] {
+    package var undecryptedHosts: [String] {
         let pairs = shared.refusals.withLock { $0.undecrypted }
         return Set(pairs.map(Undecrypted.place)).sorted()
     }

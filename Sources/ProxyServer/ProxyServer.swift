@@ -1,17 +1,17 @@
 import ExchangeCore
 import HTTPModel
-public import Logging
-public import NIOCore
+package import Logging
+package import NIOCore
 import NIOPosix
 import Synchronization
 import Wire
 
 /// A running proxy: its listener, its event loops, and the rules they follow.
-public final class ProxyServer: Sendable {
+package final class ProxyServer: Sendable {
     /// The address it listens on.
-    public let address: SocketAddress
+    package let address: SocketAddress
     /// The messages that wait for a decision.
-    public var holds: HoldBoard { shared.holds }
+    package var holds: HoldBoard { shared.holds }
 
     let shared: SharedState
     private let group: MultiThreadedEventLoopGroup
@@ -27,7 +27,7 @@ public final class ProxyServer: Sendable {
     ///   - logger: told what goes wrong outside any exchange.
     /// - Returns: the running server.
     /// - Throws: `IOError` where the address cannot be listened on; what OpenSSL says where TLS cannot be set up.
-    public static func start(
+    package static func start(
         _ configuration: ProxyConfiguration,
         rules: ProxyRules = ProxyRules(),
         makeOutlet: @escaping RecordOutletFactory,
@@ -135,7 +135,7 @@ public final class ProxyServer: Sendable {
     }
 
     /// Puts other rules in force for exchanges that begin after this returns; those going on keep theirs.
-    public func replaceRules(_ rules: ProxyRules) async {
+    package func replaceRules(_ rules: ProxyRules) async {
         for loop in loops {
             try? await loop.eventLoop.submit { loop.value.rules = rules }.get()
         }
@@ -146,7 +146,7 @@ public final class ProxyServer: Sendable {
     /// Everything that the taps saw has been handed over when this returns.
     ///
     /// - Parameter grace: how long exchanges may take to finish.
-    public func stop(grace: Duration = .seconds(3)) async {
+    package func stop(grace: Duration = .seconds(3)) async {
         try? await listener.close().get()
         for loop in loops { loop.eventLoop.execute { loop.value.beginStopping() } }
         await settle(within: grace)

@@ -1,25 +1,21 @@
-public import HTTPModel
-public import NIOCore
-public import Wire
+package import HTTPModel
+package import NIOCore
+package import Wire
 
 /// Told to the handlers above when a TLS handshake is done.
-public struct TLSHandshakeCompleted: Sendable {
+package struct TLSHandshakeCompleted: Sendable {
     /// What the handshake came to.
-    public let details: TLSDetails
+    package let details: TLSDetails
 }
 
 /// Runs a TLS session in a channel: ciphertext on the socket's side, plaintext on the other.
 ///
 /// Small writes are gathered until the flush, so that one flush makes as few records as possible.
-public final class TLSChannelHandler: ChannelDuplexHandler {
-    /// Bytes.
-    public typealias InboundIn = ByteBuffer
-    /// Bytes.
-    public typealias InboundOut = ByteBuffer
-    /// Bytes.
-    public typealias OutboundIn = ByteBuffer
-    /// Bytes.
-    public typealias OutboundOut = ByteBuffer
+package final class TLSChannelHandler: ChannelDuplexHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias InboundOut = ByteBuffer
+    package typealias OutboundIn = ByteBuffer
+    package typealias OutboundOut = ByteBuffer
 
     private let session: TLSSession
     private var isOpen = false
@@ -36,18 +32,18 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
     private static let large = 4 << 10
 
     /// Creates a handler for one connection; `early` is ciphertext that arrived before the handler was there.
-    public init(session: TLSSession, early: ByteBuffer? = nil) {
+    package init(session: TLSSession, early: ByteBuffer? = nil) {
         self.session = session
         self.early = early
     }
 
     /// Begins the handshake where the channel is there already.
-    public func handlerAdded(context: ChannelHandlerContext) {
+    package func handlerAdded(context: ChannelHandlerContext) {
         if context.channel.isActive { start(context) }
     }
 
     /// Begins the handshake.
-    public func channelActive(context: ChannelHandlerContext) {
+    package func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
         start(context)
     }
@@ -63,7 +59,7 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
     // MARK: - Reading
 
     /// Decrypts.
-    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         session.receive(unwrapInboundIn(data))
         advance(context)
     }
@@ -110,7 +106,7 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
     }
 
     /// Takes note of the peer's end.
-    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         let ended = event as? ChannelEvent
         if ended == .inputClosed {
             session.receiveEOF()
@@ -122,7 +118,7 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
     }
 
     /// Passes the error on; one of the connection is the handshake's before that is over.
-    public func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // A failure that another part of the proxy has found says more than that the handshake did not end.
         if !isOpen, !(error is ExchangeFailure) {
             session.receiveEOF()
@@ -132,7 +128,7 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
     }
 
     /// Ends the session.
-    public func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         // After our half of the close the peer's is not told before the channel is gone. Otherwise it is, and a channel
         // that is just gone was reset.
         if isOutputClosed || !isOpen {
@@ -147,7 +143,7 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
     // MARK: - Writing
 
     /// Encrypts, or gathers small writes.
-    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let bytes = unwrapOutboundIn(data)
         do {
             if bytes.readableBytes >= TLSChannelHandler.large {
@@ -163,7 +159,7 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
     }
 
     /// Sends what was written.
-    public func flush(context: ChannelHandlerContext) {
+    package func flush(context: ChannelHandlerContext) {
         // A session that has failed says so when it is read from; there is nobody else to tell here.
         try? encryptGathered()
         send(context)
@@ -196,7 +192,7 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
     }
 
     /// Takes note of a ``TLSCloseNotifyWithheld``.
-    public func triggerUserOutboundEvent(
+    package func triggerUserOutboundEvent(
         context: ChannelHandlerContext,
         event: Any,
         promise: EventLoopPromise<Void>?
@@ -210,7 +206,7 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
     }
 
     /// Says close_notify first, unless that is withheld.
-    public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if mode != .input {
             try? encryptGathered()
             if !withholdsCloseNotify { session.shutdown() }
@@ -221,15 +217,14 @@ public final class TLSChannelHandler: ChannelDuplexHandler {
 }
 
 /// Asked of the handler from above: the connection is to be closed without close_notify, as one that was cut.
-public struct TLSCloseNotifyWithheld: Sendable {
-    /// Creates the request.
-    public init() {}
+package struct TLSCloseNotifyWithheld: Sendable {
+    package init() {}
 }
 
 /// Told to the handlers above when the peer sends no more.
 ///
 /// A channel that becomes inactive without this, and was not closed on this side, was reset.
-public struct TLSInputClosed: Sendable {
+package struct TLSInputClosed: Sendable {
     /// Whether the peer said so with close_notify, and did not just go away.
-    public let cleanly: Bool
+    package let cleanly: Bool
 }

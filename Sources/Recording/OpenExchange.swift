@@ -15,7 +15,6 @@ final class OpenExchange {
     var isStream = false
     /// Whether something came since the last transaction.
     var isTouched = false
-    /// Whether it has ended.
     var hasEnded = false
     /// Since when counts, arrivals or bytes wait to be written: nanoseconds of the monotonic clock; `nil` while none do.
     var waitsSince: UInt64?

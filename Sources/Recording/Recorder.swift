@@ -1,5 +1,5 @@
 import Dispatch
-public import HTTPModel
+package import HTTPModel
 import Synchronization
 
 /// Writes what the taps saw into a session file, on a thread of its own.
@@ -7,13 +7,13 @@ import Synchronization
 /// Event loops hand over their events through a ``RecorderProducer`` and never wait. The recorder's thread gathers
 /// what comes within some milliseconds and writes it in one transaction. If writing fails, the traffic goes on
 /// unrecorded: the failure is told once, and again in the summary.
-public final class Recorder: Sendable {
+package final class Recorder: Sendable {
     /// The number for the next exchange: one more than the session's highest.
-    public let nextExchangeID: Int64
+    package let nextExchangeID: Int64
     /// The number for the next connection: one more than the session's highest.
-    public let nextConnectionID: Int64
+    package let nextConnectionID: Int64
     /// What an earlier run left in flight; `nil` where it ended well.
-    public let recovered: RecoveryReport?
+    package let recovered: RecoveryReport?
 
     private let queue: RecorderQueue
     private let outcome = Outcome()
@@ -25,7 +25,7 @@ public final class Recorder: Sendable {
     ///   - onFinished: called on the recorder's thread with the exchanges that ended, whether recorded or not.
     ///   - onFailure: called once on the recorder's thread when writing fails for the first time.
     /// - Throws: ``SessionError`` where the session cannot be opened.
-    public init(
+    package init(
         _ configuration: RecorderConfiguration,
         onFinished: (@Sendable ([ExchangeRecord]) -> Void)? = nil,
         onFailure: (@Sendable (SessionError) -> Void)? = nil
@@ -54,7 +54,7 @@ public final class Recorder: Sendable {
     }
 
     /// A number that grows whenever readers of the session may see something new.
-    public var revision: Int {
+    package var revision: Int {
         outcome.revision.load(ordering: .acquiring)
     }
 
@@ -63,7 +63,7 @@ public final class Recorder: Sendable {
     /// - Parameter onCredit: called on the recorder's thread when credit is back after
     ///   ``RecorderProducer/submit(_:cost:)`` had returned `false`. It must not wait.
     /// - Returns: the way in; to be used on that loop only, since the order of events is the order of calls.
-    public func makeProducer(onCredit: @escaping @Sendable () -> Void) -> RecorderProducer {
+    package func makeProducer(onCredit: @escaping @Sendable () -> Void) -> RecorderProducer {
         RecorderProducer(queue: queue, onCredit: onCredit)
     }
 
@@ -76,12 +76,12 @@ public final class Recorder: Sendable {
     ///   - sources: the profile's files with their texts, included ones too.
     ///   - switchedOff: the names of the tools that are switched off.
     ///   - moment: since when: microseconds since 1970; `nil` for now.
-    public func noteRules(sources: [StoredRules.Source], switchedOff: some Sequence<String>, at moment: Int64? = nil) {
+    package func noteRules(sources: [StoredRules.Source], switchedOff: some Sequence<String>, at moment: Int64? = nil) {
         queue.submit(RulesNote(at: moment ?? wallClock(), sources: sources, switchedOff: switchedOff.sorted()))
     }
 
     /// Waits until all that was submitted so far is in the file.
-    public func flush() {
+    package func flush() {
         let done = DispatchSemaphore(value: 0)
         if queue.request(flush: done) { done.wait() }
     }
@@ -90,14 +90,14 @@ public final class Recorder: Sendable {
     ///
     /// Later calls return the same summary. Not to be called from the recorder's own callbacks, which it waits for.
     @discardableResult
-    public func close() -> RecorderSummary {
+    package func close() -> RecorderSummary {
         queue.close()
         return outcome.wait()
     }
 }
 
 /// One event loop's way to the recorder.
-public final class RecorderProducer: Sendable {
+package final class RecorderProducer: Sendable {
     private let queue: RecorderQueue
     private let number: Int
     private let onCredit: @Sendable () -> Void
@@ -121,7 +121,7 @@ public final class RecorderProducer: Sendable {
     ///   - cost: the sum of the events' ``RecordEvent/cost``.
     /// - Returns: `false` where credit is used up: the events are taken all the same, but the loop must pause its
     ///   traffic until `onCredit` is called. A lossy recorder drops body parts instead and always returns `true`.
-    public func submit(_ events: [RecordEvent], cost: Int) -> Bool {
+    package func submit(_ events: [RecordEvent], cost: Int) -> Bool {
         queue.submit(events, cost: cost, producer: number, onCredit: onCredit)
     }
 }

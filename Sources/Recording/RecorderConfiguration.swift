@@ -1,9 +1,9 @@
-public import HTTPModel
+package import HTTPModel
 
 /// How a recorder works.
-public struct RecorderConfiguration: Sendable {
+package struct RecorderConfiguration: Sendable {
     /// What gives way when the disk is slower than the traffic.
-    public enum Mode: String, Sendable, Hashable, CaseIterable {
+    package enum Mode: String, Sendable, Hashable, CaseIterable {
         /// The traffic waits; nothing is lost.
         case lossless
         /// Bodies are cut short and marked; the traffic never waits.
@@ -11,25 +11,24 @@ public struct RecorderConfiguration: Sendable {
     }
 
     /// The session file; `nil` to record nothing and only tell the observer.
-    public var path: String?
+    package var path: String?
     /// What gives way when the disk is slower than the traffic.
-    public var mode: Mode
+    package var mode: Mode
     /// The version of Sluice that records; the session keeps it.
-    public var sluiceVersion: String
+    package var sluiceVersion: String
     /// How many bytes of events may wait to be written, over all producers.
-    public var credit = 16 << 20
+    package var credit = 16 << 20
     /// How long the first event after a pause may wait for company, in milliseconds.
-    public var napMilliseconds = 20
+    package var napMilliseconds = 20
     /// How many bytes of waiting events end that wait early.
-    public var napBytes = 1 << 20
+    package var napBytes = 1 << 20
     /// How long a body part of an open exchange may stay invisible to readers, in milliseconds; that of a stream at most 50.
-    public var tailMilliseconds = 1_000
+    package var tailMilliseconds = 1_000
 
     /// Limits the file to so many pages, which makes a full disk for tests.
     var pageLimit: Int?
 
-    /// Creates a configuration with the defaults.
-    public init(path: String?, mode: Mode = .lossless, sluiceVersion: String = "") {
+    package init(path: String?, mode: Mode = .lossless, sluiceVersion: String = "") {
         self.path = path
         self.mode = mode
         self.sluiceVersion = sluiceVersion
@@ -37,33 +36,33 @@ public struct RecorderConfiguration: Sendable {
 }
 
 /// What opening an existing session found: exchanges that were in flight when their recorder ended without a word.
-public struct RecoveryReport: Sendable, Hashable {
+package struct RecoveryReport: Sendable, Hashable {
     /// How many there were; they are now ``ExchangeRecord/State/interrupted``.
-    public var count: Int
+    package var count: Int
     /// The first few of them, oldest first.
-    public var first: [ExchangeID]
+    package var first: [ExchangeID]
     /// When the run that was cut off had begun: microseconds since 1970; `nil` where the session does not say.
-    public var runStartedAt: Int64?
+    package var runStartedAt: Int64?
 }
 
 /// What a recorder did from its start to its end.
-public struct RecorderSummary: Sendable, Hashable {
+package struct RecorderSummary: Sendable, Hashable {
     /// The session file; `nil` where nothing was to be recorded.
-    public var path: String?
+    package var path: String?
     /// Exchanges that ended during the run, recorded or not.
-    public var exchanges = 0
+    package var exchanges = 0
     /// Those of them that ended with a failure.
-    public var failures = 0
+    package var failures = 0
     /// Body bytes of those exchanges, as received.
-    public var bodyBytes: Int64 = 0
+    package var bodyBytes: Int64 = 0
     /// Exchanges that are not in the session, because writing failed.
-    public var notRecorded = 0
+    package var notRecorded = 0
     /// Body bytes that were dropped (`--recorder lossy`).
-    public var droppedBytes: Int64 = 0
+    package var droppedBytes: Int64 = 0
     /// The longest transaction, from its first event to its end, in microseconds.
     ///
     /// Above 100,000 the disk was too slow for the promise about `kill -9`.
-    public var longestWrite: Int64 = 0
+    package var longestWrite: Int64 = 0
     /// The first error in writing; `nil` where all went well.
-    public var error: SessionError?
+    package var error: SessionError?
 }

@@ -112,7 +112,6 @@ struct RowReader {
         return value
     }
 
-    /// Reads text.
     mutating func text() throws -> String {
         guard let text = try optionalText() else { throw damage("is missing") }
         return text

@@ -21,7 +21,6 @@ enum Schema {
     /// A session whose tables have another text was not made by Sluice.
     typealias Table = (name: String, sql: String)
 
-    /// The tables of a version.
     static func tables(version: Int64 = version) -> [Table] {
         let exchange = version == 1 ? firstExchange : firstExchange.dropLast() + additions + ")"
         var tables = firstTables + [("exchange", exchange)]

@@ -1,7 +1,7 @@
 /// Why a session could not be opened, read or written.
-public struct SessionError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of trouble.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    package enum Code: String, Sendable, Hashable, CaseIterable {
         /// There is no file of that name.
         case missing
         /// The file could not be created or opened: permission, missing directory, a directory in its place.
@@ -21,21 +21,20 @@ public struct SessionError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The kind of trouble.
-    public let code: Code
+    package let code: Code
     /// What happened, to which file, in one sentence.
-    public let message: String
+    package let message: String
     /// What to try, in one sentence; empty where there is nothing to say.
-    public let hint: String
+    package let hint: String
 
-    /// Creates an error.
-    public init(_ code: Code, _ message: String, hint: String = "") {
+    package init(_ code: Code, _ message: String, hint: String = "") {
         self.code = code
         self.message = message
         self.hint = hint
     }
 
     /// The message, and the hint where there is one.
-    public var description: String {
+    package var description: String {
         hint.isEmpty ? message : "\(message) \(hint)"
     }
 }

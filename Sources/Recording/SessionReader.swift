@@ -1,15 +1,15 @@
 import GRDB
 import GRDBSQLite
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// Reads a session, while it is recorded or after; never writes, never keeps the recorder from its work.
 ///
 /// Every call is one short look at the file; calls may come from any thread and wait for each other. What one call
 /// returns is of one moment, two calls may see different ones.
-public final class SessionReader: ExchangeSource, Sendable {
+package final class SessionReader: ExchangeSource, Sendable {
     /// The order in which records are read.
-    public enum Order: Sendable, Hashable {
+    package enum Order: Sendable, Hashable {
         /// By number, lowest first.
         case oldestFirst
         /// By number, highest first.
@@ -17,7 +17,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     }
 
     /// The session's file.
-    public let path: String
+    package let path: String
     private let database: DatabaseQueue
     /// The version of the tables that the file had when it was opened.
     let version: Int64
@@ -28,7 +28,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     /// Opens a session for reading.
     ///
     /// - Throws: ``SessionError`` where the file is missing, no session, damaged, or of a newer schema.
-    public init(path: String) throws {
+    package init(path: String) throws {
         self.path = path
         guard let facts = FileFacts(path: path) else { throw SessionError.missing(path) }
         guard !facts.isDirectory else {
@@ -89,17 +89,17 @@ public final class SessionReader: ExchangeSource, Sendable {
     // MARK: - The whole session
 
     /// Reads how many exchanges the session has, those in flight included.
-    public func count() throws -> Int64 {
+    package func count() throws -> Int64 {
         try summary().exchanges
     }
 
     /// Reads the session's counters.
-    public func summary() throws -> SessionSummary {
+    package func summary() throws -> SessionSummary {
         try read { try SessionSummary.read($0, path: path) }
     }
 
     /// Reads when and by which Sluice the session was recorded, first run first.
-    public func runs() throws -> [SessionRun] {
+    package func runs() throws -> [SessionRun] {
         let sql = """
             SELECT id, version, recorder, started_at, ended_at, first_exchange, not_recorded, dropped_bytes
             FROM run ORDER BY id
@@ -112,7 +112,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     // MARK: - Rules
 
     /// Reads all sets of rules that were in force, in the order in which they came; empty where that was not recorded.
-    public func rules() throws -> [StoredRules] {
+    package func rules() throws -> [StoredRules] {
         guard version > 2 else { return [] }
         var sources: [StoredRules.Source] = []
         return try read { database in
@@ -130,7 +130,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     /// - Parameter moment: microseconds since 1970, for example ``ExchangeRecord/startedAt``.
     /// - Returns: the set; `nil` where none was noted before.
     /// - Throws: ``SessionError`` where the session cannot be read, or the set is damaged.
-    public func rules(at moment: Int64) throws -> StoredRules? {
+    package func rules(at moment: Int64) throws -> StoredRules? {
         guard version > 2 else { return nil }
         let sql = """
             SELECT id, at, (
@@ -154,7 +154,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     ///   - order: whether to go up or down from there.
     /// - Returns: the records; fewer than the limit only where there are no more.
     /// - Throws: ``SessionError`` where the session cannot be read, or a record is damaged.
-    public func records(
+    package func records(
         from start: ExchangeID? = nil,
         limit: Int,
         order: Order = .oldestFirst
@@ -173,12 +173,12 @@ public final class SessionReader: ExchangeSource, Sendable {
     }
 
     /// Reads one record; `nil` where there is none of that number.
-    public func record(_ id: ExchangeID) throws -> ExchangeRecord? {
+    package func record(_ id: ExchangeID) throws -> ExchangeRecord? {
         try read { try record(id, in: $0) }
     }
 
     /// Reads the records of some exchanges, in the order of the numbers; `nil` where there is none of a number.
-    public func records(_ ids: some Collection<Int64>) throws -> [ExchangeRecord?] {
+    package func records(_ ids: some Collection<Int64>) throws -> [ExchangeRecord?] {
         try read { database in try ids.map { try record(ExchangeID($0), in: database) } }
     }
 
@@ -190,7 +190,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     }
 
     /// The lowest and the highest number that exchanges of the session have; `nil` where there are none.
-    public func bounds() throws -> ClosedRange<Int64>? {
+    package func bounds() throws -> ClosedRange<Int64>? {
         // Two questions: SQLite answers each by one look at an end of the table, but both at once by all of its rows.
         let sql = "SELECT (SELECT min(id) FROM exchange) AS id, (SELECT max(id) FROM exchange) AS id"
         return try read { database in
@@ -204,7 +204,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     }
 
     /// Whether the file is still where it was opened, and the same.
-    public var isInPlace: Bool { FileFacts(path: path)?.identity == identity }
+    package var isInPlace: Bool { FileFacts(path: path)?.identity == identity }
 
     /// Reads all records page by page, until `body` returns `false`.
     ///
@@ -216,7 +216,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     ///   - pageSize: how many records to read at once.
     ///   - body: called with each record; returns whether to go on.
     /// - Throws: ``SessionError``, or what `body` throws.
-    public func forEachRecord(
+    package func forEachRecord(
         from start: ExchangeID? = nil,
         order: Order = .oldestFirst,
         pageSize: Int = 500,
@@ -235,7 +235,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     // MARK: - One exchange
 
     /// Reads one exchange, bodies excepted; `nil` where there is none of that number.
-    public func exchange(_ id: ExchangeID) throws -> RecordedExchange? {
+    package func exchange(_ id: ExchangeID) throws -> RecordedExchange? {
         try read(inOneTransaction: true) { try exchange(id, in: $0) }
     }
 
@@ -263,7 +263,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     // MARK: - Connections
 
     /// Reads one connection; `nil` where the session does not have it.
-    public func connection(_ id: ConnectionID) throws -> ConnectionRecord? {
+    package func connection(_ id: ConnectionID) throws -> ConnectionRecord? {
         try read { try connection(id, in: $0) }
     }
 
@@ -274,7 +274,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     ///   - limit: the most connections to return.
     /// - Returns: the connections; fewer than the limit only where there are no more.
     /// - Throws: ``SessionError`` where the session cannot be read, or a connection is damaged.
-    public func connections(from start: ConnectionID = ConnectionID(1), limit: Int) throws -> [ConnectionRecord] {
+    package func connections(from start: ConnectionID = ConnectionID(1), limit: Int) throws -> [ConnectionRecord] {
         let sql = "SELECT \(Schema.connectionColumns) FROM connection WHERE id >= ? ORDER BY id LIMIT ?"
         return try read { database in
             try RowReader.rows(
@@ -300,7 +300,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     ///
     /// A `…Sent` side of a body that no stage changed reads the received one. Bytes of an exchange in flight appear
     /// up to a second after they passed, those of a stream within 100 ms.
-    public func body(of id: ExchangeID, side: BodySide, offset: Int64 = 0, limit: Int) throws -> ByteBuffer {
+    package func body(of id: ExchangeID, side: BodySide, offset: Int64 = 0, limit: Int) throws -> ByteBuffer {
         guard limit > 0, offset >= 0 else { return ByteBuffer() }
         return try read(inOneTransaction: true) {
             try body(of: id, side: side, offset: offset, limit: limit, in: $0)
@@ -325,7 +325,7 @@ public final class SessionReader: ExchangeSource, Sendable {
     /// Reads how many bytes of a body the session has; `nil` where it has none, not even an empty body.
     ///
     /// A `…Sent` side is `nil` where no stage changed the body.
-    public func bodySize(of id: ExchangeID, side: BodySide) throws -> Int64? {
+    package func bodySize(of id: ExchangeID, side: BodySide) throws -> Int64? {
         try read(inOneTransaction: true) { database in
             try StoredBody(of: id, side: side, path: path, in: database)?.size
         }
@@ -337,13 +337,13 @@ public final class SessionReader: ExchangeSource, Sendable {
     ///
     /// A `…Sent` side of a body that no stage changed reads the received one. Of an exchange in flight, arrivals may
     /// speak of bytes that are not to be read yet; bytes never appear before their arrival.
-    public func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {
+    package func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {
         try arrivals(of: id, side: side, from: 0, limit: .max)
     }
 
     /// Reads when a body's bytes from `offset` on arrived: first the arrival that brought the byte at `offset`, then
     /// those after it, at most `limit` in all.
-    public func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
+    package func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
         guard version > 1, limit > 0 else { return [] }
         let sql = """
             SELECT exchange, offset, at FROM arrival WHERE exchange = ?1 AND side = ?2 AND offset >= coalesce(

@@ -1,30 +1,28 @@
 /// The rules that were in force from a moment on, as a session keeps them: enough to read and compile them again.
-public struct StoredRules: Sendable, Hashable {
+package struct StoredRules: Sendable, Hashable {
     /// A file of the profile with all of its text.
-    public struct Source: Sendable, Hashable, Codable {
+    package struct Source: Sendable, Hashable, Codable {
         /// The file, as issues name it.
-        public var file: String
+        package var file: String
         /// What it held.
-        public var text: String
+        package var text: String
 
-        /// Puts a source together.
-        public init(file: String, text: String) {
+        package init(file: String, text: String) {
             self.file = file
             self.text = text
         }
     }
 
     /// Counts the sets of a session, from 1.
-    public var number: Int64
+    package var number: Int64
     /// Since when they were in force: microseconds since 1970.
-    public var at: Int64
+    package var at: Int64
     /// The profile's files in the order in which they were read, included ones too; none where there was no profile.
-    public var sources: [Source]
+    package var sources: [Source]
     /// The names of the tools that were switched off, sorted.
-    public var switchedOff: [String]
+    package var switchedOff: [String]
 
-    /// Puts a set together.
-    public init(number: Int64, at: Int64, sources: [Source], switchedOff: [String]) {
+    package init(number: Int64, at: Int64, sources: [Source], switchedOff: [String]) {
         self.number = number
         self.at = at
         self.sources = sources

@@ -1,14 +1,14 @@
 import Foundation
-public import HTTPModel
+package import HTTPModel
 import Sharing
 import Synchronization
 
 /// Writes a line for each exchange that ended.
 ///
 /// Called on the recorder's thread.
-public final class ExchangeLog: Sendable {
+package final class ExchangeLog: Sendable {
     /// What a line looks like.
-    public enum Form: String, Sendable, CaseIterable {
+    package enum Form: String, Sendable, CaseIterable {
         /// Columns for people.
         case lines
         /// One JSON object.
@@ -21,14 +21,13 @@ public final class ExchangeLog: Sendable {
     private let write: @Sendable (String) -> Void
     private let hasHeader = Mutex(false)
 
-    /// Creates a log.
-    public init(form: Form, write: @escaping @Sendable (String) -> Void) {
+    package init(form: Form, write: @escaping @Sendable (String) -> Void) {
         self.form = form
         self.write = write
     }
 
     /// Writes the lines of exchanges that ended.
-    public func add(_ records: [ExchangeRecord]) {
+    package func add(_ records: [ExchangeRecord]) {
         guard form != .quiet, !records.isEmpty else { return }
         var text = ""
         if form == .lines,
@@ -51,11 +50,9 @@ public final class ExchangeLog: Sendable {
 ///
 /// What a terminal would obey or hide is made visible, wherever it comes from: traffic, files, arguments. Bytes that are
 /// to stay exact go through ``OutputFile``.
-public enum StandardStreams {
-    /// Writes to standard output.
-    public static func out(_ text: String) { write(text, to: FileHandle.standardOutput) }
-    /// Writes to standard error.
-    public static func error(_ text: String) { write(text, to: FileHandle.standardError) }
+package enum StandardStreams {
+    package static func out(_ text: String) { write(text, to: FileHandle.standardOutput) }
+    package static func error(_ text: String) { write(text, to: FileHandle.standardError) }
 
     private static func write(_ text: String, to handle: FileHandle) {
         // A reader that went away (`| head`) is no reason to stop the proxy.

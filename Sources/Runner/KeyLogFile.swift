@@ -26,7 +26,6 @@ final class KeyLogFile: Sendable {
         handle = Mutex(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
     }
 
-    /// Appends a line.
     func append(_ line: String) {
         handle.withLock { try? $0.write(contentsOf: Data((line + "\n").utf8)) }
     }

@@ -1,51 +1,49 @@
-public import ProxyServer
-public import Recording
+package import ProxyServer
+package import Recording
 
 /// What a headless run was asked to do.
-public struct RunSettings: Sendable {
+package struct RunSettings: Sendable {
     /// The host to listen on.
-    public var host = "127.0.0.1"
+    package var host = "127.0.0.1"
     /// The port to listen on; 0 for a free one.
-    public var port = 8080
+    package var port = 8080
     /// The networks that may use the proxy beside this machine.
-    public var allowed: [AccessRules.Network] = []
+    package var allowed: [AccessRules.Network] = []
     /// The session file; `nil` for a new one among the user's sessions.
-    public var session: String?
-    /// Whether nothing is recorded.
-    public var recordsNothing = false
+    package var session: String?
+    package var recordsNothing = false
     /// What gives way when the disk is slower than the traffic.
-    public var recorder = RecorderConfiguration.Mode.lossless
+    package var recorder = RecorderConfiguration.Mode.lossless
     /// The files of the rule profile, in the order in which their rules stand.
-    public var profiles: [String] = []
+    package var profiles: [String] = []
     /// What is printed for each exchange.
-    public var output = ExchangeLog.Form.lines
+    package var output = ExchangeLog.Form.lines
     /// A certificate authority to use in place of the user's own: PEM or PKCS #12.
-    public var authority: String?
+    package var authority: String?
     /// The file with the authority's key, where it is not in `authority`.
-    public var authorityKey: String?
+    package var authorityKey: String?
     /// The password of a PKCS #12 authority.
-    public var authorityPassword: String?
+    package var authorityPassword: String?
     /// Further authorities for verifying servers: PEM files.
-    public var upstreamAuthorities: [String] = []
+    package var upstreamAuthorities: [String] = []
     /// Whether no server is verified.
-    public var skipsVerification = false
+    package var skipsVerification = false
     /// Hosts that are not verified.
-    public var insecureHosts: [String] = []
+    package var insecureHosts: [String] = []
     /// Hosts with which old and weak TLS is spoken.
-    public var legacyHosts: [String] = []
+    package var legacyHosts: [String] = []
     /// Whether hosts whose clients refuse our certificate are passed through unread.
-    public var tunnelsRefusingHosts = true
+    package var tunnelsRefusingHosts = true
     /// On which legs HTTP/2 is spoken.
-    public var http2: ProxyConfiguration.HTTP2Legs = [.client, .upstream]
+    package var http2: ProxyConfiguration.HTTP2Legs = [.client, .upstream]
     /// Time limits.
-    public var timeouts = ProxyConfiguration.Timeouts()
+    package var timeouts = ProxyConfiguration.Timeouts()
     /// Whether the profile is put in force anew when its files change.
-    public var watchesProfile = true
+    package var watchesProfile = true
     /// Whether there is a control socket.
-    public var hasControl = true
+    package var hasControl = true
     /// How long exchanges may take to finish when Sluice is stopped.
-    public var grace = Duration.seconds(3)
+    package var grace = Duration.seconds(3)
 
-    /// Creates the default settings.
-    public init() {}
+    package init() {}
 }

@@ -1,10 +1,10 @@
-public import Recording
+package import Recording
 import Sharing
 
 /// What a run came to, in words.
-public enum RunSummary {
+package enum RunSummary {
     /// The text that is printed when Sluice stops.
-    public static func text(_ summary: RecorderSummary) -> String {
+    package static func text(_ summary: RecorderSummary) -> String {
         var text =
             "sluice: \(summary.exchanges) exchange\(summary.exchanges == 1 ? "" : "s"), \(summary.failures) failed, \(size(summary.bodyBytes)) of bodies\n"
         if summary.droppedBytes > 0 {

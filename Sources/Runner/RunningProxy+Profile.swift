@@ -1,9 +1,9 @@
-public import Stages
+package import Stages
 
 /// The profile of a running proxy: looked at, edited, saved.
 extension RunningProxy {
     /// The files of the profile with the texts that are in force, in their order.
-    public var profileTexts: [ProfileState] {
+    package var profileTexts: [ProfileState] {
         get async { await controlTarget.profiles().states }
     }
 
@@ -15,7 +15,7 @@ extension RunningProxy {
     /// - Parameter texts: the texts and their files; one that is not of the profile yet becomes its last.
     /// - Returns: what has changed.
     /// - Throws: `ProfileError` with what is wrong; the rules stay as they were then.
-    public func apply(_ texts: [ProfileSource]) async throws -> RulesDifference {
+    package func apply(_ texts: [ProfileSource]) async throws -> RulesDifference {
         let difference = try await rules.apply(texts)
         await watchProfile()
         return difference
@@ -28,7 +28,7 @@ extension RunningProxy {
     ///   - isForced: whether files are overwritten that others have changed meanwhile.
     /// - Returns: the files that were written.
     /// - Throws: ``ControlFailure`` where a file cannot be written, or was changed meanwhile.
-    public func save(_ files: [String]? = nil, isForced: Bool = false) async throws(ControlFailure) -> [String] {
+    package func save(_ files: [String]? = nil, isForced: Bool = false) async throws(ControlFailure) -> [String] {
         let saved = try await rules.save(files, isForced: isForced)
         await watchProfile()
         return saved
@@ -40,7 +40,7 @@ extension RunningProxy {
     /// - Returns: what has changed.
     /// - Throws: ``ControlFailure`` where there are texts that are not saved, and `ProfileError` with what is wrong; the
     ///   rules stay as they were then.
-    public func reloadProfile(discardsEdits: Bool = false) async throws -> RulesDifference {
+    package func reloadProfile(discardsEdits: Bool = false) async throws -> RulesDifference {
         let (before, after) = try await rules.reload(discardsEdits: discardsEdits)
         await watchProfile()
         return RulesDifference(before: before, after: after)

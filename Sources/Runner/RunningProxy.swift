@@ -1,29 +1,29 @@
 import ExchangeCore
 import Foundation
-public import HTTPModel
+package import HTTPModel
 import Logging
-public import NIOCore
+package import NIOCore
 import NIOPosix
-public import ProxyServer
-public import Recording
+package import ProxyServer
+package import Recording
 import Stages
 import Synchronization
-public import Wire
+package import Wire
 
 /// One running Sluice: the proxy, its recorder, its rules and its log.
-public final class RunningProxy: Sendable {
+package final class RunningProxy: Sendable {
     /// The address the proxy listens on.
-    public let address: SocketAddress
+    package let address: SocketAddress
     /// The session file; `nil` where nothing is recorded.
-    public let session: String?
+    package let session: String?
     /// What an earlier run left in flight in the session.
-    public let recovered: RecoveryReport?
+    package let recovered: RecoveryReport?
     /// The authority that signs what clients are shown.
-    public let authority: CertificateAuthority
+    package let authority: CertificateAuthority
     /// What the profile holds, in one line; `nil` where there is none.
-    public let profileSummary: String?
+    package let profileSummary: String?
     /// What the profile says that is allowed but hardly meant, one line each.
-    public let profileLints: [String]
+    package let profileLints: [String]
     /// The first exchange of this run; a session that is continued has others before it.
     private let firstExchange: ExchangeID
 
@@ -51,7 +51,7 @@ public final class RunningProxy: Sendable {
     ///   - complain: where errors go that are not of one exchange.
     /// - Returns: what is running.
     /// - Throws: `StartFailure`, `SessionError`, `CertificateFailure` or `ProfileError`, each with words for the user.
-    public static func start(
+    package static func start(
         _ settings: RunSettings,
         files: StartFiles? = nil,
         onFinished: (@Sendable ([ExchangeRecord]) -> Void)? = nil,
@@ -140,23 +140,23 @@ public final class RunningProxy: Sendable {
     }
 
     /// The messages that wait for a decision.
-    public var holds: HoldBoard { server.holds }
+    package var holds: HoldBoard { server.holds }
 
     /// The file with the authority's certificate, that clients can trust: the one that the settings name, else the user's own.
-    public var authorityPath: String {
+    package var authorityPath: String {
         settings.authority.map { URL(fileURLWithPath: $0).path } ?? StandardPaths.authorityCertificate
     }
 
     /// Counts up whenever the session has changed.
-    public var revision: Int { recorder.revision }
+    package var revision: Int { recorder.revision }
 
     /// Waits until everything that was seen so far is in the session file.
-    public func flush() {
+    package func flush() {
         recorder.flush()
     }
 
     /// The control socket; `nil` where there can be none.
-    public var controlSocket: String? { control.withLock { $0?.path } }
+    package var controlSocket: String? { control.withLock { $0?.path } }
 
     /// Without a control socket everything else works, so that is no reason not to start.
     private func beginControl(_ complain: @escaping @Sendable (String) -> Void) async {
@@ -170,7 +170,7 @@ public final class RunningProxy: Sendable {
     }
 
     /// What can be asked of the proxy and steered: what the control socket offers, without the socket.
-    public var controlTarget: any ControlTarget {
+    package var controlTarget: any ControlTarget {
         RunningTarget(
             address: "\(address.ipAddress.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""):\(address.port ?? 0)",
             authority: AuthorityInUse(path: authorityPath, certificate: Data(authority.certificateDER)),
@@ -222,7 +222,7 @@ public final class RunningProxy: Sendable {
     }
 
     /// Stops accepting, lets exchanges finish for the grace period, cuts the rest, and closes the session.
-    public func stop() async -> RecorderSummary {
+    package func stop() async -> RecorderSummary {
         await watcher.withLock { $0 }?.stop()
         await control.withLock { $0 }?.stop()
         await server.stop(grace: settings.grace)
@@ -233,7 +233,7 @@ public final class RunningProxy: Sendable {
     ///
     /// - Returns: what came of each assertion.
     /// - Throws: `StartFailure` where nothing was recorded; `SessionError` where the session cannot be read.
-    public func checkAssertions() async throws -> [AssertionResult] {
+    package func checkAssertions() async throws -> [AssertionResult] {
         guard let assertions = await rules.profile?.assertions, !assertions.isEmpty else { return [] }
         guard let session else {
             throw StartFailure(
@@ -266,7 +266,7 @@ public final class RunningProxy: Sendable {
     }
 
     /// Loads the authority that the settings name, or the user's own, which is made at first use.
-    public static func loadAuthority(_ settings: RunSettings) throws -> CertificateAuthority {
+    package static func loadAuthority(_ settings: RunSettings) throws -> CertificateAuthority {
         if let file = settings.authority {
             return try CertificateAuthority.load(
                 file: file,

@@ -1,13 +1,12 @@
 import Foundation
-public import HTTPModel
-public import Recording
+package import HTTPModel
+package import Recording
 
 /// The exchanges of a session that a filter chooses.
-public struct SessionQuery {
-    /// The session.
-    public let reader: SessionReader
+package struct SessionQuery {
+    package let reader: SessionReader
     /// The file that was named: the session or the HAR.
-    public let path: String
+    package let path: String
     private let filter: Filter
 
     /// Opens a session and reads a filter.
@@ -16,7 +15,7 @@ public struct SessionQuery {
     ///   - session: the file, `last` for the newest session that was given no name, or a HAR.
     ///   - filter: the words of the filter; none for everything.
     /// - Throws: `StartFailure` for a wrong filter, `SessionError` for a file that cannot be read.
-    public init(session: String, filter: [String]) throws {
+    package init(session: String, filter: [String]) throws {
         let expression = filter.joined(separator: " ")
         do {
             self.filter = try Filter(expression)
@@ -30,7 +29,7 @@ public struct SessionQuery {
     /// Opens a session: a file, `last` for the newest one that was given no name, or a HAR.
     ///
     /// - Throws: `StartFailure` for what is neither, `SessionError` for a session that cannot be read.
-    public static func open(_ session: String) throws -> SessionReader {
+    package static func open(_ session: String) throws -> SessionReader {
         let path = try path(session)
         guard try !RequestArchive.isHAR(path) else {
             let archive = try ImportedArchive(path)
@@ -54,7 +53,7 @@ public struct SessionQuery {
     }
 
     /// Calls `body` with each exchange that the filter chooses, oldest first.
-    public func forEachMatch(_ body: (ExchangeRecord) throws -> Void) throws {
+    package func forEachMatch(_ body: (ExchangeRecord) throws -> Void) throws {
         try reader.forEachRecord { record in
             if try reader.matches(filter, record) { try body(record) }
             return true

@@ -2,24 +2,24 @@ import Foundation
 import Wire
 
 /// Where Sluice keeps its files (XDG Base Directory Specification).
-public enum StandardPaths {
+package enum StandardPaths {
     /// The directory of the certificate authority: `$XDG_CONFIG_HOME/sluice`.
-    public static var configuration: String {
+    package static var configuration: String {
         directory("XDG_CONFIG_HOME", ".config")
     }
 
     /// The certificate of the user's own authority, which clients are to trust.
-    public static var authorityCertificate: String {
+    package static var authorityCertificate: String {
         configuration + "/" + CertificateAuthority.certificateFileName
     }
 
     /// The directory of sessions that were given no name: `$XDG_STATE_HOME/sluice/sessions`.
-    public static var sessions: String {
+    package static var sessions: String {
         directory("XDG_STATE_HOME", ".local/state") + "/sessions"
     }
 
     /// A name for a session that begins now; `tag` tells apart those of one second.
-    public static func newSession(tag: String = "") -> String {
+    package static func newSession(tag: String = "") -> String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.dateFormat = "yyyy-MM-dd'T'HH-mm-ss"
@@ -34,13 +34,13 @@ public enum StandardPaths {
     }
 
     /// The newest session that was given no name; `nil` where there is none.
-    public static var newestSession: String? {
+    package static var newestSession: String? {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: sessions)) ?? []
         return names.filter { $0.hasSuffix(".sluice") }.max().map { sessions + "/" + $0 }
     }
 
     /// Makes a directory that only the user can read, with those above it.
-    public static func makeDirectory(_ path: String) throws {
+    package static func makeDirectory(_ path: String) throws {
         do {
             try FileManager.default.createDirectory(
                 atPath: path,
@@ -64,22 +64,21 @@ public enum StandardPaths {
 }
 
 /// Why Sluice could not start, or a command could not do its work.
-public struct StartFailure: Error, CustomStringConvertible {
+package struct StartFailure: Error, CustomStringConvertible {
     /// What happened, where.
-    public let message: String
+    package let message: String
     /// What to try; may be empty.
-    public let hint: String
+    package let hint: String
     /// Whether the command was called wrongly (exit code 2), not just in vain (1).
-    public let isUsage: Bool
+    package let isUsage: Bool
 
     /// Whether the message begins with `file:line:column:`, so that nothing must come before it.
-    public let isPositioned: Bool
+    package let isPositioned: Bool
 
     /// Whether the Sluice that was asked is there no more.
     let isGone: Bool
 
-    /// Creates a failure.
-    public init(_ message: String, hint: String = "", isUsage: Bool = false, isPositioned: Bool = false) {
+    package init(_ message: String, hint: String = "", isUsage: Bool = false, isPositioned: Bool = false) {
         self.init(message, hint: hint, isUsage: isUsage, isPositioned: isPositioned, isGone: false)
     }
 
@@ -91,6 +90,5 @@ public struct StartFailure: Error, CustomStringConvertible {
         self.isPositioned = isPositioned
     }
 
-    /// Message and hint.
-    public var description: String { hint.isEmpty ? message : "\(message)\n\(hint)" }
+    package var description: String { hint.isEmpty ? message : "\(message)\n\(hint)" }
 }

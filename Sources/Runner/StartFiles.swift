@@ -6,7 +6,7 @@ import Wire
 /// They are read before anything is begun that has to be ended well, so that until then a signal may end the process. The
 /// output of a command, as the shell's `<(…)` names it, will do for a file; it is waited for, but not when it is silent for
 /// five seconds.
-public struct StartFiles: Sendable {
+package struct StartFiles: Sendable {
     let profile: RuleProfile?
     let authority: CertificateAuthority
     let trust: TLSTrust
@@ -14,7 +14,7 @@ public struct StartFiles: Sendable {
     /// Reads the files that the settings name.
     ///
     /// - Throws: `StartFailure` or `CertificateFailure` where one cannot be used.
-    public init(_ settings: RunSettings) throws {
+    package init(_ settings: RunSettings) throws {
         do throws(ProfileError) {
             profile =
                 settings.profiles.isEmpty ? nil : try RuleProfile.load(paths: settings.profiles, takesPipes: true)

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The handler writes into a pipe that a thread reads, so a signal counts however early it comes. (Blocking the signals
 /// and waiting for them is no way out: the main thread of an async program unblocks them all.)
-public enum StopSignals {
+package enum StopSignals {
     private static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
     /// Reading end and writing end; made before the handler is, which must not make anything.
@@ -15,7 +15,7 @@ public enum StopSignals {
     }()
 
     /// From now on the signals no longer end the process, but the wait.
-    public static func prepare() {
+    package static func prepare() {
         _ = pipe
         signal(SIGPIPE, SIG_IGN)
         for number in numbers {
@@ -35,7 +35,7 @@ public enum StopSignals {
     /// Waits for the first signal since `prepare`; a second SIGINT or SIGTERM ends the process at once.
     ///
     /// A terminal that is closed may send SIGHUP twice: to the leader of its session and to the group in front.
-    public static func wait() async {
+    package static func wait() async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 var byte: UInt8 = 0

@@ -1,10 +1,10 @@
 /// How to make each platform trust the certificate authority.
-public enum TrustHelp {
+package enum TrustHelp {
     /// The instructions.
     ///
     /// - Parameter path: where the authority's certificate (PEM) lies.
     /// - Returns: the text to print.
-    public static func text(path: String) -> String {
+    package static func text(path: String) -> String {
         """
         The certificate of your Sluice authority is
           \(path)

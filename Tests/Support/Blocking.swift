@@ -8,7 +8,7 @@ import Foundation
 /// - Parameter body: what blocks.
 /// - Returns: what `body` returns.
 /// - Throws: what `body` throws.
-public func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+package func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
     }

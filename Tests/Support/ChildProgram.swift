@@ -1,5 +1,5 @@
 internal import CSpawn
-public import Foundation
+package import Foundation
 import Synchronization
 
 #if canImport(Glibc)
@@ -13,23 +13,23 @@ import Darwin
 /// Foundation's `Process` is not used because it learns of a program's end from the end of a socket. A program that is
 /// started at the same moment may inherit that socket, and then the first program seems to run as long as the second.
 /// Here a thread waits for the process itself, and a program inherits nothing but its standard streams.
-public final class ChildProgram: Sendable {
+package final class ChildProgram: Sendable {
     /// Why a program could not be started.
-    public struct Failure: Error, CustomStringConvertible {
+    package struct Failure: Error, CustomStringConvertible {
         /// What is wrong, in words.
-        public let description: String
+        package let description: String
     }
 
     /// How a program ended, and what it printed.
-    public struct Outcome: Sendable {
+    package struct Outcome: Sendable {
         /// The exit status; negative for the signal that ended it.
-        public let status: Int32
+        package let status: Int32
         /// What it wrote to its standard output.
-        public let output: Data
+        package let output: Data
         /// What it wrote to its standard error.
-        public let errors: Data
+        package let errors: Data
         /// The output as text.
-        public var text: String { String(decoding: output, as: UTF8.self) }
+        package var text: String { String(decoding: output, as: UTF8.self) }
     }
 
     private struct State {
@@ -37,7 +37,7 @@ public final class ChildProgram: Sendable {
     }
 
     /// The number of the process.
-    public let identifier: Int32
+    package let identifier: Int32
     private let state = Mutex(State())
     private let end = DispatchGroup()
 
@@ -54,7 +54,7 @@ public final class ChildProgram: Sendable {
     ///   - terminal: the path of the terminal that controls it and is at those of its streams that nothing else is;
     ///     none by default.
     /// - Throws: ``Failure`` where the system refuses.
-    public init(
+    package init(
         _ path: String,
         _ arguments: [String],
         environment: [String: String] = ProcessInfo.processInfo.environment,
@@ -99,10 +99,10 @@ public final class ChildProgram: Sendable {
     }
 
     /// The exit status, negative for a signal; `nil` while the program runs.
-    public var status: Int32? { state.withLock { $0.status } }
+    package var status: Int32? { state.withLock { $0.status } }
 
     /// Sends a signal, unless the program has ended.
-    public func signal(_ number: Int32) {
+    package func signal(_ number: Int32) {
         state.withLock { state in
             if state.status == nil { kill(identifier, number) }
         }
@@ -112,7 +112,7 @@ public final class ChildProgram: Sendable {
     ///
     /// - Returns: the exit status, negative for a signal.
     @discardableResult
-    public func wait() -> Int32 {
+    package func wait() -> Int32 {
         end.wait()
         return status ?? -1
     }
@@ -125,7 +125,7 @@ public final class ChildProgram: Sendable {
     ///   - input: what its standard input has.
     /// - Returns: how it ended, and what it printed.
     /// - Throws: ``Failure`` where it cannot be started.
-    public static func run(_ name: String, _ arguments: [String], input: Data = Data()) throws -> Outcome {
+    package static func run(_ name: String, _ arguments: [String], input: Data = Data()) throws -> Outcome {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-program-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

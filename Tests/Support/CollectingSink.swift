@@ -1,29 +1,29 @@
 import ExchangeCore
-public import HTTPModel
+package import HTTPModel
 import NIOCore
 
 /// Keeps what the taps say, for tests to look at.
-public final class CollectingSink: RecordSink {
+package final class CollectingSink: RecordSink {
     /// Everything in order.
-    public private(set) var events: [RecordEvent] = []
+    package private(set) var events: [RecordEvent] = []
 
     /// Creates an empty one.
-    public init() {}
+    package init() {}
 
     /// Takes the next event.
-    public func record(_ event: RecordEvent) {
+    package func record(_ event: RecordEvent) {
         events.append(event)
     }
 
     /// All bytes of one body, put together.
-    public func body(_ side: BodySide) -> String {
+    package func body(_ side: BodySide) -> String {
         var bytes = ByteBuffer()
         for case .body(_, side, var part) in events { bytes.writeBuffer(&part) }
         return String(buffer: bytes)
     }
 
     /// The names of the events in order, for example `opened, body, finished`.
-    public var names: [String] {
+    package var names: [String] {
         events.map { event in
             switch event {
             case .connection: "connection"

@@ -1,11 +1,11 @@
-public import ExchangeCore
-public import HTTPModel
-public import NIOCore
-public import Testing
+package import ExchangeCore
+package import HTTPModel
+package import NIOCore
+package import Testing
 
 extension Dialogue {
     /// The client sent a head without a body to come, and with it the whole request.
-    public func request(_ fields: [(String, String)] = [], location: SourceLocation = #_sourceLocation) {
+    package func request(_ fields: [(String, String)] = [], location: SourceLocation = #_sourceLocation) {
         let head = head(fields)
         tell(location) {
             $0.requestHeadReceived(head, framing: .none, now: $1)
@@ -14,7 +14,7 @@ extension Dialogue {
     }
 
     /// The client sent a head.
-    public func requestHead(
+    package func requestHead(
         _ framing: BodyFraming = .none,
         _ fields: [(String, String)] = [],
         version: HTTPVersion = .http11,
@@ -37,18 +37,18 @@ extension Dialogue {
     }
 
     /// The client sent bytes.
-    public func requestPart(_ text: String, location: SourceLocation = #_sourceLocation) {
+    package func requestPart(_ text: String, location: SourceLocation = #_sourceLocation) {
         tell(location) { $0.requestPartReceived(ByteBuffer(string: text), now: $1) }
     }
 
     /// The client sent the rest.
-    public func requestEnd(_ trailers: [(String, String)] = [], location: SourceLocation = #_sourceLocation) {
+    package func requestEnd(_ trailers: [(String, String)] = [], location: SourceLocation = #_sourceLocation) {
         let section = Dialogue.section(trailers)
         tell(location) { $0.requestEndReceived(trailers: section, wireBytes: 100, now: $1) }
     }
 
     /// There is a connection.
-    public func ready(reused: Bool = false, location: SourceLocation = #_sourceLocation) {
+    package func ready(reused: Bool = false, location: SourceLocation = #_sourceLocation) {
         let facts = UpstreamFacts(
             connection: ConnectionID(2),
             version: .http11,
@@ -60,12 +60,12 @@ extension Dialogue {
     }
 
     /// The server sent an interim response.
-    public func interim(_ status: Int, location: SourceLocation = #_sourceLocation) {
+    package func interim(_ status: Int, location: SourceLocation = #_sourceLocation) {
         tell(location) { $0.interimReceived(ResponseHead(status: status), now: $1) }
     }
 
     /// The server sent a head.
-    public func responseHead(
+    package func responseHead(
         _ status: Int = 200,
         _ framing: BodyFraming = .none,
         _ fields: [(String, String)] = [],
@@ -77,22 +77,22 @@ extension Dialogue {
     }
 
     /// A read cycle is over.
-    public func readCompleted(location: SourceLocation = #_sourceLocation) {
+    package func readCompleted(location: SourceLocation = #_sourceLocation) {
         tell(location) { machine, _ in machine.readCompleted() }
     }
 
     /// The server sent bytes.
-    public func responsePart(_ text: String, location: SourceLocation = #_sourceLocation) {
+    package func responsePart(_ text: String, location: SourceLocation = #_sourceLocation) {
         responsePart(ByteBuffer(string: text), location: location)
     }
 
     /// The server sent bytes.
-    public func responsePart(_ bytes: ByteBuffer, location: SourceLocation = #_sourceLocation) {
+    package func responsePart(_ bytes: ByteBuffer, location: SourceLocation = #_sourceLocation) {
         tell(location) { $0.responsePartReceived(bytes, now: $1) }
     }
 
     /// The server sent the rest.
-    public func responseEnd(
+    package func responseEnd(
         _ trailers: [(String, String)] = [],
         isClean: Bool = true,
         location: SourceLocation = #_sourceLocation
@@ -102,7 +102,7 @@ extension Dialogue {
     }
 
     /// The server closed its connection, or reset the stream.
-    public func upstreamClosed(
+    package func upstreamClosed(
         resetCode: HTTP2ErrorCode? = nil,
         wasProcessed: Bool = true,
         location: SourceLocation = #_sourceLocation
@@ -112,32 +112,32 @@ extension Dialogue {
     }
 
     /// The server allows no more streams.
-    public func upstreamQueued(location: SourceLocation = #_sourceLocation) {
+    package func upstreamQueued(location: SourceLocation = #_sourceLocation) {
         tell(location) { $0.upstreamQueued(now: $1) }
     }
 
     /// No connection, or it broke.
-    public func upstreamFailed(_ code: ExchangeFailure.Code = .connect, location: SourceLocation = #_sourceLocation) {
+    package func upstreamFailed(_ code: ExchangeFailure.Code = .connect, location: SourceLocation = #_sourceLocation) {
         tell(location) { $0.upstreamFailed(ExchangeFailure(code, "It went wrong."), now: $1) }
     }
 
     /// The client went away.
-    public func clientGone(resetCode: HTTP2ErrorCode? = nil, location: SourceLocation = #_sourceLocation) {
+    package func clientGone(resetCode: HTTP2ErrorCode? = nil, location: SourceLocation = #_sourceLocation) {
         tell(location) { $0.clientGone(resetCode: resetCode, now: $1) }
     }
 
     /// The client sent nonsense.
-    public func requestFailed(location: SourceLocation = #_sourceLocation) {
+    package func requestFailed(location: SourceLocation = #_sourceLocation) {
         tell(location) { $0.requestFailed(ExchangeFailure(.badRequest, "A chunk has no size."), now: $1) }
     }
 
     /// Sluice is stopping.
-    public func interrupted(location: SourceLocation = #_sourceLocation) {
+    package func interrupted(location: SourceLocation = #_sourceLocation) {
         tell(location) { $0.interrupted(ExchangeFailure(.stopped, "Sluice is stopping."), now: $1) }
     }
 
     /// A wake's moment has come.
-    public func elapsed(
+    package func elapsed(
         _ direction: FlowDirection,
         _ generation: Int,
         location: SourceLocation = #_sourceLocation
@@ -146,7 +146,7 @@ extension Dialogue {
     }
 
     /// Work is done, with what it came to.
-    public func workDone(
+    package func workDone(
         _ direction: FlowDirection,
         _ generation: Int,
         _ outcome: WorkOutcome,
@@ -157,7 +157,7 @@ extension Dialogue {
 
     /// Somebody decided; returns whether it counted.
     @discardableResult
-    public func decide(
+    package func decide(
         _ resolution: HoldResolution,
         ordinal: Int = 1,
         location: SourceLocation = #_sourceLocation

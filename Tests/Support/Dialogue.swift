@@ -1,38 +1,38 @@
-public import ExchangeCore
-public import HTTPModel
-public import NIOCore
-public import Testing
+package import ExchangeCore
+package import HTTPModel
+package import NIOCore
+package import Testing
 
 /// A script for an `ExchangeMachine`: tells it what happened and expects what it wants done, line by line, in order.
 ///
 /// Every effect must be expected before the next event is told, and a dialogue must be brought to its end with
 /// `finish`; anything else is an issue. Time is a number that only `advance` moves.
-public final class Dialogue {
+package final class Dialogue {
     private var machine: ExchangeMachine
     private var pending: [String] = []
     private var isClosed = false
     private var isCollecting = false
     private let origin: SourceLocation
     /// What the taps said.
-    public let sink = CollectingSink()
+    package let sink = CollectingSink()
     /// The present moment.
-    public private(set) var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
+    package private(set) var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
     /// The head that was last sent to the server.
-    public private(set) var requestHead: RequestHead?
+    package private(set) var requestHead: RequestHead?
     /// The head that was last sent to the client.
-    public private(set) var responseHead: ResponseHead?
+    package private(set) var responseHead: ResponseHead?
     /// Everything sent to the client as body.
-    public private(set) var responseBody = ByteBuffer()
+    package private(set) var responseBody = ByteBuffer()
     /// The message that was last held.
-    public private(set) var held: HeldMessage?
+    package private(set) var held: HeldMessage?
     /// The work that was last asked for.
-    public private(set) var work: (any BlockingWork)?
+    package private(set) var work: (any BlockingWork)?
     /// The work that was left when the exchange was over.
-    public private(set) var workAfterwards: (any BlockingWork)?
+    package private(set) var workAfterwards: (any BlockingWork)?
     /// The moment of the last wake.
-    public private(set) var wakeTime: NIODeadline?
+    package private(set) var wakeTime: NIODeadline?
     /// Called with each effect as it is taken, to answer it at once.
-    public var onEffect: ((ExchangeEffect, inout ExchangeMachine) -> Void)?
+    package var onEffect: ((ExchangeEffect, inout ExchangeMachine) -> Void)?
 
     /// Begins a dialogue.
     ///
@@ -45,7 +45,7 @@ public final class Dialogue {
     ///   - takesResets: whether the client can be told of the reset of one exchange.
     ///   - bodyBudget: what gathered and held bodies may take in all.
     ///   - location: where the dialogue stands.
-    public convenience init(
+    package convenience init(
         _ stages: [any Stage] = [],
         url: String = "http://example.com/",
         method: String = "GET",
@@ -68,7 +68,7 @@ public final class Dialogue {
     }
 
     /// Begins a dialogue with a chain of stages, and otherwise likewise.
-    public init(
+    package init(
         chain: StageChain,
         url: String = "http://example.com/",
         method: String = "GET",
@@ -111,33 +111,33 @@ public final class Dialogue {
     }
 
     /// The row as it stands.
-    public var record: ExchangeRecord { machine.record }
+    package var record: ExchangeRecord { machine.record }
     /// Heads and trace as they stand.
-    public var messages: ExchangeMessages { machine.messages }
+    package var messages: ExchangeMessages { machine.messages }
     /// Why the client is not read.
-    public var requestPauses: PauseReasons { machine.requestPauseReasons }
+    package var requestPauses: PauseReasons { machine.requestPauseReasons }
     /// Why the server is not read.
-    public var responsePauses: PauseReasons { machine.responsePauseReasons }
+    package var responsePauses: PauseReasons { machine.responsePauseReasons }
     /// Whether it may be silent for long.
-    public var isStream: Bool { machine.isStream }
+    package var isStream: Bool { machine.isStream }
     /// Whether the exchange is over.
-    public var isOver: Bool { machine.isOver }
+    package var isOver: Bool { machine.isOver }
     /// Whether the client waits for 100.
-    public var awaitsContinue: Bool { machine.awaitsContinue }
+    package var awaitsContinue: Bool { machine.awaitsContinue }
     /// The trace, a line for each entry.
-    public var trace: [String] {
+    package var trace: [String] {
         machine.messages.trace.map { "\($0.stage)\($0.rule.map { "(\($0))" } ?? ""): \($0.text)" }
     }
 
     // MARK: - Telling
 
     /// Lets time pass.
-    public func advance(_ time: TimeAmount) {
+    package func advance(_ time: TimeAmount) {
         now = now + time
     }
 
     /// Tells the machine of an event.
-    public func tell(
+    package func tell(
         _ location: SourceLocation = #_sourceLocation,
         _ event: (inout ExchangeMachine, NIODeadline) -> Void
     ) {
@@ -170,7 +170,7 @@ public final class Dialogue {
     // MARK: - Expecting
 
     /// Expects exactly these effects of the last event, in this order.
-    public func expect(_ lines: String..., location: SourceLocation = #_sourceLocation) {
+    package func expect(_ lines: String..., location: SourceLocation = #_sourceLocation) {
         compare(lines, location)
     }
 
@@ -191,13 +191,13 @@ public final class Dialogue {
     }
 
     /// The effects of the last event, where a test looks at them itself.
-    public func takePending() -> [String] {
+    package func takePending() -> [String] {
         defer { pending = [] }
         return pending
     }
 
     /// The effects of several events, where a test does not care which of them had which.
-    public func effects(of events: (Dialogue) -> Void, location: SourceLocation = #_sourceLocation) -> [String] {
+    package func effects(of events: (Dialogue) -> Void, location: SourceLocation = #_sourceLocation) -> [String] {
         compare([], location)
         isCollecting = true
         events(self)
@@ -206,7 +206,7 @@ public final class Dialogue {
     }
 
     /// Ends the dialogue: nothing is pending, the exchange is over, and the taps were told so once and last.
-    public func finish(_ location: SourceLocation = #_sourceLocation) {
+    package func finish(_ location: SourceLocation = #_sourceLocation) {
         isClosed = true
         compare([], location)
         if !machine.isOver { Issue.record("the exchange is not over", sourceLocation: location) }
@@ -217,7 +217,7 @@ public final class Dialogue {
     }
 
     /// Ends a dialogue whose exchange is meant to be still under way.
-    public func leaveOpen(_ location: SourceLocation = #_sourceLocation) {
+    package func leaveOpen(_ location: SourceLocation = #_sourceLocation) {
         isClosed = true
         compare([], location)
         if machine.isOver { Issue.record("the exchange is over", sourceLocation: location) }

@@ -1,21 +1,21 @@
-public import ExchangeCore
-public import HTTPModel
-public import NIOCore
+package import ExchangeCore
+package import HTTPModel
+package import NIOCore
 
 /// A stage whose handlers are made by a closure.
-public struct ScriptedStage: Stage {
+package struct ScriptedStage: Stage {
     /// The stage's place.
-    public let slot: StageSlot
+    package let slot: StageSlot
     private let make: @Sendable (ExchangeOpening) -> ScriptedHandler?
 
     /// Creates a stage.
-    public init(_ slot: StageSlot, _ make: @escaping @Sendable (ExchangeOpening) -> ScriptedHandler?) {
+    package init(_ slot: StageSlot, _ make: @escaping @Sendable (ExchangeOpening) -> ScriptedHandler?) {
         self.slot = slot
         self.make = make
     }
 
     /// Creates a stage whose handler is the default one after `prepare`.
-    public static func on(
+    package static func on(
         _ slot: StageSlot,
         _ prepare: @escaping @Sendable (ScriptedHandler) -> Void
     ) -> ScriptedStage {
@@ -27,59 +27,59 @@ public struct ScriptedStage: Stage {
     }
 
     /// Asks the closure.
-    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         make(opening)
     }
 }
 
 /// A handler made of closures; a hook without one forwards.
-public final class ScriptedHandler: StageHandler {
+package final class ScriptedHandler: StageHandler {
     /// What `requestDemand` says.
-    public var requestDemand = BodyDemand.none
+    package var requestDemand = BodyDemand.none
     /// What `responseDemand` says.
-    public var responseDemand = BodyDemand.none
+    package var responseDemand = BodyDemand.none
     /// The request head hook.
-    public var onRequestHead: (inout RequestHead, inout StageExchange) -> Verdict = { _, _ in .forward }
+    package var onRequestHead: (inout RequestHead, inout StageExchange) -> Verdict = { _, _ in .forward }
     /// The request part hook.
-    public var onRequestPart: (inout ByteBuffer, inout StageExchange) -> Verdict = { _, _ in .forward }
+    package var onRequestPart: (inout ByteBuffer, inout StageExchange) -> Verdict = { _, _ in .forward }
     /// The whole request hook.
-    public var onRequestWhole: (inout RequestHead, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
+    package var onRequestWhole: (inout RequestHead, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
         .forward
     }
     /// The response head hook.
-    public var onResponseHead: (inout ResponseHead, inout StageExchange) -> Verdict = { _, _ in .forward }
+    package var onResponseHead: (inout ResponseHead, inout StageExchange) -> Verdict = { _, _ in .forward }
     /// The response part hook.
-    public var onResponsePart: (inout ByteBuffer, inout StageExchange) -> Verdict = { _, _ in .forward }
+    package var onResponsePart: (inout ByteBuffer, inout StageExchange) -> Verdict = { _, _ in .forward }
     /// The whole response hook.
-    public var onResponseWhole: (inout ResponseHead, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
+    package var onResponseWhole: (inout ResponseHead, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
         .forward
     }
     /// The hook for a request that is larger than asked for.
-    public var onRequestOverflowed: (inout RequestHead, inout StageExchange) -> Verdict = { _, _ in .forward }
+    package var onRequestOverflowed: (inout RequestHead, inout StageExchange) -> Verdict = { _, _ in .forward }
     /// The hook for a response that is larger than asked for.
-    public var onResponseOverflowed: (inout ResponseHead, inout StageExchange) -> Verdict = { _, _ in .forward }
+    package var onResponseOverflowed: (inout ResponseHead, inout StageExchange) -> Verdict = { _, _ in .forward }
     /// The pacing hook.
-    public var onPace: (FlowDirection, ByteBuffer, inout StageExchange) -> Pace = {
+    package var onPace: (FlowDirection, ByteBuffer, inout StageExchange) -> Pace = {
         .pass($1.readableBytes, at: $2.now)
     }
     /// Called when the exchange is over.
-    public var onEnded: (Bool) -> (any BlockingWork)? = { _ in nil }
+    package var onEnded: (Bool) -> (any BlockingWork)? = { _ in nil }
 
     /// Creates a handler that forwards everything.
-    public init() {}
+    package init() {}
 
     /// Runs the closure.
-    public func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+    package func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
         onRequestHead(&head, &exchange)
     }
 
     /// Runs the closure.
-    public func requestPart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
+    package func requestPart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
         onRequestPart(&part, &exchange)
     }
 
     /// Runs the closure.
-    public func requestWhole(
+    package func requestWhole(
         _ head: inout RequestHead,
         _ body: inout ByteBuffer,
         _ exchange: inout StageExchange
@@ -88,17 +88,17 @@ public final class ScriptedHandler: StageHandler {
     }
 
     /// Runs the closure.
-    public func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+    package func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
         onResponseHead(&head, &exchange)
     }
 
     /// Runs the closure.
-    public func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
+    package func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
         onResponsePart(&part, &exchange)
     }
 
     /// Runs the closure.
-    public func responseWhole(
+    package func responseWhole(
         _ head: inout ResponseHead,
         _ body: inout ByteBuffer,
         _ exchange: inout StageExchange
@@ -107,33 +107,33 @@ public final class ScriptedHandler: StageHandler {
     }
 
     /// Runs the closure.
-    public func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+    package func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
         onRequestOverflowed(&head, &exchange)
     }
 
     /// Runs the closure.
-    public func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+    package func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
         onResponseOverflowed(&head, &exchange)
     }
 
     /// Runs the closure.
-    public func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
+    package func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
         onPace(direction, waiting, &exchange)
     }
 
     /// Runs the closure.
-    public func ended(isComplete: Bool) -> (any BlockingWork)? { onEnded(isComplete) }
+    package func ended(isComplete: Bool) -> (any BlockingWork)? { onEnded(isComplete) }
 }
 
 /// Blocking work made of a closure.
-public struct ScriptedWork: BlockingWork {
+package struct ScriptedWork: BlockingWork {
     private let work: @Sendable () -> WorkOutcome
 
     /// Creates work.
-    public init(_ work: @escaping @Sendable () -> WorkOutcome) {
+    package init(_ work: @escaping @Sendable () -> WorkOutcome) {
         self.work = work
     }
 
     /// Runs the closure.
-    public func run() -> WorkOutcome { work() }
+    package func run() -> WorkOutcome { work() }
 }

@@ -1,14 +1,14 @@
 /// Random numbers that follow from a seed (SplitMix64), so that a test that failed can be run again.
-public struct SplitMix: RandomNumberGenerator {
+package struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
 
     /// Begins with a seed.
-    public init(_ seed: UInt64) {
+    package init(_ seed: UInt64) {
         state = seed
     }
 
     /// The next number.
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -1,5 +1,5 @@
 /// One thing that the console can be told to do: by a key, from the palette, or as a word in linear mode.
-public enum Command: String, CaseIterable, Sendable, Hashable {
+package enum Command: String, CaseIterable, Sendable, Hashable {
     // Moving.
     case up, down, left, right, top, bottom
     case pageUp = "page-up"
@@ -62,9 +62,9 @@ public enum Command: String, CaseIterable, Sendable, Hashable {
 }
 
 /// What the table says of a command.
-public struct CommandEntry: Sendable, Hashable {
+package struct CommandEntry: Sendable, Hashable {
     /// Commands of one kind stand together in help.
-    public enum Group: String, CaseIterable, Sendable, Hashable {
+    package enum Group: String, CaseIterable, Sendable, Hashable {
         case move = "Moving"
         case look = "Looking"
         case tools = "Tools and rules"
@@ -74,24 +74,23 @@ public struct CommandEntry: Sendable, Hashable {
         case console = "The console"
     }
 
-    /// The command.
-    public let command: Command
+    package let command: Command
     /// What it does, as the palette and help name it.
-    public let title: String
+    package let title: String
     /// What it is called in the footer, one or two words; empty where the footer has no room for it.
-    public let short: String
+    package let short: String
     /// Where it stands in help.
-    public let group: Group
+    package let group: Group
     /// What may follow its word in linear mode, for example `EXPRESSION`; empty for nothing.
-    public let argument: String
+    package let argument: String
     /// The keys it has by default, in the spelling of the key file: `ctrl-x`, or two keys with a space between.
-    public let keys: [String]
+    package let keys: [String]
     /// Where those keys mean this command.
-    public let contexts: Set<Context>
+    package let contexts: Set<Context>
 }
 
 /// What has the keyboard's attention: it decides what a key means.
-public enum Context: String, CaseIterable, Sendable, Hashable {
+package enum Context: String, CaseIterable, Sendable, Hashable {
     /// The list of exchanges, in sequence or as a tree.
     case list
     /// The detail of one exchange.

@@ -1,10 +1,9 @@
 /// All commands with their words, keys and places: help, palette, footer and key file are made from it.
-public enum CommandTable {
+package enum CommandTable {
     /// The entries, in the order of help.
-    public static let entries: [CommandEntry] = moving + looking + tools + holds + share + send + console
+    package static let entries: [CommandEntry] = moving + looking + tools + holds + share + send + console
 
-    /// The entry of a command.
-    public static func entry(_ command: Command) -> CommandEntry? { byCommand[command] }
+    package static func entry(_ command: Command) -> CommandEntry? { byCommand[command] }
 
     private static let byCommand = Dictionary(
         entries.map { ($0.command, $0) },

@@ -1,9 +1,9 @@
 /// Narrows a list by letters that stand in it in that order.
-public enum FuzzySearch {
+package enum FuzzySearch {
     /// The items whose text has the letters of `query` in their order, best first; all of them for an empty query.
     ///
     /// Letters side by side count for more, and so do those at the beginning of a word, and whole words.
-    public static func sorted<Item>(_ items: [Item], by query: String, text: (Item) -> String) -> [Item] {
+    package static func sorted<Item>(_ items: [Item], by query: String, text: (Item) -> String) -> [Item] {
         let query = Array(query.lowercased().filter { !$0.isWhitespace }.prefix(100))
         guard !query.isEmpty else { return items }
         let scored = items.enumerated().compactMap { index, item in

@@ -1,23 +1,21 @@
-public import Terminal
+package import Terminal
 
 /// What keys mean where.
-public struct Keymap: Sendable, Hashable {
+package struct Keymap: Sendable, Hashable {
     /// What a command is told besides its name: the tool, the page.
-    public struct Binding: Sendable, Hashable {
-        /// The command.
-        public var command: Command
+    package struct Binding: Sendable, Hashable {
+        package var command: Command
         /// What follows it, as a person would type it.
-        public var argument: String?
+        package var argument: String?
 
-        /// Binds a command.
-        public init(_ command: Command, _ argument: String? = nil) {
+        package init(_ command: Command, _ argument: String? = nil) {
             self.command = command
             self.argument = argument
         }
     }
 
     /// What a key came to.
-    public enum Result: Sendable, Hashable {
+    package enum Result: Sendable, Hashable {
         /// It means nothing here.
         case unknown
         /// It is the first of two; these may follow.
@@ -30,7 +28,7 @@ public struct Keymap: Sendable, Hashable {
     private var double: [Context: [Key: [Key: Binding]]] = [:]
 
     /// The keys that the table of commands gives.
-    public static let standard: Keymap = {
+    package static let standard: Keymap = {
         var map = Keymap()
         for entry in CommandTable.entries {
             for (index, keys) in entry.keys.enumerated() {
@@ -42,7 +40,7 @@ public struct Keymap: Sendable, Hashable {
     }()
 
     /// A map without keys.
-    public init() {}
+    package init() {}
 
     /// The tool or the page that one of several keys of a command stands for.
     private static func argument(_ entry: CommandEntry, _ keys: String, _ index: Int) -> String? {
@@ -62,7 +60,7 @@ public struct Keymap: Sendable, Hashable {
     ///   - context: where.
     /// - Returns: whether the keys could be read.
     @discardableResult
-    public mutating func bind(_ keys: String, to binding: Binding?, in context: Context) -> Bool {
+    package mutating func bind(_ keys: String, to binding: Binding?, in context: Context) -> Bool {
         let keys = keys.split(separator: " ").map { Key(spelling: String($0)) }
         switch (keys.first ?? nil, keys.count > 1 ? keys[1] : nil, keys.count) {
         case (let key?, _, 1): single[context, default: [:]][key] = binding
@@ -73,7 +71,7 @@ public struct Keymap: Sendable, Hashable {
     }
 
     /// What a key means.
-    public func lookUp(_ key: Key, after prefix: Key?, in context: Context) -> Result {
+    package func lookUp(_ key: Key, after prefix: Key?, in context: Context) -> Result {
         if let prefix {
             return (double[context]?[prefix]?[key]).map(Result.binding) ?? .unknown
         }
@@ -82,7 +80,7 @@ public struct Keymap: Sendable, Hashable {
     }
 
     /// What may follow the first of two keys, sorted by key.
-    public func continuations(of prefix: Key, in context: Context) -> [(key: Key, binding: Binding)] {
+    package func continuations(of prefix: Key, in context: Context) -> [(key: Key, binding: Binding)] {
         (double[context]?[prefix] ?? [:]).map { ($0.key, $0.value) }.sorted { $0.key.spelling < $1.key.spelling }
     }
 
@@ -90,7 +88,7 @@ public struct Keymap: Sendable, Hashable {
     func hasCommand(for key: Key, in context: Context) -> Bool { single[context]?[key] != nil }
 
     /// All keys of a context and what they mean, in the order of the commands.
-    public func bindings(in context: Context) -> [(keys: String, binding: Binding)] {
+    package func bindings(in context: Context) -> [(keys: String, binding: Binding)] {
         let one = (single[context] ?? [:]).map { (keys: $0.key.spelling, binding: $0.value) }
         let two = (double[context] ?? [:]).flatMap { first, following in
             following.map { (keys: "\(first.spelling) \($0.key.spelling)", binding: $0.value) }
@@ -106,7 +104,7 @@ public struct Keymap: Sendable, Hashable {
     }
 
     /// The keys of a command in a context, shortest first, as they are spelled.
-    public func keys(for command: Command, argument: String? = nil, in context: Context) -> [String] {
+    package func keys(for command: Command, argument: String? = nil, in context: Context) -> [String] {
         func fits(_ binding: Binding) -> Bool {
             binding.command == command && (argument == nil || binding.argument == argument)
         }

@@ -1,5 +1,5 @@
 /// A tool as the console shows it: its profile key, its letter, its name.
-public enum Tool: String, CaseIterable, Sendable, Hashable {
+package enum Tool: String, CaseIterable, Sendable, Hashable {
     case throttle
     case breakpoints
     case mapRemote = "map-remote"
@@ -13,7 +13,7 @@ public enum Tool: String, CaseIterable, Sendable, Hashable {
     case mirror
 
     /// Charles' letter for it, where Charles has one.
-    public var letter: String {
+    package var letter: String {
         switch self {
         case .throttle: "t"
         case .breakpoints: "k"
@@ -41,7 +41,7 @@ public enum Tool: String, CaseIterable, Sendable, Hashable {
     }
 
     /// What it is called.
-    public var title: String {
+    package var title: String {
         switch self {
         case .throttle: "Throttle"
         case .breakpoints: "Breakpoints"
@@ -58,7 +58,7 @@ public enum Tool: String, CaseIterable, Sendable, Hashable {
     }
 
     /// The tool that a word means: its key, its letter, or the beginning of its name.
-    public init?(word: String) {
+    package init?(word: String) {
         let word = word.lowercased()
         let found =
             Tool.allCases.first { $0.rawValue == word || $0.letter == word }

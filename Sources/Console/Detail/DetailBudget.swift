@@ -4,7 +4,7 @@ import NIOCore
 /// How long the work on one document may take, and whether anybody still waits for it.
 ///
 /// A page that is not done by then is shown as far as it has come, and says so.
-public struct DetailBudget: Sendable {
+package struct DetailBudget: Sendable {
     /// Pages of what people exchange take some milliseconds.
     private static let usual = Duration.seconds(5)
 
@@ -16,7 +16,7 @@ public struct DetailBudget: Sendable {
     /// - Parameters:
     ///   - time: how long the work may take.
     ///   - isAbandoned: whether nobody waits for the document any more; asked often, from the thread that works.
-    public init(_ time: Duration? = nil, isAbandoned: @escaping @Sendable () -> Bool = { false }) {
+    package init(_ time: Duration? = nil, isAbandoned: @escaping @Sendable () -> Bool = { false }) {
         deadline = .now + (time ?? DetailBudget.usual)
         self.isAbandoned = isAbandoned
     }

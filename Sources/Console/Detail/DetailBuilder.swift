@@ -1,12 +1,12 @@
 import Content
-public import HTTPModel
+package import HTTPModel
 import Sharing
 
 /// Makes the documents that the detail pane shows of one exchange.
 ///
 /// Never throws: what cannot be read becomes a line that says why. What it looks at is bounded, whatever was recorded, and
 /// so is the time that it takes.
-public struct DetailBuilder {
+package struct DetailBuilder {
     let exchange: RecordedExchange
     let source: any ExchangeSource
     let now: Int64?
@@ -17,14 +17,14 @@ public struct DetailBuilder {
     ///   - exchange: the exchange.
     ///   - source: where its bodies are.
     ///   - now: the moment in microseconds since 1970, for how long an exchange in flight has taken so far.
-    public init(_ exchange: RecordedExchange, source: any ExchangeSource, now: Int64? = nil) {
+    package init(_ exchange: RecordedExchange, source: any ExchangeSource, now: Int64? = nil) {
         self.exchange = exchange
         self.source = source
         self.now = now
     }
 
     /// The parts that make sense for the exchange: messages of streams only, differences where a rule made some.
-    public var pages: [DetailPage] {
+    package var pages: [DetailPage] {
         DetailPage.allCases.filter { page in
             switch page {
             case .overview: true
@@ -37,7 +37,7 @@ public struct DetailBuilder {
     }
 
     /// The document of a part, as far as it comes within a budget.
-    public func document(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget()) -> DetailDocument {
+    package func document(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget()) -> DetailDocument {
         var writer = DetailWriter(options, budget)
         let source = BudgetedSource(source: source, budget: budget)
         switch options.page {

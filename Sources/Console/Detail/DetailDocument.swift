@@ -1,20 +1,19 @@
 /// What the detail pane shows of an exchange: lines, some of which open blocks that can be folded.
-public struct DetailDocument: Sendable {
+package struct DetailDocument: Sendable {
     /// The lines, all of them, whatever is folded.
-    public let lines: [DetailLine]
+    package let lines: [DetailLine]
     /// Whether nothing was left out; where something was, the document says so.
-    public let isWhole: Bool
+    package let isWhole: Bool
     /// How long lines are broken into rows, as far as it was asked.
     let breaks = BreaksMemory()
 
-    /// Creates a document.
-    public init(lines: [DetailLine] = [], isWhole: Bool = true) {
+    package init(lines: [DetailLine] = [], isWhole: Bool = true) {
         self.lines = lines
         self.isWhole = isWhole
     }
 
     /// The indexes of the lines that have a text in them, by growing index; case does not count.
-    public func matches(of text: String) -> [Int] {
+    package func matches(of text: String) -> [Int] {
         guard let sought = SoughtText(text) else { return [] }
         return lines.indices.filter { sought.isIn(lines[$0].spans) }
     }
@@ -25,12 +24,12 @@ public struct DetailDocument: Sendable {
     }
 
     /// The lines whose blocks are folded until somebody unfolds them.
-    public var initialFolds: Set<Int> {
+    package var initialFolds: Set<Int> {
         Set(lines.indices.filter { lines[$0].fold?.startsFolded == true })
     }
 
     /// The indexes of the lines to show where the blocks opened by these lines are folded.
-    public func folded(_ folds: Set<Int>) -> [Int] {
+    package func folded(_ folds: Set<Int>) -> [Int] {
         var visible: [Int] = []
         visible.reserveCapacity(lines.count)
         var index = 0
@@ -46,7 +45,7 @@ public struct DetailDocument: Sendable {
     }
 
     /// The lines whose blocks hold a line, outermost first: what has to be unfolded to see it.
-    public func enclosing(_ line: Int) -> [Int] {
+    package func enclosing(_ line: Int) -> [Int] {
         lines.indices.prefix(max(0, line)).filter { (lines[$0].fold?.end ?? 0) > line }
     }
 }

@@ -1,14 +1,13 @@
 /// A block of lines that can be folded into its first one.
-public struct Fold: Sendable, Hashable {
+package struct Fold: Sendable, Hashable {
     /// The index of the line after the block's last one.
-    public var end: Int
+    package var end: Int
     /// What stands for the block where it is folded, for example `{ 12 members }`.
-    public var summary: String
+    package var summary: String
     /// Whether the block is folded until somebody unfolds it.
-    public var startsFolded: Bool
+    package var startsFolded: Bool
 
-    /// Creates a fold.
-    public init(end: Int, summary: String, startsFolded: Bool = false) {
+    package init(end: Int, summary: String, startsFolded: Bool = false) {
         self.end = end
         self.summary = summary
         self.startsFolded = startsFolded
@@ -16,18 +15,16 @@ public struct Fold: Sendable, Hashable {
 }
 
 /// One line of a document about an exchange.
-public struct DetailLine: Sendable, Hashable {
-    /// What the line says.
-    public var spans: [Span]
+package struct DetailLine: Sendable, Hashable {
+    package var spans: [Span]
     /// How many columns stay empty before it; where the line wraps, before its further rows too.
-    public var indent: Int
+    package var indent: Int
     /// The block that the line opens; `nil` where it opens none.
-    public var fold: Fold?
+    package var fold: Fold?
     /// Whether a line that is too long goes on in the next row; if not, it is cut.
-    public var wraps: Bool
+    package var wraps: Bool
 
-    /// Creates a line.
-    public init(_ spans: [Span], indent: Int = 0, fold: Fold? = nil, wraps: Bool = true) {
+    package init(_ spans: [Span], indent: Int = 0, fold: Fold? = nil, wraps: Bool = true) {
         self.spans = spans
         self.indent = indent
         self.fold = fold
@@ -35,13 +32,13 @@ public struct DetailLine: Sendable, Hashable {
     }
 
     /// The line as text, its indent included.
-    public var plain: String {
+    package var plain: String {
         String(repeating: " ", count: indent) + spans.lazy.map(\.text).joined()
     }
 
     /// What the line shows where its block is folded: its summary takes the place of the bracket that it begins with,
     /// or follows the line.
-    public var foldedSpans: [Span] {
+    package var foldedSpans: [Span] {
         guard let fold else { return spans }
         let opener = spans.last.map { String($0.text.drop { $0 == " " }) } ?? ""
         if !opener.isEmpty, fold.summary.hasPrefix(opener) {

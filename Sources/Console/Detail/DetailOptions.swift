@@ -1,5 +1,5 @@
 /// The parts in which the detail pane shows an exchange.
-public enum DetailPage: String, CaseIterable, Sendable {
+package enum DetailPage: String, CaseIterable, Sendable {
     /// What happened: URL, status, connections, times, sizes, rules.
     case overview
     /// The request, head and body.
@@ -13,7 +13,7 @@ public enum DetailPage: String, CaseIterable, Sendable {
 }
 
 /// How a body is shown.
-public enum BodyForm: String, CaseIterable, Sendable {
+package enum BodyForm: String, CaseIterable, Sendable {
     /// Laid out and highlighted by its type.
     case pretty
     /// The text as it came.
@@ -23,39 +23,36 @@ public enum BodyForm: String, CaseIterable, Sendable {
 }
 
 /// Which of two messages is shown, where a rule made another out of the first.
-public enum MessageStand: String, CaseIterable, Sendable {
-    /// As it was received.
+package enum MessageStand: String, CaseIterable, Sendable {
     case received
-    /// As it was sent on.
     case sent
 }
 
 /// How an exchange is shown.
-public struct DetailOptions: Sendable, Hashable {
+package struct DetailOptions: Sendable, Hashable {
     /// The part to show.
-    public var page: DetailPage
+    package var page: DetailPage
     /// How bodies are shown.
-    public var bodyForm: BodyForm = .pretty
+    package var bodyForm: BodyForm = .pretty
     /// Which message is shown, where a rule changed it.
-    public var stand: MessageStand = .received
+    package var stand: MessageStand = .received
     /// How many bytes of a body are looked at.
-    public var bodyLimit = 1 << 20
+    package var bodyLimit = 1 << 20
     /// Whether images are drawn in half blocks.
-    public var showsPreview = true
+    package var showsPreview = true
     /// The first message of a stream to show, from 0.
-    public var firstMessage = 0
+    package var firstMessage = 0
     /// How many columns there are, for tables, bars and bytes in hexadecimal.
-    public var width = 80
+    package var width = 80
     /// Whether what is in flight goes on; in a recording that has ended it never ends.
-    public var isLive = true
+    package var isLive = true
     /// Whether signs that are not ASCII may be used.
-    public var isUnicode = true
+    package var isUnicode = true
 
     /// Whether lengths are drawn as bars beside their numbers.
-    public var hasBars = true
+    package var hasBars = true
 
-    /// Creates the usual options for a part.
-    public init(page: DetailPage = .overview) {
+    package init(page: DetailPage = .overview) {
         self.page = page
     }
 }

@@ -1,12 +1,11 @@
 /// A row of a document: a line among those that are shown, and which of its rows.
-public struct ReadingPlace: Sendable, Hashable, Comparable {
-    /// The line.
-    public var line = 0
+package struct ReadingPlace: Sendable, Hashable, Comparable {
+    package var line = 0
     /// The row, from 0.
-    public var row = 0
+    package var row = 0
 
     /// Whether one stands above the other.
-    public static func < (left: ReadingPlace, right: ReadingPlace) -> Bool {
+    package static func < (left: ReadingPlace, right: ReadingPlace) -> Bool {
         (left.line, left.row) < (right.line, right.row)
     }
 }
@@ -27,7 +26,6 @@ struct DocumentRows {
         visible = document.folded(folds)
     }
 
-    /// The last row.
     var last: ReadingPlace {
         visible.isEmpty ? ReadingPlace() : ReadingPlace(line: visible.count - 1, row: count(visible.count - 1) - 1)
     }

@@ -1,9 +1,9 @@
 /// Where in a document the reader is.
-public struct ReadingState: Sendable, Hashable {
+package struct ReadingState: Sendable, Hashable {
     /// The first shown row.
-    public var top = ReadingPlace()
+    package var top = ReadingPlace()
     /// The row with the cursor.
-    public var cursor = ReadingPlace()
+    package var cursor = ReadingPlace()
     /// Blocks that are folded, by the line that opens them.
-    public var folds: Set<Int> = []
+    package var folds: Set<Int> = []
 }

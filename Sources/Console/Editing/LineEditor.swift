@@ -1,9 +1,9 @@
-public import Terminal
+package import Terminal
 
 /// One line of text that is being typed, with the editing keys of readline.
-public struct LineEditor: Sendable, Hashable {
+package struct LineEditor: Sendable, Hashable {
     /// What a key did to the line.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         /// The key is none of the line's.
         case ignored
         /// Only the cursor moved, if anything.
@@ -13,28 +13,25 @@ public struct LineEditor: Sendable, Hashable {
     }
 
     /// The longest text that is taken, in characters.
-    public static let longest = 10_000
+    package static let longest = 10_000
 
-    /// The characters.
-    public private(set) var characters: [Character]
+    package private(set) var characters: [Character]
     /// Where the next character goes: 0 is before the first.
-    public private(set) var cursor: Int
+    package private(set) var cursor: Int
 
     /// Whether the text is a suggestion: what is typed first takes its place, any other key makes it the user's own.
-    public private(set) var isSuggestion = false
+    package private(set) var isSuggestion = false
 
     /// Begins with a text, the cursor after it.
-    public init(_ text: String = "", isSuggestion: Bool = false) {
+    package init(_ text: String = "", isSuggestion: Bool = false) {
         characters = text.prefix(Self.longest).map { $0.isNewline ? " " : $0 }
         cursor = characters.count
         self.isSuggestion = isSuggestion && !characters.isEmpty
     }
 
-    /// The text.
-    public var text: String { String(characters) }
+    package var text: String { String(characters) }
 
-    /// Takes a key.
-    public mutating func take(_ key: Key) -> Outcome {
+    package mutating func take(_ key: Key) -> Outcome {
         let outcome = edit(key)
         if outcome != .ignored { isSuggestion = false }
         return outcome
@@ -61,7 +58,7 @@ public struct LineEditor: Sendable, Hashable {
 
     /// Puts text in at the cursor; line ends become spaces.
     @discardableResult
-    public mutating func insert(_ text: String) -> Outcome {
+    package mutating func insert(_ text: String) -> Outcome {
         let room = Self.longest - characters.count
         let new = text.prefix(max(0, room)).map { $0.isNewline ? Character(" ") : $0 }
         guard !new.isEmpty else { return .moved }
@@ -77,7 +74,7 @@ public struct LineEditor: Sendable, Hashable {
 
     /// Puts the cursor somewhere; beyond the ends it stays at the end.
     @discardableResult
-    public mutating func move(to position: Int) -> Outcome {
+    package mutating func move(to position: Int) -> Outcome {
         cursor = min(max(0, position), characters.count)
         return .moved
     }

@@ -1,39 +1,37 @@
-public import Terminal
+package import Terminal
 
 /// Several lines of text that are being edited.
-public struct TextArea: Sendable, Hashable {
+package struct TextArea: Sendable, Hashable {
     /// Where the cursor is: line and character, from 0.
-    public struct Position: Sendable, Hashable {
-        /// The line.
-        public var line: Int
+    package struct Position: Sendable, Hashable {
+        package var line: Int
         /// The character in it.
-        public var column: Int
+        package var column: Int
     }
 
     /// The longest text that is typed into, in bytes: more than any message that is opened here has.
-    public static let longest = 16 << 20
+    package static let longest = 16 << 20
 
     /// The lines without their ends, at least one; a line ends with LF, CR LF or CR, and with nothing else.
-    public private(set) var lines: [String]
+    package private(set) var lines: [String]
     /// What ends each line but the last.
     private var ends: [Character]
-    /// The cursor.
-    public private(set) var cursor = Position(line: 0, column: 0)
+    package private(set) var cursor = Position(line: 0, column: 0)
     /// The first line that is shown.
-    public var top = 0
+    package var top = 0
     /// The text as it was before each change, the newest last; neighbouring characters count as one change.
     private var past: [(lines: [String], ends: [Character], cursor: Position)] = []
     private var isTyping = false
     private let original: String
 
     /// Begins with a text.
-    public init(_ text: String) {
+    package init(_ text: String) {
         (lines, ends) = TextArea.split(text)
         original = text
     }
 
     /// The text; each line has the end that it came with.
-    public var text: String {
+    package var text: String {
         var text = ""
         for (line, end) in zip(lines, ends) {
             text += line
@@ -43,19 +41,19 @@ public struct TextArea: Sendable, Hashable {
     }
 
     /// Whether the text is another than the one that it began with.
-    public var isChanged: Bool { !text.hasSameBytes(as: original) }
+    package var isChanged: Bool { !text.hasSameBytes(as: original) }
 
-    public static func == (left: TextArea, right: TextArea) -> Bool {
+    package static func == (left: TextArea, right: TextArea) -> Bool {
         left.lines == right.lines && left.ends == right.ends && left.cursor == right.cursor && left.top == right.top
     }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(lines)
         hasher.combine(cursor)
     }
 
     /// Takes a key; returns `false` where the key is none of an editor's.
-    public mutating func take(_ key: Key) -> Bool {
+    package mutating func take(_ key: Key) -> Bool {
         switch (key.code, key.modifiers) {
         case (.character(let character), []), (.character(let character), .shift): insert(String(character))
         case (.enter, []): insert("\n")
@@ -81,7 +79,7 @@ public struct TextArea: Sendable, Hashable {
     }
 
     /// Puts text in at the cursor; its lines end as the line does that they are put into.
-    public mutating func insert(_ text: String) {
+    package mutating func insert(_ text: String) {
         guard text.utf8.count + lines.reduce(0, { $0 + $1.utf8.count + 1 }) <= Self.longest else { return }
         keep(isTyping: text.count == 1 && text != "\n")
         let (before, after) = halves()
@@ -97,21 +95,21 @@ public struct TextArea: Sendable, Hashable {
     }
 
     /// Takes another text for the whole; one change to undo.
-    public mutating func replace(with text: String) {
+    package mutating func replace(with text: String) {
         keep(isTyping: false)
         (lines, ends) = TextArea.split(text)
         move(line: cursor.line, column: cursor.column)
     }
 
     /// Puts the cursor somewhere; beyond the ends it stays at the end.
-    public mutating func move(line: Int, column: Int) {
+    package mutating func move(line: Int, column: Int) {
         isTyping = false
         let line = min(max(0, line), lines.count - 1)
         cursor = Position(line: line, column: min(max(0, column), lines[line].count))
     }
 
     /// Scrolls so that the cursor is among `rows` shown lines.
-    public mutating func reveal(rows: Int) {
+    package mutating func reveal(rows: Int) {
         guard rows > 0 else { return }
         if cursor.line < top { top = cursor.line }
         if cursor.line >= top + rows { top = cursor.line - rows + 1 }

@@ -1,6 +1,6 @@
 import Foundation
 import Runner
-public import Stages
+package import Stages
 import Terminal
 
 /// The file in which users say what keys mean: `keys.yaml` in Sluice's configuration directory.
@@ -10,24 +10,23 @@ import Terminal
 ///   list: { "ctrl-n": down, "x": null, "g g": top, "f2": toggle throttle }
 /// ```
 /// What it does not name keeps its standard meaning.
-public struct KeyFile: Sendable {
+package struct KeyFile: Sendable {
     /// The keys as the file has them; the standard ones where something is wrong with it.
-    public let keymap: Keymap
+    package let keymap: Keymap
     /// What is wrong with it, in the order of the file.
-    public let issues: [ProfileIssue]
+    package let issues: [ProfileIssue]
 
     /// Where the file is, whether it is there or not.
-    public static var path: String { StandardPaths.configuration + "/keys.yaml" }
+    package static var path: String { StandardPaths.configuration + "/keys.yaml" }
 
     /// Reads the user's file; the standard keys where there is none.
-    public init() {
+    package init() {
         self =
             FileManager.default.fileExists(atPath: KeyFile.path)
             ? KeyFile(file: KeyFile.path) : KeyFile("", file: KeyFile.path)
     }
 
-    /// Reads a file.
-    public init(file: String) {
+    package init(file: String) {
         self.init(file) { () throws(ProfileError) in try PlacedValue.read(file: file) }
     }
 
@@ -36,7 +35,7 @@ public struct KeyFile: Sendable {
     /// - Parameters:
     ///   - text: the text.
     ///   - file: what issues name it.
-    public init(_ text: String, file: String) {
+    package init(_ text: String, file: String) {
         self.init(file) { () throws(ProfileError) in try PlacedValue.read(text, file: file) }
     }
 
@@ -52,7 +51,7 @@ public struct KeyFile: Sendable {
     }
 
     /// Gives a console these keys, and tells what is wrong with them.
-    public func configure(_ model: inout ConsoleModel) {
+    package func configure(_ model: inout ConsoleModel) {
         model.keymap = keymap
         guard let first = issues.first else { return }
         let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
@@ -61,7 +60,7 @@ public struct KeyFile: Sendable {
     }
 
     /// Writes keys as such a file.
-    public static func text(_ keymap: Keymap) -> String {
+    package static func text(_ keymap: Keymap) -> String {
         var lines = ["keys:"]
         for context in Context.allCases {
             let bindings = keymap.bindings(in: context).filter { !isTyped($0.keys, in: context) }

@@ -14,7 +14,7 @@ extension Console {
     ///   - prepare: starts the proxy or opens the session; called once.
     /// - Returns: whether all commands were done.
     /// - Throws: what `prepare` throws.
-    public static func runLinear(
+    package static func runLinear(
         _ source: ConsoleModel.Source,
         input: Int32,
         write: @escaping @Sendable (String) -> Void,

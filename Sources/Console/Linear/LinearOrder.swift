@@ -77,7 +77,6 @@ enum LinearWord: String, CaseIterable {
         }
     }
 
-    /// What it does.
     var title: String {
         switch self {
         case .list: "The last exchanges of the list, each by its number"

@@ -41,7 +41,6 @@ enum LinearSentence {
         }
     }
 
-    /// A number and what is counted.
     static func count(_ number: Int, _ noun: String) -> String {
         "\(number) \(noun)\(number == 1 ? "" : "s")"
     }

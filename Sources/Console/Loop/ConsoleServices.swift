@@ -1,26 +1,25 @@
-public import Runner
+package import Runner
 
 /// What the console works on: a session, and the proxy behind it, where there is one.
-public struct ConsoleServices: Sendable {
+package struct ConsoleServices: Sendable {
     /// The session's file; `nil` where nothing is recorded.
-    public var session: String?
+    package var session: String?
     /// The proxy; `nil` for a recording.
-    public var steering: Steering?
+    package var steering: Steering?
     /// Sends requests through the proxy; `nil` where none can be sent.
-    public var sender: RequestSender?
+    package var sender: RequestSender?
     /// Counts up whenever the session has changed; `nil` where that has to be looked for.
-    public var revision: (@Sendable () -> Int)?
+    package var revision: (@Sendable () -> Int)?
     /// The authority's certificate.
-    public var authorityPath: String
+    package var authorityPath: String
     /// How to point clients at the proxy and let them trust it.
-    public var trustText: String
+    package var trustText: String
     /// What the proxy says beside its answers: a profile that was read again, a recording that stopped.
-    public var remarks = Remarks()
+    package var remarks = Remarks()
     /// What goes on beside the console until it ends; `nil` for nothing.
-    public var background: (@Sendable () async -> Void)?
+    package var background: (@Sendable () async -> Void)?
 
-    /// Puts the services together.
-    public init(
+    package init(
         session: String?,
         steering: Steering? = nil,
         sender: RequestSender? = nil,

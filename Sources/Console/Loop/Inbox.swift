@@ -51,12 +51,12 @@ final class Inbox: Sendable {
 }
 
 /// Why the console cannot be opened.
-public struct ConsoleFailure: Error, Sendable, CustomStringConvertible {
+package struct ConsoleFailure: Error, Sendable, CustomStringConvertible {
     /// What is wrong and what to try.
-    public let description: String
+    package let description: String
 
     /// Puts the words in.
-    public init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }

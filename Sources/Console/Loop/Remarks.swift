@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What is said while the console has the screen, so that it is neither lost nor printed across it.
-public final class Remarks: Sendable {
+package final class Remarks: Sendable {
     private struct State {
         var lines: [String] = []
         var listener: (@Sendable (String) -> Void)?
@@ -10,10 +10,10 @@ public final class Remarks: Sendable {
     private let state = Mutex(State())
 
     /// Keeps nothing yet.
-    public init() {}
+    package init() {}
 
     /// Passes words on, or keeps them until somebody listens.
-    public func add(_ text: String) {
+    package func add(_ text: String) {
         var text = Substring(text)
         while text.last?.isNewline == true { text.removeLast() }
         let words = String(text)

@@ -10,7 +10,6 @@ enum SystemClipboard {
         case tool(String)
         /// The terminal is to be handed it (OSC 52).
         case terminal
-        /// It is in a file.
         case file(String)
     }
 

@@ -1,29 +1,29 @@
-public import HTTPModel
+package import HTTPModel
 
 /// The exchange that is open beside or below the list.
-public struct DetailState: Sendable {
+package struct DetailState: Sendable {
     /// Whether it is shown.
-    public var isOpen = false
+    package var isOpen = false
     /// Which exchange is shown.
-    public var id: ExchangeID?
+    package var id: ExchangeID?
     /// Its pages that make sense.
-    public var pages: [DetailPage] = [.overview, .request, .response]
+    package var pages: [DetailPage] = [.overview, .request, .response]
     /// What is shown of it.
-    public var options = DetailOptions()
+    package var options = DetailOptions()
     /// What is shown, once it is there.
-    public var document: DetailDocument?
+    package var document: DetailDocument?
     /// Whether more of the exchange may come, so that it is read again.
-    public var isUnfinished = false
+    package var isUnfinished = false
     /// When it was last read: microseconds since 1970.
-    public var readAt: Int64 = 0
+    package var readAt: Int64 = 0
     /// Which exchange the document is of.
-    public var shown: ExchangeID?
+    package var shown: ExchangeID?
     /// Which page of it the document is.
-    public var shownPage: DetailPage?
+    package var shownPage: DetailPage?
     /// The lines of the document that are drawn: folded blocks and wrapped lines come to it.
-    public var reading = ReadingState()
+    package var reading = ReadingState()
     /// Which question the document answers.
-    public var generation = 0
+    package var generation = 0
     /// The text that was last looked for.
-    public var sought = ""
+    package var sought = ""
 }

@@ -1,29 +1,28 @@
-public import HTTPModel
+package import HTTPModel
 
 /// The list of exchanges, as far as the screen knows it.
 ///
 /// Rows are counted from the list's end: 0 is the newest. So nothing moves while older matches are still being found.
-public struct ListState: Sendable {
+package struct ListState: Sendable {
     /// What was asked for.
-    public var query = ListQuery()
+    package var query = ListQuery()
     /// Which question the rows answer.
-    public var generation = 0
+    package var generation = 0
     /// How many rows the list has.
-    public var total = 0
+    package var total = 0
     /// How many exchanges the session has.
-    public var sessionTotal = 0
+    package var sessionTotal = 0
     /// How far a pass over the session is; `nil` where none runs.
-    public var progress: Double?
+    package var progress: Double?
     /// The term that excludes everything, where the list is empty because of it.
-    public var excludedBy: String?
+    package var excludedBy: String?
     /// The rows that are known: those on the screen and some around them.
-    public var rows: [Int: ExchangeRecord] = [:]
+    package var rows: [Int: ExchangeRecord] = [:]
     /// The row at the lower edge of the screen, counted from the end.
-    public var bottom = 0
+    package var bottom = 0
     /// The selected row, counted from the end.
-    public var selected = 0
-    /// The selected exchange.
-    public var selectedID: ExchangeID?
+    package var selected = 0
+    package var selectedID: ExchangeID?
     /// The exchange that is being gone to; where it is not in the list, that is told.
     var sought: ExchangeID?
     /// Whether what is being looked for is opened once it is found.
@@ -31,20 +30,20 @@ public struct ListState: Sendable {
     /// When unfinished rows were last read again.
     var readAt: Int64 = 0
     /// Whether the newest exchange stays selected.
-    public var isFollowing = true
+    package var isFollowing = true
     /// The columns, in their order; empty for those that fit.
-    public var columns: [Column] = []
+    package var columns: [Column] = []
 
     /// The record of the selected row, where it is known.
-    public var selectedRecord: ExchangeRecord? { total > 0 ? rows[selected] : nil }
+    package var selectedRecord: ExchangeRecord? { total > 0 ? rows[selected] : nil }
 }
 
 /// The columns that the list can show.
-public enum Column: String, CaseIterable, Sendable, Hashable {
+package enum Column: String, CaseIterable, Sendable, Hashable {
     case id, start, method, host, path, status, type, size, time, waterfall
 
     /// The title above it.
-    public var title: String {
+    package var title: String {
         switch self {
         case .id: "#"
         case .start: "START"
@@ -61,29 +60,29 @@ public enum Column: String, CaseIterable, Sendable, Hashable {
 }
 
 /// The tree by host and path, as far as it is open.
-public struct StructureState: Sendable {
+package struct StructureState: Sendable {
     /// One line of the tree.
-    public struct Row: Sendable, Hashable {
+    package struct Row: Sendable, Hashable {
         /// The branch.
-        public var child: StructureChild
+        package var child: StructureChild
         /// How deep it is.
-        public var depth: Int
+        package var depth: Int
         /// Whether its children are shown.
-        public var isOpen: Bool
+        package var isOpen: Bool
     }
 
     /// The children of open branches, as they were read.
-    public var levels: [StructureNode: StructureLevel] = [:] { didSet { arrange() } }
+    package var levels: [StructureNode: StructureLevel] = [:] { didSet { arrange() } }
     /// The branches that are open.
-    public var open: Set<StructureNode> = [StructureNode()] { didSet { arrange() } }
+    package var open: Set<StructureNode> = [StructureNode()] { didSet { arrange() } }
     /// The selected line.
-    public var selected = 0
+    package var selected = 0
     /// The first line on the screen.
-    public var top = 0
+    package var top = 0
     /// Which question the levels answer.
-    public var generation = 0
+    package var generation = 0
     /// The lines, from the first to the last.
-    public private(set) var rows: [Row] = []
+    package private(set) var rows: [Row] = []
 
     /// The selected line; `nil` where there is none.
     var selectedRow: Row? { rows.indices.contains(selected) ? rows[selected] : nil }
@@ -108,19 +107,18 @@ public struct StructureState: Sendable {
 }
 
 /// The filter in force and the line in which one is typed.
-public struct FilterState: Sendable {
+package struct FilterState: Sendable {
     /// Whether the line has the keys.
-    public var isEditing = false
-    /// The line.
-    public var line = LineEditor()
+    package var isEditing = false
+    package var line = LineEditor()
     /// What is in force, as it was typed.
-    public var applied = ""
+    package var applied = ""
     /// What is wrong with the line.
-    public var error: FilterError?
+    package var error: FilterError?
     /// What was in force before, the newest last.
-    public var history: [String] = []
+    package var history: [String] = []
     /// Which of the history is in the line; its count for none.
-    public var historyIndex = 0
+    package var historyIndex = 0
 }
 
 extension StructureNode {

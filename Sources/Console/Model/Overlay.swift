@@ -1,8 +1,8 @@
-public import HTTPModel
-public import Runner
+package import HTTPModel
+package import Runner
 
 /// What lies over list and detail.
-public enum Overlay: Sendable {
+package enum Overlay: Sendable {
     /// A choice.
     case picker(PickerState)
     /// A line to type.
@@ -19,7 +19,7 @@ public enum Overlay: Sendable {
     case holds(selected: String?)
 
     /// What keys mean in it.
-    public var context: Context {
+    package var context: Context {
         switch self {
         case .picker: .picker
         case .prompt: .line
@@ -31,9 +31,9 @@ public enum Overlay: Sendable {
 }
 
 /// A choice from a list, narrowed by typing.
-public struct PickerState: Sendable {
+package struct PickerState: Sendable {
     /// What the choice is for.
-    public enum Purpose: Sendable, Hashable {
+    package enum Purpose: Sendable, Hashable {
         case palette
         case jump
         case copy
@@ -45,18 +45,16 @@ public struct PickerState: Sendable {
     }
 
     /// One line to choose.
-    public struct Item: Sendable, Hashable {
+    package struct Item: Sendable, Hashable {
         /// What is given to the command that the choice is for.
-        public var value: String
-        /// What is read.
-        public var title: String
+        package var value: String
+        package var title: String
         /// More about it, at the right.
-        public var detail: String
+        package var detail: String
         /// Why it cannot be chosen now; `nil` where it can.
-        public var disabled: String?
+        package var disabled: String?
 
-        /// Puts a line together.
-        public init(_ value: String, _ title: String, detail: String = "", disabled: String? = nil) {
+        package init(_ value: String, _ title: String, detail: String = "", disabled: String? = nil) {
             self.value = value
             self.title = title
             self.detail = detail
@@ -65,36 +63,35 @@ public struct PickerState: Sendable {
     }
 
     /// What the choice is for.
-    public var purpose: Purpose
+    package var purpose: Purpose
     /// The title above it.
-    public var title: String
+    package var title: String
     /// All lines.
-    public var items: [Item]
+    package var items: [Item]
     /// What was typed to narrow them.
-    public var line = LineEditor()
+    package var line = LineEditor()
     /// The selected one of those that are left.
-    public var selected = 0
+    package var selected = 0
 
     /// The lines that are left, best first.
-    public var matches: [Item] { FuzzySearch.sorted(items, by: line.text) { "\($0.title) \($0.value)" } }
+    package var matches: [Item] { FuzzySearch.sorted(items, by: line.text) { "\($0.title) \($0.value)" } }
 }
 
 /// A line to type.
-public struct PromptState: Sendable {
+package struct PromptState: Sendable {
     /// The command that takes the line.
-    public var command: Command
+    package var command: Command
     /// What is asked.
-    public var title: String
-    /// The line.
-    public var line: LineEditor
+    package var title: String
+    package var line: LineEditor
     /// What the command is told before the line: what was chosen already.
-    public var prefix = ""
+    package var prefix = ""
 }
 
 /// A question before something cannot be taken back.
-public struct ConfirmState: Sendable {
+package struct ConfirmState: Sendable {
     /// What happens at yes.
-    public enum Action: Sendable, Hashable {
+    package enum Action: Sendable, Hashable {
         /// The console ends, whatever is unsaved.
         case quit
         /// The rules are saved, then the console ends.
@@ -113,28 +110,25 @@ public struct ConfirmState: Sendable {
         case dropText
     }
 
-    /// The question.
-    public var question: String
-    /// The keys and what they do.
-    public var choices: [(key: Character, title: String, action: Action?)]
+    package var question: String
+    package var choices: [(key: Character, title: String, action: Action?)]
 }
 
 /// A text to read: help, a comparison, a report.
-public struct ReportState: Sendable {
+package struct ReportState: Sendable {
     /// The title above it.
-    public var title: String
+    package var title: String
     /// The text.
-    public var document: DetailDocument
-    /// Where the reader is.
-    public var reading = ReadingState()
+    package var document: DetailDocument
+    package var reading = ReadingState()
     /// The text that was last looked for.
-    public var sought = ""
+    package var sought = ""
 }
 
 /// A text to edit.
-public struct EditorState: Sendable {
+package struct EditorState: Sendable {
     /// What happens with the text.
-    public enum Purpose: Sendable, Hashable {
+    package enum Purpose: Sendable, Hashable {
         /// It becomes a rule of the tool, a new one or in place of one.
         case rule(Tool, replaces: Int?)
         /// The message that waits goes on with it.
@@ -144,25 +138,23 @@ public struct EditorState: Sendable {
     }
 
     /// What happens with the text.
-    public var purpose: Purpose
+    package var purpose: Purpose
     /// The title above it.
-    public var title: String
-    /// The text.
-    public var area: TextArea
+    package var title: String
+    package var area: TextArea
     /// What is wrong with it, in words, or what it would do.
-    public var remark = ""
+    package var remark = ""
     /// Whether the remark is a mistake.
-    public var isWrong = false
+    package var isWrong = false
     /// What it was made from.
-    public var origin: RuleOrigin?
+    package var origin: RuleOrigin?
     /// Which of the suggested scopes is in the text.
-    public var level = 0
+    package var level = 0
 }
 
 /// A tool's rules in a panel.
-public struct PanelState: Sendable {
-    /// The tool.
-    public var tool: Tool
+package struct PanelState: Sendable {
+    package var tool: Tool
     /// The selected rule.
-    public var selected = 0
+    package var selected = 0
 }

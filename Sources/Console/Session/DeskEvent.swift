@@ -1,14 +1,13 @@
-public import HTTPModel
-public import Recording
+package import HTTPModel
+package import Recording
 
 /// What a ``SessionDesk`` has found out.
-public enum DeskEvent: Sendable {
+package enum DeskEvent: Sendable {
     /// The list has grown, or its pass has come further.
     case list(ListStatus)
     /// Rows of the list, by distance from its end: the first one is the row at `first`, each further one a row away from
     /// the end; `nil` for a number that has no record.
     case rows(generation: Int, first: Int, [ExchangeRecord?])
-    /// Where an exchange is in the list.
     case position(generation: Int, id: ExchangeID, ListPlace)
     /// Where the next row of a kind is, as a distance from the list's end; `nil` where there is none that way.
     case found(generation: Int, index: Int?, JumpKind)
@@ -21,8 +20,7 @@ public enum DeskEvent: Sendable {
 }
 
 /// Where an exchange is in a list; rows are counted from the list's end.
-public enum ListPlace: Hashable, Sendable {
-    /// In this row.
+package enum ListPlace: Hashable, Sendable {
     case row(Int)
     /// Not in the list; this row is the nearest one, where the list is in the order of numbers.
     case nowhere(nearest: Int?)
@@ -31,22 +29,21 @@ public enum ListPlace: Hashable, Sendable {
 }
 
 /// How far a list has come.
-public struct ListStatus: Hashable, Sendable {
+package struct ListStatus: Hashable, Sendable {
     /// The generation of the query.
-    public var generation: Int
+    package var generation: Int
     /// Rows of the list that are known so far.
-    public var total: Int
+    package var total: Int
     /// Exchanges in the session.
-    public var sessionTotal: Int
+    package var sessionTotal: Int
     /// How far the pass has come, from 0 to 1; `nil` once it is done.
-    public var progress: Double?
+    package var progress: Double?
     /// Where the list is empty after a whole pass: the term of the filter that excludes everything by itself.
-    public var excludedBy: String?
+    package var excludedBy: String?
     /// Why the list is not whole, in words for the user.
-    public var error: String?
+    package var error: String?
 
-    /// Creates a status.
-    public init(
+    package init(
         generation: Int,
         total: Int,
         sessionTotal: Int,
@@ -64,7 +61,7 @@ public struct ListStatus: Hashable, Sendable {
 }
 
 /// A kind of row that one can go to.
-public enum JumpKind: Hashable, Sendable {
+package enum JumpKind: Hashable, Sendable {
     /// Failed, or answered with a status from 400 on or a gRPC status other than OK.
     case error
     /// Took so many microseconds or more.
@@ -77,9 +74,7 @@ public enum JumpKind: Hashable, Sendable {
     case held
     /// One of these numbers.
     case marked(Set<Int64>)
-    /// Of the same method, host and path.
     case sameEndpoint(method: String, host: String, path: String)
-    /// Of the same host.
     case sameHost(String)
 
     /// The filter that rows of the kind pass; `nil` for marks.

@@ -1,18 +1,18 @@
-public import HTTPModel
+package import HTTPModel
 
 /// Which exchanges a list has, and in which order.
-public struct ListQuery: Hashable, Sendable {
+package struct ListQuery: Hashable, Sendable {
     /// The filter that they pass.
-    public var filter: Filter = .everything
+    package var filter: Filter = .everything
     /// What they are ordered by; `nil` for their numbers, oldest first.
-    public var sort: SortOrder?
+    package var sort: SortOrder?
     /// The hosts that are focused on; empty for all.
-    public var focusedHosts: Set<String> = []
+    package var focusedHosts: Set<String> = []
     /// Text that one of their bodies must have besides, in whatever case; `nil` or empty for none.
-    public var bodyText: String?
+    package var bodyText: String?
 
     /// Asks for all exchanges.
-    public init() {}
+    package init() {}
 
     /// The filter and the focus together.
     var wholeFilter: Filter {
@@ -21,30 +21,26 @@ public struct ListQuery: Hashable, Sendable {
 }
 
 /// What a list is ordered by.
-public struct SortOrder: Hashable, Sendable {
-    /// The column.
-    public var column: SortColumn
+package struct SortOrder: Hashable, Sendable {
+    package var column: SortColumn
     /// Whether the largest comes first.
-    public var isDescending: Bool
+    package var isDescending: Bool
 
     /// Orders by a column.
-    public init(column: SortColumn, isDescending: Bool = false) {
+    package init(column: SortColumn, isDescending: Bool = false) {
         self.column = column
         self.isDescending = isDescending
     }
 }
 
 /// A column that a list can be ordered by.
-public enum SortColumn: String, CaseIterable, Sendable {
+package enum SortColumn: String, CaseIterable, Sendable {
     /// The number in the session.
     case id
     /// When it began.
     case start
-    /// The method.
     case method
-    /// The host.
     case host
-    /// The path.
     case path
     /// The status; those without one first.
     case status

@@ -1,6 +1,6 @@
 import Dispatch
-public import HTTPModel
-public import Recording
+package import HTTPModel
+package import Recording
 import Synchronization
 
 /// Everything the console asks of a session, answered by events: lists, rows, jumps, the structure.
@@ -8,9 +8,9 @@ import Synchronization
 /// Calls return at once. Two threads do the work, each with a connection of its own to the file: one reads rows and
 /// exchanges for the screen, the other makes passes over the whole session in short steps, so that a later question, a
 /// cancellation or a newer query never waits for an earlier one. Events come on those threads.
-public final class SessionDesk: Sendable {
+package final class SessionDesk: Sendable {
     /// A connection for detail views and exports, apart from those that the desk works with.
-    public let reader: SessionReader
+    package let reader: SessionReader
 
     private let list: DeskListBox
     private let passes = DeskMailbox<DeskWorker.Command>()
@@ -22,7 +22,7 @@ public final class SessionDesk: Sendable {
     ///   - path: the session's file.
     ///   - deliver: called with each event, on threads of the desk; must not wait.
     /// - Throws: `SessionError` where the session cannot be opened.
-    public init(path: String, deliver: @escaping @Sendable (DeskEvent) -> Void) throws {
+    package init(path: String, deliver: @escaping @Sendable (DeskEvent) -> Void) throws {
         reader = try SessionReader(path: path)
         let pageReader = try SessionReader(path: path)
         let passReader = try SessionReader(path: path)
@@ -49,7 +49,7 @@ public final class SessionDesk: Sendable {
     /// - Parameters:
     ///   - query: which exchanges, in which order.
     ///   - generation: what the events are marked with; requests with another one are not answered.
-    public func setQuery(_ query: ListQuery, generation: Int) {
+    package func setQuery(_ query: ListQuery, generation: Int) {
         list.value.withLock { $0.begin(query, generation: generation) }
         passes.put(.query(query, generation: generation)) { command in
             if case .refresh = command { false } else { true }
@@ -59,14 +59,14 @@ public final class SessionDesk: Sendable {
     /// Reads rows by their distance from the list's end: 0 is the last row.
     ///
     /// Answered by `.rows`.
-    public func load(last rows: Range<Int>, generation: Int) {
+    package func load(last rows: Range<Int>, generation: Int) {
         pages.put(.rows(rows, generation: generation))
     }
 
     /// Asks where an exchange is in the list.
     ///
     /// Answered by `.position`.
-    public func locate(_ id: ExchangeID, generation: Int) {
+    package func locate(_ id: ExchangeID, generation: Int) {
         pages.put(.locate(id, generation: generation))
     }
 
@@ -79,7 +79,7 @@ public final class SessionDesk: Sendable {
     ///   - row: where to begin, as a distance from the list's end; that row itself is not looked at.
     ///   - forward: whether to go towards the list's end.
     ///   - generation: the list that is meant.
-    public func find(_ kind: JumpKind, from row: Int, forward: Bool, generation: Int) {
+    package func find(_ kind: JumpKind, from row: Int, forward: Bool, generation: Int) {
         passes.put(.find(kind, from: row, forward: forward, generation: generation))
     }
 
@@ -87,17 +87,17 @@ public final class SessionDesk: Sendable {
     ///
     /// Answered by `.structure`, several times while the
     /// counting goes on; asking again later is cheap, since what is new is counted as it comes.
-    public func loadStructure(_ node: StructureNode, generation: Int) {
+    package func loadStructure(_ node: StructureNode, generation: Int) {
         passes.put(.structure(node, generation: generation))
     }
 
     /// Looks whether the session has grown or changed; a `.list` event follows where the list has.
-    public func refresh() {
+    package func refresh() {
         passes.put(.refresh) { if case .refresh = $0 { true } else { false } }
     }
 
     /// Ends passes and searches; the list stays as far as it has come.
-    public func cancel() {
+    package func cancel() {
         passes.put(.cancel)
     }
 }

@@ -52,7 +52,6 @@ struct StructureCounting {
         return true
     }
 
-    /// Changes a place.
     mutating func change<Result>(_ node: StructureNode, _ body: (inout Place) throws -> Result) rethrows -> Result? {
         // Out of the dictionary while it changes, so that nothing of it is copied.
         guard var place = places.removeValue(forKey: node) else { return nil }

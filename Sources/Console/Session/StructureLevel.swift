@@ -1,14 +1,14 @@
-public import HTTPModel
+package import HTTPModel
 
 /// A place in the tree of sites and paths.
-public struct StructureNode: Hashable, Sendable {
+package struct StructureNode: Hashable, Sendable {
     /// The site, as `scheme://host` with the port where it is not the scheme's own; `nil` for the root.
-    public var site: String?
+    package var site: String?
     /// The segments of the path down to the place; an empty one where two slashes meet, or a path ends with one.
-    public var segments: [String]
+    package var segments: [String]
 
     /// Names a place; the root where nothing is given.
-    public init(site: String? = nil, segments: [String] = []) {
+    package init(site: String? = nil, segments: [String] = []) {
         self.site = site
         self.segments = segments
     }
@@ -29,20 +29,19 @@ extension StructureNode {
 }
 
 /// The children of a place, by name.
-public struct StructureLevel: Sendable, Hashable {
+package struct StructureLevel: Sendable, Hashable {
     /// The place.
-    public var node: StructureNode
+    package var node: StructureNode
     /// The generation of the query whose list is counted.
-    public var generation: Int
+    package var generation: Int
     /// The children that are told apart.
-    public var children: [StructureChild]
+    package var children: [StructureChild]
     /// Exchanges below further children, where there are too many names to tell apart.
-    public var more: Int
+    package var more: Int
     /// How far the counting has come, from 0 to 1; `nil` once it is done.
-    public var progress: Double?
+    package var progress: Double?
 
-    /// Creates a level.
-    public init(
+    package init(
         node: StructureNode,
         generation: Int,
         children: [StructureChild],
@@ -58,24 +57,23 @@ public struct StructureLevel: Sendable, Hashable {
 }
 
 /// One child of a place.
-public struct StructureChild: Sendable, Hashable {
+package struct StructureChild: Sendable, Hashable {
     /// The site or the segment.
-    public var name: String
+    package var name: String
     /// The child as a place of its own.
-    public var node: StructureNode
+    package var node: StructureNode
     /// Whether nothing goes on below it.
-    public var isLeaf: Bool
+    package var isLeaf: Bool
     /// The exchange at or below it that began last.
-    public var newest: ExchangeID
+    package var newest: ExchangeID
     /// Exchanges at or below it.
-    public var count: Int
+    package var count: Int
     /// Those that failed, or were answered with a status from 400 on or a gRPC status other than OK.
-    public var errors: Int
+    package var errors: Int
     /// Those of which something is still to come.
-    public var inFlight: Int
+    package var inFlight: Int
 
-    /// Creates a child.
-    public init(
+    package init(
         name: String,
         node: StructureNode,
         isLeaf: Bool,

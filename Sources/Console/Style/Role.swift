@@ -1,7 +1,7 @@
 /// What a piece of text means; the theme decides how it looks.
 ///
 /// A role is never the only carrier of a meaning: there is always a word or a sign too.
-public enum Role: UInt8, Sendable, Hashable, CaseIterable {
+package enum Role: UInt8, Sendable, Hashable, CaseIterable {
     /// Ordinary text.
     case text
     /// Text of less weight: remarks, what stayed the same.
@@ -14,7 +14,6 @@ public enum Role: UInt8, Sendable, Hashable, CaseIterable {
     case key
     /// A text value.
     case string
-    /// A number.
     case number
     /// A word with a fixed meaning: `true`, `false`, `null`.
     case literal

@@ -1,17 +1,16 @@
 /// A run of text with one meaning.
-public struct Span: Sendable {
+package struct Span: Sendable {
     /// The text, without control characters.
-    public var text: String
+    package var text: String
     /// What it means.
-    public var role: Role
+    package var role: Role
     /// The colours of the 256-colour palette in which each half block of the text is drawn: first the upper pixel (the
     /// foreground), then the lower one (the background).
     ///
     /// `nil` for everything but previews of images.
-    public var pixels: (UInt8, UInt8)?
+    package var pixels: (UInt8, UInt8)?
 
-    /// Creates a run of text.
-    public init(_ text: String, _ role: Role = .text, pixels: (UInt8, UInt8)? = nil) {
+    package init(_ text: String, _ role: Role = .text, pixels: (UInt8, UInt8)? = nil) {
         self.text = text
         self.role = role
         self.pixels = pixels
@@ -20,13 +19,13 @@ public struct Span: Sendable {
 
 extension Span: Hashable {
     /// Compares text, meaning and pixels.
-    public static func == (left: Span, right: Span) -> Bool {
+    package static func == (left: Span, right: Span) -> Bool {
         left.role == right.role && left.text == right.text && left.pixels?.0 == right.pixels?.0
             && left.pixels?.1 == right.pixels?.1
     }
 
     /// Feeds what the comparison compares.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(text)
         hasher.combine(role)
         hasher.combine(pixels?.0)

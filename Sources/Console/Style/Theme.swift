@@ -1,7 +1,7 @@
-public import Terminal
+package import Terminal
 
 /// How meanings look.
-public enum Theme: String, CaseIterable, Sendable, Hashable {
+package enum Theme: String, CaseIterable, Sendable, Hashable {
     /// For a dark background.
     case dark
     /// For a light background.
@@ -10,7 +10,7 @@ public enum Theme: String, CaseIterable, Sendable, Hashable {
     case plain
 
     /// How a piece of text looks.
-    public func style(_ role: Role) -> Style {
+    package func style(_ role: Role) -> Style {
         switch role {
         case .text, .image: .plain
         case .faint, .comment, .punctuation: faint
@@ -51,7 +51,6 @@ public enum Theme: String, CaseIterable, Sendable, Hashable {
         self == .plain ? Style(.standard, on: .standard, .underline) : Style(.standard, on: color(237, 253))
     }
 
-    /// A frame.
     var frame: Style { faint }
 
     /// A key in the footer.

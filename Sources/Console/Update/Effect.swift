@@ -1,8 +1,8 @@
-public import HTTPModel
-public import Runner
+package import HTTPModel
+package import Runner
 
 /// What is to be done outside of the model: plain data, carried out by ``EffectRunner``.
-public enum Effect: Sendable {
+package enum Effect: Sendable {
     // The session.
     case setQuery(ListQuery, generation: Int)
     case load(Range<Int>, generation: Int)
@@ -43,15 +43,14 @@ public enum Effect: Sendable {
 }
 
 /// What a rule is made from; an example, where there is nothing.
-public enum RuleOrigin: Sendable, Hashable {
-    /// An exchange.
+package enum RuleOrigin: Sendable, Hashable {
     case exchange(ExchangeID)
     /// A branch of the structure: all at and below it.
     case place(StructureNode)
 }
 
 /// What is decided about a message that waits.
-public enum HoldDecision: Sendable, Hashable {
+package enum HoldDecision: Sendable, Hashable {
     /// It goes on as it is.
     case execute
     /// It goes on as it came.
@@ -65,7 +64,7 @@ public enum HoldDecision: Sendable, Hashable {
 }
 
 /// What can be copied of an exchange.
-public enum CopyForm: String, CaseIterable, Sendable, Hashable {
+package enum CopyForm: String, CaseIterable, Sendable, Hashable {
     case curl
     case url
     case response
@@ -74,7 +73,7 @@ public enum CopyForm: String, CaseIterable, Sendable, Hashable {
     case raw
 
     /// What the choice reads.
-    public var title: String {
+    package var title: String {
         switch self {
         case .curl: "cURL command"
         case .url: "URL"
@@ -87,15 +86,14 @@ public enum CopyForm: String, CaseIterable, Sendable, Hashable {
 }
 
 /// What is exported, in which form, and where to.
-public struct ExportRequest: Sendable, Hashable {
-    /// The forms that there are.
-    public enum Form: String, CaseIterable, Sendable, Hashable {
+package struct ExportRequest: Sendable, Hashable {
+    package enum Form: String, CaseIterable, Sendable, Hashable {
         case curl
         case har
         case json
 
         /// What the choice reads.
-        public var title: String {
+        package var title: String {
             switch self {
             case .curl: "cURL script"
             case .har: "HAR"
@@ -104,14 +102,13 @@ public struct ExportRequest: Sendable, Hashable {
         }
     }
 
-    /// The form.
-    public var form: Form
+    package var form: Form
     /// The file.
-    public var path: String
+    package var path: String
     /// Which exchanges; `nil` for those that the query leaves.
-    public var ids: [ExchangeID]?
+    package var ids: [ExchangeID]?
     /// The query, where no exchanges are named.
-    public var query: ListQuery
+    package var query: ListQuery
     /// Whether a file that is there is written over.
-    public var isForced = false
+    package var isForced = false
 }

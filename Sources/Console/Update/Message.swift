@@ -1,9 +1,9 @@
-public import HTTPModel
-public import Runner
-public import Terminal
+package import HTTPModel
+package import Runner
+package import Terminal
 
 /// What has happened: the only thing that changes the model.
-public enum Message: Sendable {
+package enum Message: Sendable {
     /// A key, the mouse, a paste.
     case input(InputEvent)
     /// A command by its name, as the palette and linear mode give it.
@@ -32,7 +32,6 @@ public enum Message: Sendable {
     case rulesConflict(SavingConflict, String)
     /// The rules could not be written; why.
     case rulesNotSaved(String)
-    /// A page of an exchange.
     case detail(generation: Int, ExchangeID, pages: [DetailPage], DetailDocument)
     /// A text to read.
     case report(title: String, DetailDocument)

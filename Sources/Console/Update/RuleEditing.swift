@@ -7,7 +7,6 @@ enum RuleEditing {
     struct Entry: Sendable, Hashable {
         /// The text's number.
         var text: Int
-        /// The rule.
         var rule: EditableRule
     }
 
@@ -40,7 +39,6 @@ enum RuleEditing {
         return try edit(texts, place) { try $0.insert(RuleText(yaml), into: tool.section) }
     }
 
-    /// Changes one rule.
     static func change(
         _ index: Int,
         of tool: Tool,
@@ -52,7 +50,6 @@ enum RuleEditing {
         return try edit(texts, known[index].text, body)
     }
 
-    /// What was put in, in words.
     static func words(_ tool: Tool, replacing index: Int?, in texts: [RulesState.Text]) -> String {
         let known = rules(of: tool, in: texts)
         let isNew = index.map { !known.indices.contains($0) } ?? true

@@ -1,4 +1,4 @@
-public import HTTPModel
+package import HTTPModel
 import Runner
 import Stages
 
@@ -9,7 +9,7 @@ extension ConsoleModel {
     ///   - command: the command.
     ///   - argument: what follows its word; `nil` where it was given by a key, so that a choice or a line may be opened.
     /// - Returns: what is to be done outside of the model.
-    public mutating func perform(_ command: Command, _ argument: String?) -> [Effect] {
+    package mutating func perform(_ command: Command, _ argument: String?) -> [Effect] {
         if let reason = whyNot(command) {
             tell(reason, .error)
             return []
@@ -94,7 +94,7 @@ extension ConsoleModel {
     }
 
     /// Why a command cannot be done now; `nil` where it can.
-    public func whyNot(_ command: Command) -> String? {
+    package func whyNot(_ command: Command) -> String? {
         switch command {
         case .open: return list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil
         case .mark, .why, .copy, .copyCurl, .saveBody, .compare:
@@ -194,7 +194,7 @@ extension ConsoleModel {
 
     /// The exchange that commands are about: the open one where the detail has the keys, else the selected one, which
     /// of a leaf of the structure is the newest; `nil` for a branch.
-    public var selectedID: ExchangeID? {
+    package var selectedID: ExchangeID? {
         if isDetailFocused, detail.isOpen { return detail.id }
         if isTreeInUse { return structure.selectedRow.flatMap { $0.child.isLeaf ? $0.child.newest : nil } }
         // Without a screen nobody sees a row take another one's place.

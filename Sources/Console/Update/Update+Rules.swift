@@ -30,7 +30,6 @@ extension ConsoleModel {
         return (isSwitchedOff ? [.setTool(tool, isOn: true)] : []) + effects
     }
 
-    /// How a command is given for a tool.
     private func way(to command: Command, of tool: Tool) -> String {
         let key = isLinear ? nil : keymap.keys(for: command, argument: tool.rawValue, in: .list).first
         return key ?? "\(isLinear ? "" : ":")\(command.rawValue) \(tool.rawValue)"

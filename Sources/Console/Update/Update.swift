@@ -4,7 +4,7 @@ import Terminal
 
 extension ConsoleModel {
     /// Takes what has happened, and says what is to be done about it.
-    public mutating func update(_ message: Message) -> [Effect] {
+    package mutating func update(_ message: Message) -> [Effect] {
         switch message {
         case .input(let event): return take(event)
         case .command(let command, let argument): return perform(command, argument)

@@ -1,13 +1,13 @@
 import Runner
-public import Terminal
+package import Terminal
 
 /// Draws the model: nothing is decided here, and nothing changed.
-public enum ConsoleView {
+package enum ConsoleView {
     /// The narrowest and lowest screen that is drawn at all.
-    public static let smallest = Size(width: 12, height: 2)
+    package static let smallest = Size(width: 12, height: 2)
 
     /// Draws the whole screen.
-    public static func draw(_ model: ConsoleModel) -> CellBuffer {
+    package static func draw(_ model: ConsoleModel) -> CellBuffer {
         var screen = CellBuffer(model.size)
         guard model.size.width >= smallest.width, model.size.height >= smallest.height else {
             screen.write("too small", x: 0, y: 0)

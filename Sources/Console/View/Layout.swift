@@ -1,23 +1,22 @@
-public import Terminal
+package import Terminal
 
 /// Where everything is on the screen.
-public struct Layout: Sendable, Hashable {
+package struct Layout: Sendable, Hashable {
     /// The line with the tabs, above everything; empty on small screens.
-    public var title = Rect(x: 0, y: 0, width: 0, height: 0)
+    package var title = Rect(x: 0, y: 0, width: 0, height: 0)
     /// The messages that wait.
-    public var holds = Rect(x: 0, y: 0, width: 0, height: 0)
+    package var holds = Rect(x: 0, y: 0, width: 0, height: 0)
     /// List or tree with the titles of its columns.
-    public var list = Rect(x: 0, y: 0, width: 0, height: 0)
+    package var list = Rect(x: 0, y: 0, width: 0, height: 0)
     /// The line between list and detail.
-    public var divider = Rect(x: 0, y: 0, width: 0, height: 0)
+    package var divider = Rect(x: 0, y: 0, width: 0, height: 0)
     /// The exchange that is open.
-    public var detail = Rect(x: 0, y: 0, width: 0, height: 0)
-    /// The filter.
-    public var filter = Rect(x: 0, y: 0, width: 0, height: 0)
+    package var detail = Rect(x: 0, y: 0, width: 0, height: 0)
+    package var filter = Rect(x: 0, y: 0, width: 0, height: 0)
     /// The status line.
-    public var status = Rect(x: 0, y: 0, width: 0, height: 0)
+    package var status = Rect(x: 0, y: 0, width: 0, height: 0)
     /// The keys.
-    public var footer = Rect(x: 0, y: 0, width: 0, height: 0)
+    package var footer = Rect(x: 0, y: 0, width: 0, height: 0)
 
     /// The narrowest screen on which the detail stands beside the list.
     static let besideFrom = 110
@@ -25,7 +24,7 @@ public struct Layout: Sendable, Hashable {
     static let belowFrom = 18
 
     /// Lays the screen out.
-    public init(_ model: ConsoleModel) { self.init(model, withDetail: model.detail.isOpen) }
+    package init(_ model: ConsoleModel) { self.init(model, withDetail: model.detail.isOpen) }
 
     /// Lays the screen out as it is with an exchange open, or without one.
     init(_ model: ConsoleModel, withDetail isOpen: Bool) {
@@ -67,5 +66,5 @@ public struct Layout: Sendable, Hashable {
     }
 
     /// How many exchanges the list shows: its height without the titles of the columns.
-    public var listRows: Int { max(0, list.height - 1) }
+    package var listRows: Int { max(0, list.height - 1) }
 }

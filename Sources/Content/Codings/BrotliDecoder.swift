@@ -1,6 +1,5 @@
 import CBrotli
 
-/// Decodes Brotli.
 final class BrotliDecoder: CodingDecoder {
     private let state: OpaquePointer?
 

@@ -1,5 +1,5 @@
 /// A content coding (RFC 9110 §8.4.1), as it stands in `Content-Encoding` and `Accept-Encoding`.
-public enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
+package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
     /// No coding.
     case identity
     /// `gzip`, also written `x-gzip` (RFC 1952).
@@ -14,7 +14,7 @@ public enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
     case other(String)
 
     /// Reads a coding's token; case does not count.
-    public init(_ token: some StringProtocol) {
+    package init(_ token: some StringProtocol) {
         switch token.lowercased() {
         case "identity", "": self = .identity
         case "gzip", "x-gzip": self = .gzip
@@ -26,7 +26,7 @@ public enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The registered token, for example `br`.
-    public var description: String {
+    package var description: String {
         switch self {
         case .identity: "identity"
         case .gzip: "gzip"
@@ -40,7 +40,7 @@ public enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
     /// Reads a `Content-Encoding` value into the codings in the order in which they were applied.
     ///
     /// `identity` and empty members are left out, as they change nothing.
-    public static func list(_ contentEncoding: some StringProtocol) -> [ContentCoding] {
+    package static func list(_ contentEncoding: some StringProtocol) -> [ContentCoding] {
         Substring(contentEncoding).split(separator: ",").compactMap { member in
             let coding = ContentCoding(member.trimmingASCIIWhitespace)
             return coding == .identity ? nil : coding

@@ -1,27 +1,26 @@
-public import NIOCore
+package import NIOCore
 
 /// What a body's content codings hid.
-public struct DecodedContent: Sendable, Hashable {
+package struct DecodedContent: Sendable, Hashable {
     /// The decoded bytes: all of them, or those before the problem.
-    public var bytes: ByteBuffer
+    package var bytes: ByteBuffer
     /// What stopped the decoding; `nil` where all went well.
-    public var problem: DecodingProblem?
+    package var problem: DecodingProblem?
 
-    /// Puts a result together.
-    public init(bytes: ByteBuffer, problem: DecodingProblem? = nil) {
+    package init(bytes: ByteBuffer, problem: DecodingProblem? = nil) {
         self.bytes = bytes
         self.problem = problem
     }
 
     /// Whether the output limit cut the decoding short.
-    public var stoppedAtLimit: Bool { problem?.kind == .stoppedAtLimit }
+    package var stoppedAtLimit: Bool { problem?.kind == .stoppedAtLimit }
 }
 
 /// Undoes a message's content codings piece by piece (RFC 9110 §8.4), in memory that does not grow with the message.
 ///
 /// The codings are undone in the reverse of the order in which they were applied. The first problem ends the
 /// decoding: what could be decoded before it has been given out, what comes after it is ignored.
-public final class ContentDecoder {
+package final class ContentDecoder {
     /// More codings than this on one message are an attack or a mistake.
     static let mostCodings = 8
 
@@ -36,7 +35,7 @@ public final class ContentDecoder {
     /// - Parameters:
     ///   - codings: the codings in the order in which they were applied, as `Content-Encoding` lists them.
     ///   - limit: how many bytes to give out at most.
-    public init(codings: [ContentCoding], limit: Int) {
+    package init(codings: [ContentCoding], limit: Int) {
         self.limit = max(limit, 0)
         var links: [DecodingLink] = []
         var unknown: DecodingProblem?
@@ -58,25 +57,25 @@ public final class ContentDecoder {
     }
 
     /// Prepares to undo what a `Content-Encoding` value lists; `nil` or empty means no coding.
-    public convenience init(contentEncoding: String?, limit: Int) {
+    package convenience init(contentEncoding: String?, limit: Int) {
         self.init(codings: contentEncoding.map { ContentCoding.list($0) } ?? [], limit: limit)
     }
 
     /// The first problem there was so far.
-    public var problem: DecodingProblem? {
+    package var problem: DecodingProblem? {
         // Nothing goes into a link behind one that has stopped, so the last of several problems was the first to arise.
         ownProblem ?? links.last { $0.problem != nil }?.problem ?? unknown
     }
 
     /// Whether further input would change nothing.
-    public var isStopped: Bool {
+    package var isStopped: Bool {
         ownProblem != nil || links.contains { $0.problem != nil }
     }
 
     /// Decodes the next bytes of the body.
     ///
     /// - Returns: the bytes that could be decoded with them; may be empty.
-    public func decode(_ input: ByteBuffer) -> ByteBuffer {
+    package func decode(_ input: ByteBuffer) -> ByteBuffer {
         var output = ByteBuffer()
         decode(input) { output.writeBytes($0) }
         return output
@@ -85,7 +84,7 @@ public final class ContentDecoder {
     /// Decodes the next bytes of the body and hands them over in pieces, of at most 64 KiB where there is a coding.
     ///
     /// A few bytes may stand for a great many; this way they are never in memory together.
-    public func decode(
+    package func decode(
         _ input: ByteBuffer,
         forEachPiece forward: (UnsafeRawBufferPointer) throws -> Void
     ) rethrows {
@@ -93,7 +92,7 @@ public final class ContentDecoder {
     }
 
     /// Says that the body has ended, which is a problem where a coding has not.
-    public func finish() {
+    package func finish() {
         for link in links where !isStopped { link.finish() }
     }
 
@@ -127,7 +126,7 @@ public final class ContentDecoder {
     ///   - codings: the codings in the order in which they were applied.
     ///   - limit: how many bytes to give out at most.
     /// - Returns: the decoded bytes, and what stopped the decoding if anything did.
-    public static func decode(_ bytes: ByteBuffer, codings: [ContentCoding], limit: Int) -> DecodedContent {
+    package static func decode(_ bytes: ByteBuffer, codings: [ContentCoding], limit: Int) -> DecodedContent {
         let decoder = ContentDecoder(codings: codings, limit: limit)
         let output = decoder.decode(bytes)
         decoder.finish()
@@ -135,7 +134,7 @@ public final class ContentDecoder {
     }
 
     /// Decodes a whole body at once, by its `Content-Encoding` value.
-    public static func decode(_ bytes: ByteBuffer, contentEncoding: String?, limit: Int) -> DecodedContent {
+    package static func decode(_ bytes: ByteBuffer, contentEncoding: String?, limit: Int) -> DecodedContent {
         decode(bytes, codings: contentEncoding.map { ContentCoding.list($0) } ?? [], limit: limit)
     }
 }

@@ -1,20 +1,20 @@
 import CBrotli
 import CZlib
 import CZstd
-public import NIOCore
+package import NIOCore
 
 /// Why bytes could not be encoded.
-public struct EncodingError: Error, Hashable, CustomStringConvertible {
+package struct EncodingError: Error, Hashable, CustomStringConvertible {
     /// The coding that was asked for.
-    public var coding: ContentCoding
+    package var coding: ContentCoding
     /// What is wrong, in a few words.
-    public var description: String
+    package var description: String
 }
 
 /// Applies content codings to a whole body, as is needed after a stage has edited its decoded form.
 ///
 /// The levels are moderate: an edited body must reach the client soon rather than small.
-public enum ContentEncoder {
+package enum ContentEncoder {
     private static let gzipLevel: Int32 = 6
     private static let brotliQuality: Int32 = 5
     private static let zstdLevel: Int32 = 3
@@ -22,7 +22,7 @@ public enum ContentEncoder {
     /// Applies one coding.
     ///
     /// - Throws: `EncodingError` for a coding that is not known, or where the library fails.
-    public static func encode(_ bytes: ByteBuffer, coding: ContentCoding) throws -> ByteBuffer {
+    package static func encode(_ bytes: ByteBuffer, coding: ContentCoding) throws -> ByteBuffer {
         switch coding {
         case .identity: bytes
         case .gzip: try zlib(bytes, coding: coding, windowBits: 31)
@@ -37,7 +37,7 @@ public enum ContentEncoder {
     /// Applies codings in the order given, as `Content-Encoding` lists them.
     ///
     /// - Throws: `EncodingError` as ``encode(_:coding:)`` does, and for more codings than can be undone.
-    public static func encode(_ bytes: ByteBuffer, codings: [ContentCoding]) throws -> ByteBuffer {
+    package static func encode(_ bytes: ByteBuffer, codings: [ContentCoding]) throws -> ByteBuffer {
         let codings = codings.filter { $0 != .identity }
         if codings.count > ContentDecoder.mostCodings, let last = codings.last {
             let message = "\(codings.count) content codings are more than the \(ContentDecoder.mostCodings) allowed"

@@ -1,7 +1,6 @@
 /// Why encoded bytes could not be decoded, or not in whole.
-public struct DecodingProblem: Sendable, Hashable, CustomStringConvertible {
-    /// The kind of problem.
-    public enum Kind: String, Sendable, Hashable {
+package struct DecodingProblem: Sendable, Hashable, CustomStringConvertible {
+    package enum Kind: String, Sendable, Hashable {
         /// The bytes are not what the coding allows.
         case corrupt
         /// The bytes end before the coding does.
@@ -14,17 +13,16 @@ public struct DecodingProblem: Sendable, Hashable, CustomStringConvertible {
         case unknownCoding = "unknown-coding"
     }
 
-    /// The kind of problem.
-    public var kind: Kind
+    package var kind: Kind
     /// The coding in which it arose.
-    public var coding: ContentCoding
+    package var coding: ContentCoding
     /// Where it arose: the offset in the bytes that were fed to that coding's decoder.
-    public var offset: Int
+    package var offset: Int
     /// What is wrong, in a few words.
-    public var message: String
+    package var message: String
 
     /// Describes a problem.
-    public init(kind: Kind, coding: ContentCoding, offset: Int, message: String) {
+    package init(kind: Kind, coding: ContentCoding, offset: Int, message: String) {
         self.kind = kind
         self.coding = coding
         self.offset = offset
@@ -32,7 +30,7 @@ public struct DecodingProblem: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// One sentence for people, for example `gzip: the data ends too early, at byte 512`.
-    public var description: String {
+    package var description: String {
         kind == .unknownCoding ? message : "\(coding): \(message), at byte \(offset)"
     }
 }

@@ -1,9 +1,9 @@
-public import NIOCore
+package import NIOCore
 
 /// What the first bytes of an image tell of it.
-public struct ImageHeader: Sendable, Hashable {
+package struct ImageHeader: Sendable, Hashable {
     /// The formats that are known.
-    public enum Format: String, Sendable, Hashable, CaseIterable {
+    package enum Format: String, Sendable, Hashable, CaseIterable {
         /// Portable Network Graphics.
         case png = "PNG"
         /// JPEG, in a JFIF or Exif file.
@@ -21,13 +21,13 @@ public struct ImageHeader: Sendable, Hashable {
     }
 
     /// The image's format.
-    public var format: Format
+    package var format: Format
     /// How many pixels it is wide; 0 where the bytes do not say.
-    public var width: Int
+    package var width: Int
     /// How many pixels it is high; 0 where the bytes do not say.
-    public var height: Int
+    package var height: Int
     /// What else there is to say, for example `8 bits, RGB with alpha`; empty for nothing.
-    public var remark: String
+    package var remark: String
 
     /// How many pixels a side can have; an image that says otherwise says nothing of its size.
     static let sides = 1...1 << 24
@@ -42,7 +42,7 @@ public struct ImageHeader: Sendable, Hashable {
     /// Reads the header of an image; `nil` where the bytes are none that is known.
     ///
     /// The first 64 KiB are looked at.
-    public init?(_ bytes: ByteBuffer) {
+    package init?(_ bytes: ByteBuffer) {
         let reader = ImageBytes(bytes: Array(bytes.readableBytesView.prefix(64 * 1024)))
         for read in [ImageHeader.png, ImageHeader.jpeg, ImageHeader.gif, ImageHeader.webP] {
             if let header = read(reader) {

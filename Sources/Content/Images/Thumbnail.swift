@@ -1,26 +1,22 @@
-public import NIOCore
+package import NIOCore
 
 /// An image made small: each pixel is the mean of those that it stands for.
-public struct Thumbnail: Sendable, Hashable {
+package struct Thumbnail: Sendable, Hashable {
     /// Why an image cannot be made small.
-    public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
+    package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
         /// What is wrong, in a few words.
-        public var description: String
+        package var description: String
     }
 
     /// A pixel; red, green and blue are as they look upon black.
-    public struct Pixel: Sendable, Hashable {
-        /// How red it is.
-        public var red: UInt8
-        /// How green it is.
-        public var green: UInt8
-        /// How blue it is.
-        public var blue: UInt8
+    package struct Pixel: Sendable, Hashable {
+        package var red: UInt8
+        package var green: UInt8
+        package var blue: UInt8
         /// How opaque it is: 0 cannot be seen.
-        public var alpha: UInt8
+        package var alpha: UInt8
 
-        /// Creates a pixel.
-        public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
+        package init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
             self.red = red
             self.green = green
             self.blue = blue
@@ -34,16 +30,16 @@ public struct Thumbnail: Sendable, Hashable {
     static let mostBytes = 48 << 20
 
     /// How many pixels it is wide.
-    public let width: Int
+    package let width: Int
     /// How many pixels it is high.
-    public let height: Int
+    package let height: Int
     /// The pixels, row by row.
-    public let pixels: [Pixel]
+    package let pixels: [Pixel]
     /// Whether the image ended early, so that its lower part is missing.
-    public let isCut: Bool
+    package let isCut: Bool
 
     /// The formats that are decoded.
-    public static let formats: Set<ImageHeader.Format> = [.png, .jpeg, .webP]
+    package static let formats: Set<ImageHeader.Format> = [.png, .jpeg, .webP]
 
     /// Decodes an image of one of ``formats``.
     ///
@@ -54,7 +50,7 @@ public struct Thumbnail: Sendable, Hashable {
     ///   - maximumHeight: how many pixels it may be high at most.
     ///   - goesOn: asked now and then whether anybody still waits for it.
     /// - Throws: ``Problem`` where it is no such image, of a kind that is not read, or too large.
-    public init(
+    package init(
         _ bytes: ByteBuffer,
         _ format: ImageHeader.Format,
         maximumWidth: Int,

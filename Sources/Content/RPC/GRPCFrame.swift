@@ -1,9 +1,9 @@
-public import NIOCore
+package import NIOCore
 
 /// One length-prefixed frame of a gRPC body: a message, or the trailers of gRPC-Web.
-public struct GRPCFrame: Sendable, Hashable {
+package struct GRPCFrame: Sendable, Hashable {
     /// What the frame carries.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// A message of the call.
         case message
         /// The trailer section of gRPC-Web, as lines `name: value`.
@@ -11,22 +11,22 @@ public struct GRPCFrame: Sendable, Hashable {
     }
 
     /// What the frame carries.
-    public var kind: Kind
+    package var kind: Kind
     /// The message's number in its direction, from 1; for trailers the number of messages before them.
-    public var number: Int
+    package var number: Int
     /// Whether the payload is compressed, as `grpc-encoding` says.
-    public var isCompressed: Bool
+    package var isCompressed: Bool
     /// How many bytes of payload the prefix announces.
-    public var size: Int
+    package var size: Int
     /// The payload's first bytes, as far as they arrived and the reader keeps them.
-    public var payload: ByteBuffer
+    package var payload: ByteBuffer
     /// How many bytes of the payload arrived: all of them, but for a frame that is not finished.
-    public var received: Int
+    package var received: Int
     /// The offset in the body of the first byte after the frame, or after what there is of it.
-    public var endOffset: Int64
+    package var endOffset: Int64
 
     /// How many bytes of payload arrived and were not kept.
-    public var leftOut: Int { received - payload.readableBytes }
+    package var leftOut: Int { received - payload.readableBytes }
 
     /// Undoes the payload's compression.
     ///
@@ -36,7 +36,7 @@ public struct GRPCFrame: Sendable, Hashable {
     ///   - encoding: the value of `grpc-encoding` in the head of the same direction.
     ///   - limit: how many bytes to decode at most.
     /// - Returns: the message's bytes; a problem where they are not all, or still compressed.
-    public func content(encoding: String?, limit: Int) -> DecodedContent {
+    package func content(encoding: String?, limit: Int) -> DecodedContent {
         guard isCompressed else { return ContentDecoder.decode(payload, codings: [], limit: limit) }
         let coding = ContentCoding(Substring(encoding ?? "").trimmingASCIIWhitespace)
         guard coding != .identity else {
@@ -49,22 +49,20 @@ public struct GRPCFrame: Sendable, Hashable {
 }
 
 /// Why the bytes of a body are not gRPC, or not all of it.
-public struct GRPCFramingProblem: Error, Hashable, CustomStringConvertible {
-    /// The kind of problem.
-    public enum Kind: Sendable, Hashable {
+package struct GRPCFramingProblem: Error, Hashable, CustomStringConvertible {
+    package enum Kind: Sendable, Hashable {
         /// The bytes are not what the framing allows.
         case malformed
         /// The body ends within a frame.
         case truncated
     }
 
-    /// The kind of problem.
-    public var kind: Kind
+    package var kind: Kind
     /// Where in the body it arose.
-    public var offset: Int64
+    package var offset: Int64
     /// What is wrong, in a few words.
-    public var message: String
+    package var message: String
 
     /// One sentence for people, for example `the body ends within the prefix of message 2, at byte 19`.
-    public var description: String { "\(message), at byte \(offset)" }
+    package var description: String { "\(message), at byte \(offset)" }
 }

@@ -1,18 +1,18 @@
-public import NIOCore
+package import NIOCore
 
 /// Reads the frames of a gRPC body piece by piece, keeping at most one payload, and of that no more than a limit.
 ///
 /// Each message has a prefix of five bytes: flags, then the length (gRPC over HTTP/2, "Length-Prefixed-Message").
 /// The first thing that is wrong ends the reading; what came before it has been given out.
-public struct GRPCFrameReader: Sendable {
+package struct GRPCFrameReader: Sendable {
     private static let prefixLength = 5
 
     /// How many bytes of a payload are kept; may be changed between pieces.
-    public var payloadLimit: Int
+    package var payloadLimit: Int
     /// How many whole messages there were.
-    public private(set) var messageCount = 0
+    package private(set) var messageCount = 0
     /// What ended the reading; `nil` where all is well.
-    public private(set) var problem: GRPCFramingProblem?
+    package private(set) var problem: GRPCFramingProblem?
 
     private let framing: GRPCFraming
     /// How many bytes of the body were read.
@@ -28,23 +28,18 @@ public struct GRPCFrameReader: Sendable {
     private var payload = ByteBuffer()
     private var hasTrailers = false
 
-    /// Prepares to read from a body's first byte.
-    ///
-    /// - Parameters:
-    ///   - framing: how the frames stand in the body.
-    ///   - payloadLimit: how many bytes of each payload to keep.
-    public init(_ framing: GRPCFraming, payloadLimit: Int) {
+    package init(_ framing: GRPCFraming, payloadLimit: Int) {
         self.framing = framing
         self.payloadLimit = payloadLimit
     }
 
     /// What there is of a frame that has begun and not ended; `nil` between frames and within a prefix.
-    public var unfinished: GRPCFrame? {
+    package var unfinished: GRPCFrame? {
         prefixTaken == GRPCFrameReader.prefixLength ? frame(endOffset: offset) : nil
     }
 
     /// Reads the next bytes of the body and hands over each frame that ends in them.
-    public mutating func read(_ bytes: ByteBuffer, forEachFrame body: (GRPCFrame) throws -> Void) rethrows {
+    package mutating func read(_ bytes: ByteBuffer, forEachFrame body: (GRPCFrame) throws -> Void) rethrows {
         try bytes.withUnsafeReadableBytes { bytes in
             if framing == .webText {
                 try readBase64(bytes, body)
@@ -58,7 +53,7 @@ public struct GRPCFrameReader: Sendable {
     /// Says that the body has ended, which is a problem where a frame has not.
     ///
     /// Hands over the frame that base64 without its last padding ends with.
-    public mutating func finish(forEachFrame body: (GRPCFrame) throws -> Void) rethrows {
+    package mutating func finish(forEachFrame body: (GRPCFrame) throws -> Void) rethrows {
         guard problem == nil else { return }
         if framing == .webText, base64.hasDigits {
             guard let last = base64.unpadded() else {

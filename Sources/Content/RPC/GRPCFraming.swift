@@ -1,5 +1,5 @@
 /// How gRPC messages stand in a body, which its media type tells.
-public enum GRPCFraming: Sendable, Hashable {
+package enum GRPCFraming: Sendable, Hashable {
     /// `application/grpc`: messages with a prefix of five bytes each; the status is in the trailers of HTTP.
     case grpc
     /// `application/grpc-web`: the same, with the trailers in a last frame.
@@ -8,7 +8,7 @@ public enum GRPCFraming: Sendable, Hashable {
     case webText
 
     /// What the media type stands for; `nil` where it is no gRPC.
-    public init?(_ mediaType: MediaType) {
+    package init?(_ mediaType: MediaType) {
         // `+proto`, `+json` and the like name the form of the messages, not of the stream.
         switch mediaType.essence.prefix(while: { $0 != "+" }) {
         case "application/grpc": self = .grpc
@@ -20,16 +20,15 @@ public enum GRPCFraming: Sendable, Hashable {
 }
 
 /// What the messages of a gRPC call are written in, which the suffix of the media type tells.
-public enum GRPCMessageForm: Sendable, Hashable {
+package enum GRPCMessageForm: Sendable, Hashable {
     /// Protocol Buffers: `+proto` or no suffix.
     case protobuf
-    /// `+json`.
     case json
     /// Some other form, by its suffix.
     case other(String)
 
     /// Reads the suffix of a media type of gRPC.
-    public init(_ mediaType: MediaType) {
+    package init(_ mediaType: MediaType) {
         switch mediaType.subtype.split(separator: "+", maxSplits: 1).dropFirst().first {
         case nil, "proto": self = .protobuf
         case "json": self = .json

@@ -1,4 +1,4 @@
-public import HTTPModel
+package import HTTPModel
 
 extension GRPCOutcome {
     private static let statusName: FieldName = "grpc-status"
@@ -9,7 +9,7 @@ extension GRPCOutcome {
     /// gRPC-Web puts the same fields into the last frame of the body.
     ///
     /// - Returns: `nil` where there is no `grpc-status`, or one that is no number.
-    public init?(_ fields: FieldSection) {
+    package init?(_ fields: FieldSection) {
         guard let digits = fields.value(of: GRPCOutcome.statusName), digits.utf8.allSatisfy({ $0 &- 0x30 < 10 }),
             let status = Int(digits)
         else { return nil }
@@ -21,7 +21,7 @@ extension GRPCOutcome {
     ///
     /// The specification forbids to throw a message away over a broken escape, so that stays as it was sent; what is
     /// no UTF-8 reads as U+FFFD.
-    public static func percentDecoded(_ value: some Collection<UInt8>) -> String {
+    package static func percentDecoded(_ value: some Collection<UInt8>) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(value.count)
         var rest = value[...]

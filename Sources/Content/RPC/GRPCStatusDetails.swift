@@ -1,17 +1,17 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// What a server says about an error beside its status and message.
-public enum GRPCStatusDetails {
+package enum GRPCStatusDetails {
     private static let name: FieldName = "grpc-status-details-bin"
 
     /// The full name of the type that the details have.
-    public static let type = "google.rpc.Status"
+    package static let type = "google.rpc.Status"
 
     /// The details of `grpc-status-details-bin`: a message in Protocol Buffers, sent in base64.
     ///
     /// - Returns: `nil` where there is no such field, or it is no base64.
-    public static func read(_ fields: FieldSection) -> ByteBuffer? {
+    package static func read(_ fields: FieldSection) -> ByteBuffer? {
         fields.withValue(of: name) { value in
             var details = ByteBuffer()
             var group = Base64Group()

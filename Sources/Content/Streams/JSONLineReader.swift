@@ -4,9 +4,9 @@ import NIOCore
 ///
 /// What the texts say is not looked at. Blank lines are passed over; a carriage return before the line feed is no
 /// part of a text.
-public final class JSONLineReader: StreamReader {
+package final class JSONLineReader: StreamReader {
     /// Lines have no bytes they do not allow.
-    public var problem: StreamProblem? { nil }
+    package var problem: StreamProblem? { nil }
 
     private let direction: StreamedMessage.Direction
     private let textLimit: Int
@@ -25,13 +25,13 @@ public final class JSONLineReader: StreamReader {
     /// - Parameters:
     ///   - direction: whose stream it is.
     ///   - textLimit: how many bytes of each text to keep.
-    public init(direction: StreamedMessage.Direction = .fromServer, textLimit: Int = 4096) {
+    package init(direction: StreamedMessage.Direction = .fromServer, textLimit: Int = 4096) {
         self.direction = direction
         self.textLimit = max(textLimit, 0)
     }
 
     /// Takes the next bytes and hands over each text that became whole with them.
-    public func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows {
+    package func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows {
         var position = 0
         while position < bytes.count {
             let (next, isEnd) = boundary.advance(bytes, from: position)
@@ -47,7 +47,7 @@ public final class JSONLineReader: StreamReader {
     }
 
     /// Says that there are no more bytes, and hands over a text that no line feed follows.
-    public func finish(_ emit: (StreamedMessage) throws -> Void) rethrows {
+    package func finish(_ emit: (StreamedMessage) throws -> Void) rethrows {
         if boundary.hasContent { try emit(describe(isWhole: false)) }
         boundary = JSONLineBoundary()
     }

@@ -4,14 +4,14 @@ import NIOCore
 ///
 /// Lines end with CR, LF or both. Comments are counted; fields that the standard does not name are passed over; an
 /// event without a `data` line is none, and changes at most the reconnection time and the last event ID.
-public final class ServerSentEventReader: StreamReader {
+package final class ServerSentEventReader: StreamReader {
     private static let longestName = 16
     private static let longestShortValue = 1024
 
     /// An event stream has no bytes it does not allow.
-    public var problem: StreamProblem? { nil }
+    package var problem: StreamProblem? { nil }
     /// How many comment lines there were: mostly signs of life.
-    public private(set) var commentCount: Int64 = 0
+    package private(set) var commentCount: Int64 = 0
 
     private let direction: StreamedMessage.Direction
     private let dataLimit: Int
@@ -31,13 +31,13 @@ public final class ServerSentEventReader: StreamReader {
     /// - Parameters:
     ///   - direction: whose stream it is.
     ///   - dataLimit: how many bytes of each event's data to keep.
-    public init(direction: StreamedMessage.Direction = .fromServer, dataLimit: Int = 4096) {
+    package init(direction: StreamedMessage.Direction = .fromServer, dataLimit: Int = 4096) {
         self.direction = direction
         self.dataLimit = max(dataLimit, 0)
     }
 
     /// Takes the next bytes and hands over each event that became whole with them.
-    public func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows {
+    package func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows {
         var position = 0
         while position < bytes.count {
             if afterReturn {
@@ -60,7 +60,7 @@ public final class ServerSentEventReader: StreamReader {
     }
 
     /// Says that there are no more bytes, and hands over an event whose empty line has not come.
-    public func finish(_ emit: (StreamedMessage) throws -> Void) rethrows {
+    package func finish(_ emit: (StreamedMessage) throws -> Void) rethrows {
         if lineLength > 0 { readLine() }
         if let event, event.hasData { try emit(describe(event, isWhole: false)) }
         event = nil

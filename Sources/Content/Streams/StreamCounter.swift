@@ -1,12 +1,12 @@
-public import NIOCore
+package import NIOCore
 
 /// Counts the messages in the bytes of a stream as they pass, keeping none of them.
 ///
 /// Made for the way of live traffic: a few instructions a byte at most, payloads skipped by their lengths where the
 /// format gives them, and memory that does not grow with the stream.
-public struct StreamCounter: Sendable {
+package struct StreamCounter: Sendable {
     /// How messages are told apart.
-    public enum Format: Sendable, Hashable, CaseIterable {
+    package enum Format: Sendable, Hashable, CaseIterable {
         /// Frames of one direction of a WebSocket (RFC 6455 §5).
         case webSocket
         /// `text/event-stream` (WHATWG HTML §9.2).
@@ -28,18 +28,18 @@ public struct StreamCounter: Sendable {
     ///
     /// Of a WebSocket data messages, each once however many frames it came in; control frames are not counted. Of
     /// server-sent events those that a browser would dispatch. Of lines those that are not blank.
-    public private(set) var count: Int64 = 0
+    package private(set) var count: Int64 = 0
 
     /// The trailer section that grpc-web carries in its last frame, once it is whole; `nil` otherwise.
     ///
     /// Also `nil` where the section is compressed or longer than 16 KiB.
-    public private(set) var trailers: ByteBuffer?
+    package private(set) var trailers: ByteBuffer?
 
     /// Whether a WebSocket's peer has said that it ends (RFC 6455 §5.5.1).
-    public private(set) var hasClosed = false
+    package private(set) var hasClosed = false
 
     /// Prepares to count from a stream's first byte.
-    public init(_ format: Format) {
+    package init(_ format: Format) {
         scan =
             switch format {
             case .webSocket: .webSocket(WebSocketCount())
@@ -52,7 +52,7 @@ public struct StreamCounter: Sendable {
     }
 
     /// Takes the next bytes of the stream; bytes that the format does not allow end the counting.
-    public mutating func feed(_ bytes: ByteBuffer) {
+    package mutating func feed(_ bytes: ByteBuffer) {
         guard !isStopped else { return }
         isStopped = !bytes.withUnsafeReadableBytes { scan.feed($0) }
         count = scan.count
@@ -61,7 +61,7 @@ public struct StreamCounter: Sendable {
     }
 
     /// Says that the stream has ended: a last line without a line feed counts too, and base64 without its padding.
-    public mutating func finish() {
+    package mutating func finish() {
         guard !isStopped else { return }
         isStopped = true
         scan.finish()
@@ -134,7 +134,7 @@ public struct StreamCounter: Sendable {
 
 extension StreamCounter.Format {
     /// What a media type means, in lower case and without parameters; `nil` where it is no stream of messages.
-    public init?(mediaType: String) {
+    package init?(mediaType: String) {
         switch mediaType {
         case "text/event-stream": self = .serverSentEvents
         case "application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq",

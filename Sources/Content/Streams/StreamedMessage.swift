@@ -1,9 +1,9 @@
-public import NIOCore
+package import NIOCore
 
 /// One message of a stream, as it is shown: a WebSocket message or control frame, a server-sent event, a JSON text.
-public struct StreamedMessage: Sendable, Hashable {
+package struct StreamedMessage: Sendable, Hashable {
     /// Who sent the message.
-    public enum Direction: UInt8, Sendable, Hashable, CaseIterable {
+    package enum Direction: UInt8, Sendable, Hashable, CaseIterable {
         /// The client, to the server.
         case fromClient = 0
         /// The server, to the client.
@@ -11,41 +11,40 @@ public struct StreamedMessage: Sendable, Hashable {
     }
 
     /// What only one format has.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// A message or control frame of a WebSocket.
         case webSocket(WebSocketDetails)
-        /// A server-sent event.
         case event(ServerSentEventDetails)
         /// A line of JSON, or a text of a JSON text sequence.
         case line
     }
 
     /// Its place among the messages of its direction, from 1.
-    public var number: Int64
+    package var number: Int64
     /// Who sent it.
-    public var direction: Direction
+    package var direction: Direction
     /// What only its format has.
-    public var kind: Kind
+    package var kind: Kind
     /// Where it stands in the stream without content coding: from its first byte, framing included, to after its last.
-    public var range: Range<Int64>
+    package var range: Range<Int64>
     /// The size of its payload without framing and compression, as far as it was decoded.
-    public var size: Int64 = 0
+    package var size: Int64 = 0
     /// The beginning of its payload, up to the reader's limit.
-    public var payload = ByteBuffer()
+    package var payload = ByteBuffer()
     /// Whether the payload is text in UTF-8; what is invalid in it reads as U+FFFD.
-    public var isText = false
+    package var isText = false
     /// Whether it came to its end; `false` for what stood at the end of the bytes, cut off or still on its way.
-    public var isWhole = true
+    package var isWhole = true
     /// What the reader should know of it: what is wrong with it, what could not be decoded.
-    public var notes: [String] = []
+    package var notes: [String] = []
     /// When its last byte arrived, in microseconds since 1970; for whoever knows that to fill in.
-    public var arrivedAt: Int64?
+    package var arrivedAt: Int64?
 
     /// How many bytes of the payload are not in `payload`.
-    public var leftOut: Int64 { max(size - Int64(payload.readableBytes), 0) }
+    package var leftOut: Int64 { max(size - Int64(payload.readableBytes), 0) }
 
     /// The beginning of the payload as text; `nil` where it is no text.
-    public var text: String? {
+    package var text: String? {
         guard isText else { return nil }
         guard leftOut > 0 else { return String(decoding: payload.readableBytesView, as: UTF8.self) }
         // The limit may have cut through a character.
@@ -56,7 +55,7 @@ public struct StreamedMessage: Sendable, Hashable {
     }
 
     /// Describes a message.
-    public init(number: Int64, direction: Direction, kind: Kind, range: Range<Int64>) {
+    package init(number: Int64, direction: Direction, kind: Kind, range: Range<Int64>) {
         self.number = number
         self.direction = direction
         self.kind = kind
@@ -65,52 +64,52 @@ public struct StreamedMessage: Sendable, Hashable {
 }
 
 /// What a WebSocket message has besides its payload.
-public struct WebSocketDetails: Sendable, Hashable {
+package struct WebSocketDetails: Sendable, Hashable {
     /// What kind of message or control frame it is; never `continuation`.
-    public var opcode: WebSocketOpcode
+    package var opcode: WebSocketOpcode
     /// How many frames it came in.
-    public var frameCount: Int64 = 1
+    package var frameCount: Int64 = 1
     /// The payload sizes of the first frames as they were sent; empty where there was one frame only.
-    public var frameSizes: [Int64] = []
+    package var frameSizes: [Int64] = []
     /// How many bytes of payload the frames had, before decompression.
-    public var wireSize: Int64 = 0
+    package var wireSize: Int64 = 0
     /// Whether it was compressed (RFC 7692).
-    public var isCompressed = false
+    package var isCompressed = false
     /// What a close frame says; `nil` for other kinds, and for a close frame without a code.
-    public var close: WebSocketClose?
+    package var close: WebSocketClose?
 
     /// Describes a message of one empty frame.
-    public init(opcode: WebSocketOpcode) {
+    package init(opcode: WebSocketOpcode) {
         self.opcode = opcode
     }
 }
 
 /// What a server-sent event has besides its data.
-public struct ServerSentEventDetails: Sendable, Hashable {
+package struct ServerSentEventDetails: Sendable, Hashable {
     /// The event's type; `message` where it names none.
-    public var type = "message"
+    package var type = "message"
     /// The `id` that came with it; `nil` where none did.
-    public var id: String?
+    package var id: String?
     /// The `retry` that came with it, in milliseconds; `nil` where none did.
-    public var retry: Int64?
+    package var retry: Int64?
 
     /// Describes an event of the default type.
-    public init() {}
+    package init() {}
 }
 
 /// Why the bytes of a stream could not be read further.
-public struct StreamProblem: Error, Sendable, Hashable, CustomStringConvertible {
+package struct StreamProblem: Error, Sendable, Hashable, CustomStringConvertible {
     /// Where the bytes went wrong: an offset in the stream without content coding.
-    public var offset: Int64
+    package var offset: Int64
     /// What is wrong, in a few words.
-    public var message: String
+    package var message: String
 
     /// One sentence, for example `the opcode 3 is reserved, at byte 512`.
-    public var description: String { "\(message), at byte \(offset)" }
+    package var description: String { "\(message), at byte \(offset)" }
 }
 
 /// Reads the messages out of one direction of a stream that comes in pieces, in memory that does not grow with it.
-public protocol StreamReader: AnyObject {
+package protocol StreamReader: AnyObject {
     /// Where the bytes stopped being what the format allows; nothing after it is read.
     var problem: StreamProblem? { get }
     /// Takes the next bytes and hands over each message that became whole with them.
@@ -121,7 +120,7 @@ public protocol StreamReader: AnyObject {
 
 extension StreamReader {
     /// Takes the next bytes and hands over each message that became whole with them.
-    public func feed(_ bytes: ByteBuffer, _ emit: (StreamedMessage) throws -> Void) rethrows {
+    package func feed(_ bytes: ByteBuffer, _ emit: (StreamedMessage) throws -> Void) rethrows {
         try bytes.withUnsafeReadableBytes { try feed($0, emit) }
     }
 }

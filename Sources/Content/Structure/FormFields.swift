@@ -1,23 +1,22 @@
 /// A name and a value from a query or a form.
-public struct FormField: Sendable, Hashable {
+package struct FormField: Sendable, Hashable {
     /// The decoded name.
-    public var name: String
+    package var name: String
     /// The decoded value; empty where there was no `=`.
-    public var value: String
+    package var value: String
 
-    /// Creates a field.
-    public init(name: String, value: String) {
+    package init(name: String, value: String) {
         self.name = name
         self.value = value
     }
 }
 
 /// Reads queries and `application/x-www-form-urlencoded` bodies (WHATWG URL §5.1).
-public enum FormFields {
+package enum FormFields {
     /// Reads the fields of a query (without its `?`) or a form body, at most `limit` of them.
     ///
     /// Bytes that are no UTF-8 after decoding are read as Latin-1; a `%` without two digits stands for itself.
-    public static func parse(_ bytes: some Collection<UInt8>, limit: Int = 10_000) -> [FormField] {
+    package static func parse(_ bytes: some Collection<UInt8>, limit: Int = 10_000) -> [FormField] {
         bytes.split(separator: UInt8(ascii: "&"), maxSplits: limit).prefix(limit).map { pair in
             guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else {
                 return FormField(name: decode(pair), value: "")
@@ -26,13 +25,12 @@ public enum FormFields {
         }
     }
 
-    /// Reads the fields of a query.
-    public static func parse(query: String) -> [FormField] {
+    package static func parse(query: String) -> [FormField] {
         parse(Array(query.utf8))
     }
 
     /// Undoes percent-encoding and `+` for a space.
-    public static func decode(_ bytes: some Collection<UInt8>) -> String {
+    package static func decode(_ bytes: some Collection<UInt8>) -> String {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var index = bytes.startIndex

@@ -1,22 +1,22 @@
 /// Where and why a text is not JSON.
-public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
+package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     /// The offset of the offending byte.
-    public var offset: Int
+    package var offset: Int
     /// Its line, from 1.
-    public var line: Int
+    package var line: Int
     /// Its column in bytes, from 1.
-    public var column: Int
+    package var column: Int
     /// What is wrong, in a few words.
-    public var message: String
+    package var message: String
 
     /// One sentence, for example `line 3, column 7: a value is missing`.
-    public var description: String { "line \(line), column \(column): \(message)" }
+    package var description: String { "line \(line), column \(column): \(message)" }
 }
 
 /// Lays JSON out for reading, without reading it into values.
 ///
 /// Numbers and strings keep their spelling, members their order, duplicates stay: what is shown is what was sent.
-public struct JSONText {
+package struct JSONText {
     /// Lays out JSON in UTF-8 with one member or element a line.
     ///
     /// - Parameters:
@@ -26,7 +26,7 @@ public struct JSONText {
     ///   - outputLimit: how many bytes the laid-out text may have.
     /// - Returns: the text laid out.
     /// - Throws: `JSONSyntaxError` where the bytes are not JSON (RFC 8259) or a limit is reached.
-    public static func pretty(
+    package static func pretty(
         _ bytes: some Collection<UInt8>,
         indent: Int = 2,
         nestingLimit: Int = 256,

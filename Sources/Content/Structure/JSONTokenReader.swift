@@ -1,32 +1,24 @@
 /// One token of a JSON text.
-public struct JSONToken: Sendable, Hashable {
-    /// What the token is.
-    public enum Kind: UInt8, Sendable, Hashable {
-        /// `{`
+package struct JSONToken: Sendable, Hashable {
+    package enum Kind: UInt8, Sendable, Hashable {
         case objectBegin
-        /// `}`
         case objectEnd
-        /// `[`
         case arrayBegin
-        /// `]`
         case arrayEnd
         /// A member's name, quotes included.
         case name
         /// A text value, quotes included.
         case string
-        /// A number.
         case number
         /// `true`, `false` or `null`.
         case literal
     }
 
-    /// What the token is.
-    public var kind: Kind
+    package var kind: Kind
     /// Where it stands in the bytes.
-    public var range: Range<Int>
+    package var range: Range<Int>
 
-    /// Creates a token.
-    public init(_ kind: Kind, _ range: Range<Int>) {
+    package init(_ kind: Kind, _ range: Range<Int>) {
         self.kind = kind
         self.range = range
     }
@@ -35,7 +27,7 @@ public struct JSONToken: Sendable, Hashable {
 /// Reads JSON (RFC 8259) token by token, without reading it into values and without recursion.
 ///
 /// Numbers and strings keep their spelling, members their order, duplicates stay.
-public struct JSONTokenReader: Sendable {
+package struct JSONTokenReader: Sendable {
     private enum Expected {
         case value
         case valueOrEnd
@@ -46,9 +38,9 @@ public struct JSONTokenReader: Sendable {
     }
 
     /// The text.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// Where the next token is looked for.
-    public private(set) var position = 0
+    package private(set) var position = 0
     private let nestingLimit: Int
     private var expected = Expected.value
     /// Whether each open bracket is one of an object.
@@ -59,19 +51,19 @@ public struct JSONTokenReader: Sendable {
     /// - Parameters:
     ///   - bytes: the text in UTF-8; a byte order mark is skipped.
     ///   - nestingLimit: how deep arrays and objects may be nested.
-    public init(_ bytes: [UInt8], nestingLimit: Int = 256) {
+    package init(_ bytes: [UInt8], nestingLimit: Int = 256) {
         self.bytes = bytes
         self.nestingLimit = nestingLimit
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
     /// How many arrays and objects are open.
-    public var depth: Int { open.count }
+    package var depth: Int { open.count }
 
     /// Reads the next token; `nil` at the end of the text.
     ///
     /// - Throws: `JSONSyntaxError` where the bytes are no JSON, or nested too deep.
-    public mutating func next() throws(JSONSyntaxError) -> JSONToken? {
+    package mutating func next() throws(JSONSyntaxError) -> JSONToken? {
         skipSpace()
         if expected == .commaOrEnd, peek == UInt8(ascii: ",") {
             position += 1

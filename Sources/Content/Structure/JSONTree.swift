@@ -1,28 +1,28 @@
 /// A JSON text as a tree of places in its bytes; no value is read, so none can lose anything.
-public struct JSONTree: Sendable {
+package struct JSONTree: Sendable {
     /// A value of the text.
-    public struct Node: Sendable {
+    package struct Node: Sendable {
         /// What the value is: `objectBegin`, `arrayBegin`, or a scalar's kind.
-        public var kind: JSONToken.Kind
+        package var kind: JSONToken.Kind
         /// Where its name stands, quotes included; `nil` for what is no member of an object.
-        public var name: Range<Int>?
+        package var name: Range<Int>?
         /// Where it stands, brackets included.
-        public var range: Range<Int>
+        package var range: Range<Int>
         /// The nodes of its members or elements, in order.
-        public var children: [Int] = []
+        package var children: [Int] = []
         /// The same for values that mean the same: the order of members does not count, the spelling of scalars does.
-        public var hash = 0
+        package var hash = 0
     }
 
     /// The text.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// The values, each after the one that holds it; the first is the whole text.
-    public private(set) var nodes: [Node] = []
+    package private(set) var nodes: [Node] = []
 
     /// Reads a text.
     ///
     /// - Throws: `JSONSyntaxError` where the bytes are no JSON, or nested too deep.
-    public init(_ bytes: [UInt8], nestingLimit: Int = 256) throws(JSONSyntaxError) {
+    package init(_ bytes: [UInt8], nestingLimit: Int = 256) throws(JSONSyntaxError) {
         self.bytes = bytes
         var reader = JSONTokenReader(bytes, nestingLimit: nestingLimit)
         var open: [Int] = []
@@ -51,22 +51,22 @@ public struct JSONTree: Sendable {
     }
 
     /// The text of a value as it stands.
-    public func text(of node: Int) -> String {
+    package func text(of node: Int) -> String {
         String(decoding: bytes[nodes[node].range], as: UTF8.self)
     }
 
     /// A member's name without its quotes, escapes undone; `nil` for what is no member.
-    public func name(of node: Int) -> String? {
+    package func name(of node: Int) -> String? {
         nodes[node].name.map { JSONTree.unescaped(bytes[$0]) }
     }
 
     /// The text that a string stands for; `nil` for a value of another kind.
-    public func string(of node: Int) -> String? {
+    package func string(of node: Int) -> String? {
         nodes[node].kind == .string ? JSONTree.unescaped(bytes[nodes[node].range]) : nil
     }
 
     /// The last member of a name, as most readers take it; `nil` where there is none.
-    public func member(_ name: String, of node: Int) -> Int? {
+    package func member(_ name: String, of node: Int) -> Int? {
         guard nodes.indices.contains(node), nodes[node].kind == .objectBegin else { return nil }
         return nodes[node].children.last { self.name(of: $0) == name }
     }

@@ -1,21 +1,21 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// One part of a multipart body (RFC 2046 §5.1, RFC 7578).
-public struct MultipartPart: Sendable {
+package struct MultipartPart: Sendable {
     /// The part's header fields.
-    public var fields: FieldSection
+    package var fields: FieldSection
     /// The part's content.
-    public var content: ByteBuffer
+    package var content: ByteBuffer
     /// Where the content stands in the whole body.
-    public var range: Range<Int>
+    package var range: Range<Int>
 
     /// The `name` of the form field, from `Content-Disposition`.
-    public var name: String? { dispositionParameter("name") }
+    package var name: String? { dispositionParameter("name") }
     /// The `filename`, from `Content-Disposition`; present for uploaded files.
-    public var fileName: String? { dispositionParameter("filename") }
+    package var fileName: String? { dispositionParameter("filename") }
     /// The part's own media type.
-    public var mediaType: MediaType? { fields.value(of: .contentType).flatMap { MediaType($0) } }
+    package var mediaType: MediaType? { fields.value(of: .contentType).flatMap { MediaType($0) } }
 
     private func dispositionParameter(_ name: String) -> String? {
         guard let value = fields.value(of: "content-disposition") else { return nil }
@@ -29,11 +29,11 @@ public struct MultipartPart: Sendable {
 }
 
 /// The parts of a multipart body.
-public struct Multipart: Sendable {
+package struct Multipart: Sendable {
     /// The parts in order.
-    public var parts: [MultipartPart] = []
+    package var parts: [MultipartPart] = []
     /// Whether the closing delimiter was found, and so no part is missing.
-    public var isComplete = false
+    package var isComplete = false
 
     private static let longestBoundary = 256
     private static let longestHead = 64 * 1024
@@ -44,7 +44,7 @@ public struct Multipart: Sendable {
     ///   - body: the body without content coding.
     ///   - mediaType: its media type.
     ///   - limit: how many parts to read at most.
-    public init?(_ body: ByteBuffer, mediaType: MediaType, limit: Int = 1000) {
+    package init?(_ body: ByteBuffer, mediaType: MediaType, limit: Int = 1000) {
         guard mediaType.type == "multipart", let boundary = mediaType.parameter("boundary"), !boundary.isEmpty,
             boundary.utf8.count <= Multipart.longestBoundary
         else { return nil }

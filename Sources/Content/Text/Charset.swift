@@ -1,14 +1,14 @@
-public import NIOCore
+package import NIOCore
 
 /// A character encoding, by its name in lower case.
-public struct Charset: Sendable, Hashable, CustomStringConvertible {
+package struct Charset: Sendable, Hashable, CustomStringConvertible {
     /// The name in lower case, for example `utf-8`.
-    public let name: String
+    package let name: String
 
     /// Names a character encoding.
     ///
     /// As in browsers, `iso-8859-1` and `us-ascii` mean windows-1252, which they are parts of.
-    public init(_ label: some StringProtocol) {
+    package init(_ label: some StringProtocol) {
         let label = label.lowercased()
         switch label {
         case "utf8", "unicode-1-1-utf-8": name = "utf-8"
@@ -24,16 +24,15 @@ public struct Charset: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// UTF-8.
-    public static let utf8 = Charset("utf-8")
+    package static let utf8 = Charset("utf-8")
     /// UTF-16, low byte first.
-    public static let utf16LittleEndian = Charset("utf-16le")
+    package static let utf16LittleEndian = Charset("utf-16le")
     /// UTF-16, high byte first.
-    public static let utf16BigEndian = Charset("utf-16be")
+    package static let utf16BigEndian = Charset("utf-16be")
     /// The superset of Latin-1 that the web means by it.
-    public static let windows1252 = Charset("windows-1252")
+    package static let windows1252 = Charset("windows-1252")
 
-    /// The name.
-    public var description: String { name }
+    package var description: String { name }
 
     /// How many bytes a declaration inside a document is looked for in (HTML §13.2.3.2).
     private static let declarationPrefix = 1024
@@ -47,7 +46,7 @@ public struct Charset: Sendable, Hashable, CustomStringConvertible {
     ///   - bytes: the body without content coding, or the beginning of it.
     ///   - mediaType: the media type it was sent with.
     /// - Returns: the encoding to read it in.
-    public static func detect(in bytes: ByteBuffer, mediaType: MediaType?) -> Charset {
+    package static func detect(in bytes: ByteBuffer, mediaType: MediaType?) -> Charset {
         let view = bytes.readableBytesView
         if let (charset, _) = byteOrderMark(view) { return charset }
         if let label = mediaType?.parameter("charset"), isPlausible(label) { return Charset(label) }

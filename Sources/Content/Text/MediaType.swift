@@ -1,14 +1,13 @@
 /// A media type with its parameters (RFC 9110 §8.3.1).
-public struct MediaType: Sendable, Hashable, CustomStringConvertible {
+package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// The type in lower case, for example `text`.
-    public var type: String
+    package var type: String
     /// The subtype in lower case, for example `html`.
-    public var subtype: String
+    package var subtype: String
     /// The parameters in order: names in lower case, values without their quotes.
-    public var parameters: [(name: String, value: String)]
+    package var parameters: [(name: String, value: String)]
 
-    /// Creates a media type.
-    public init(type: String, subtype: String, parameters: [(name: String, value: String)] = []) {
+    package init(type: String, subtype: String, parameters: [(name: String, value: String)] = []) {
         self.type = type
         self.subtype = subtype
         self.parameters = parameters
@@ -17,7 +16,7 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// Reads a `Content-Type` value; `nil` where it does not begin with `type/subtype`.
     ///
     /// Parameters that break the grammar are left out: a value on the network is to be read, not judged.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         var scanner = ParameterScanner(String(text))
         let essence = scanner.upToSemicolon().lowercased()
         guard let slash = essence.firstIndex(of: "/") else { return nil }
@@ -29,31 +28,31 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The type and subtype without parameters, for example `text/html`.
-    public var essence: String { "\(type)/\(subtype)" }
+    package var essence: String { "\(type)/\(subtype)" }
 
     /// The first value of a parameter; the name's case does not count.
-    public func parameter(_ name: String) -> String? {
+    package func parameter(_ name: String) -> String? {
         let name = name.lowercased()
         return parameters.first { $0.name == name }?.value
     }
 
     /// Whether bodies of this type are JSON (RFC 8259, RFC 6839 §3.1).
-    public var isJSON: Bool {
+    package var isJSON: Bool {
         subtype == "json" || subtype.hasSuffix("+json")
     }
 
     /// Whether bodies of this type are XML (RFC 7303).
-    public var isXML: Bool {
+    package var isXML: Bool {
         subtype == "xml" || subtype.hasSuffix("+xml")
     }
 
     /// Whether bodies of this type are meant to be read as text.
-    public var isTextual: Bool {
+    package var isTextual: Bool {
         type == "text" || isJSON || isXML || MediaType.textualEssences.contains(essence)
     }
 
     /// The media type as a field value, parameters included; values are quoted where they must be.
-    public var description: String {
+    package var description: String {
         parameters.reduce(into: essence) { text, parameter in
             let isToken = MediaType.isToken(parameter.value)
             let escaped = parameter.value.reduce(into: "") { value, character in
@@ -64,12 +63,12 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Compares type, subtype and parameters.
-    public static func == (left: MediaType, right: MediaType) -> Bool {
+    package static func == (left: MediaType, right: MediaType) -> Bool {
         left.description == right.description
     }
 
     /// Feeds what the comparison compares.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(description)
     }
 

@@ -1,4 +1,4 @@
-public import NIOCore
+package import NIOCore
 
 #if canImport(Glibc)
 import Glibc
@@ -7,23 +7,23 @@ import Darwin
 #endif
 
 /// Text that was read from bytes in some character encoding.
-public struct DecodedText: Sendable, Hashable {
+package struct DecodedText: Sendable, Hashable {
     /// The text, without a byte order mark; what was invalid stands as U+FFFD.
-    public var text: String
+    package var text: String
     /// The encoding it was read in.
-    public var charset: Charset
+    package var charset: Charset
     /// How many places were invalid.
-    public var invalidCount: Int
+    package var invalidCount: Int
     /// Whether the encoding that was asked for is unknown, so that another was taken.
-    public var isFallback: Bool
+    package var isFallback: Bool
 }
 
 /// Reads bytes as text in the character encodings that HTTP messages have.
 ///
 /// UTF-8 and windows-1252 are read here, the others by the system's `iconv`.
-public enum TextDecoder {
+package enum TextDecoder {
     /// Reads bytes in an encoding; falls back to UTF-8 or windows-1252 where the system does not know it.
-    public static func decode(_ bytes: ByteBuffer, as charset: Charset) -> DecodedText {
+    package static func decode(_ bytes: ByteBuffer, as charset: Charset) -> DecodedText {
         var view = bytes.readableBytesView
         if let (marked, length) = Charset.byteOrderMark(view), marked == charset { view = view.dropFirst(length) }
         switch charset {
@@ -43,7 +43,7 @@ public enum TextDecoder {
     /// Whether bytes can be read as text by a person: no NUL, hardly any control characters.
     ///
     /// Looks at the first 4 KiB. A byte order mark of UTF-16 speaks for text.
-    public static func isText(_ bytes: ByteBuffer) -> Bool {
+    package static func isText(_ bytes: ByteBuffer) -> Bool {
         let view = bytes.readableBytesView.prefix(4096)
         if let (marked, _) = Charset.byteOrderMark(view), marked != .utf8 { return true }
         var controls = 0

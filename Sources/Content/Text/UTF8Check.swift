@@ -1,31 +1,30 @@
-public import NIOCore
+package import NIOCore
 
 /// Checks UTF-8 piece by piece (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
-public struct UTF8Check: Sendable {
+package struct UTF8Check: Sendable {
     /// How many continuation bytes are still to come.
     private var pending = 0
     /// How many bytes at the end belong to a character that is not whole yet.
-    public private(set) var unfinishedCount = 0
+    package private(set) var unfinishedCount = 0
     /// What the next continuation byte may be.
     private var allowed: ClosedRange<UInt8> = 0x80...0xBF
     /// Whether all bytes so far can be a part of valid UTF-8.
-    public private(set) var isValidSoFar = true
+    package private(set) var isValidSoFar = true
     /// Whether a NUL was among them.
-    public private(set) var hasNUL = false
+    package private(set) var hasNUL = false
 
-    /// Creates a check that has seen nothing.
-    public init() {}
+    package init() {}
 
     /// Whether the bytes so far are whole and valid.
-    public var isValid: Bool { isValidSoFar && pending == 0 }
+    package var isValid: Bool { isValidSoFar && pending == 0 }
 
     /// Takes the next bytes; not generic, so that long bodies are checked at speed from other modules.
-    public mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func feed(_ bytes: UnsafeRawBufferPointer) {
         take(bytes)
     }
 
     /// Takes the next bytes.
-    public mutating func feed(_ bytes: some Sequence<UInt8>) {
+    package mutating func feed(_ bytes: some Sequence<UInt8>) {
         take(bytes)
     }
 
@@ -68,7 +67,7 @@ public struct UTF8Check: Sendable {
     }
 
     /// Whether bytes are valid UTF-8; with `allowingCutEnd` the last character may be cut off.
-    public static func isValid(_ bytes: some Sequence<UInt8>, allowingCutEnd: Bool = false) -> Bool {
+    package static func isValid(_ bytes: some Sequence<UInt8>, allowingCutEnd: Bool = false) -> Bool {
         var check = UTF8Check()
         check.feed(bytes)
         return allowingCutEnd ? check.isValidSoFar : check.isValid
@@ -77,7 +76,7 @@ public struct UTF8Check: Sendable {
 
 extension ByteBuffer {
     /// Reads all but a last character of UTF-8 whose end is missing.
-    public mutating func readWholeCharacters() -> ByteBuffer {
+    package mutating func readWholeCharacters() -> ByteBuffer {
         let bytes = readableBytesView
         let tail = bytes.suffix(3)
         let start = tail.lastIndex { $0 & 0xC0 != 0x80 } ?? bytes.endIndex

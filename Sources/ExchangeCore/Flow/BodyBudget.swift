@@ -3,21 +3,20 @@ import Synchronization
 /// How many bytes of bodies may be gathered or held at a time, over all exchanges that share it.
 ///
 /// Each body has a limit of its own; this one is for many of them.
-public final class BodyBudget: Sendable {
+package final class BodyBudget: Sendable {
     /// The limit in bytes.
-    public let limit: Int
+    package let limit: Int
     private let used = Atomic(0)
 
     /// The budget of all exchanges of this process: 256 MiB.
-    public static let shared = BodyBudget(limit: 256 << 20)
+    package static let shared = BodyBudget(limit: 256 << 20)
 
-    /// Creates a budget of so many bytes.
-    public init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
     /// How many bytes are taken at present.
-    public var bytesInUse: Int { used.load(ordering: .relaxed) }
+    package var bytesInUse: Int { used.load(ordering: .relaxed) }
 
     fileprivate func take(_ count: Int) -> Bool {
         guard used.wrappingAdd(count, ordering: .relaxed).newValue > limit else { return true }

@@ -5,7 +5,6 @@ import NIOCore
 protocol FlowingHead: Sendable {
     /// How many edits were made since the head was received.
     var revision: UInt32 { get }
-    /// The header fields.
     var fields: FieldSection { get set }
     /// Whether another protocol's bytes follow, which have no end to wait for.
     var beginsTunnel: Bool { get }

@@ -1,10 +1,10 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// What the exchange machine wants done.
 ///
 /// Produced by the machine, carried out in order by whoever owns the sockets, on the exchange's event loop.
-public enum ExchangeEffect: Sendable {
+package enum ExchangeEffect: Sendable {
     /// Find or make a connection and report `upstreamReady` or `upstreamFailed`; `fresh` excludes pooled ones.
     case connect(Destination, fresh: Bool)
     /// Send the request's head to the server.
@@ -57,7 +57,7 @@ public enum ExchangeEffect: Sendable {
 }
 
 /// One of the two directions of an exchange.
-public enum FlowDirection: Sendable, Hashable {
+package enum FlowDirection: Sendable, Hashable {
     /// From the client to the server.
     case request
     /// From the server to the client.
@@ -65,24 +65,22 @@ public enum FlowDirection: Sendable, Hashable {
 }
 
 /// What is known of the connection that an exchange was given.
-public struct UpstreamFacts: Sendable {
-    /// The connection.
-    public var connection: ConnectionID
+package struct UpstreamFacts: Sendable {
+    package var connection: ConnectionID
     /// The version of HTTP it speaks.
-    public var version: HTTPVersion
+    package var version: HTTPVersion
     /// Whether it has carried an exchange before.
-    public var isReused: Bool
+    package var isReused: Bool
     /// How long looking up the name took, in microseconds; `nil` on a reused connection or for an address.
-    public var dns: Int64?
+    package var dns: Int64?
     /// How long making the TCP connection took, in microseconds; `nil` on a reused connection.
-    public var connect: Int64?
+    package var connect: Int64?
     /// How long the TLS handshake took, in microseconds; `nil` on a reused or plain connection.
-    public var tls: Int64?
+    package var tls: Int64?
     /// Why the server's certificate is not to be trusted, where the user allowed that.
-    public var verificationFailure: String?
+    package var verificationFailure: String?
 
-    /// Creates facts.
-    public init(
+    package init(
         connection: ConnectionID,
         version: HTTPVersion,
         isReused: Bool,

@@ -1,5 +1,5 @@
 import HTTPModel
-public import NIOCore
+package import NIOCore
 
 /// Why the legs are not read, and what ends that.
 extension ExchangeMachine {
@@ -26,19 +26,19 @@ extension ExchangeMachine {
     }
 
     /// The client takes bytes again, or takes no more for now.
-    public mutating func clientBecameWritable(_ isWritable: Bool) {
+    package mutating func clientBecameWritable(_ isWritable: Bool) {
         guard !isFinished else { return }
         set(.response, .peerFull, !isWritable)
     }
 
     /// The server takes bytes again, or takes no more for now.
-    public mutating func upstreamBecameWritable(_ isWritable: Bool) {
+    package mutating func upstreamBecameWritable(_ isWritable: Bool) {
         guard !isFinished, upstream == .ready || upstream == .answered else { return }
         set(.request, .peerFull, !isWritable)
     }
 
     /// The recorder has no room, or has room again.
-    public mutating func recorderBecameFull(_ isFull: Bool) {
+    package mutating func recorderBecameFull(_ isFull: Bool) {
         guard !isFinished else { return }
         set(.request, .recorderFull, isFull)
         set(.response, .recorderFull, isFull)
@@ -70,7 +70,7 @@ extension ExchangeMachine {
     /// The moment of a `wake` has come.
     ///
     /// One of an older generation is ignored.
-    public mutating func pauseElapsed(_ direction: FlowDirection, generation: Int, now: NIODeadline) {
+    package mutating func pauseElapsed(_ direction: FlowDirection, generation: Int, now: NIODeadline) {
         guard !isFinished, isCurrent(generation, direction) else { return }
         exchange.now = now
         if let hold = expiringHold(direction, generation: generation) {
@@ -104,7 +104,7 @@ extension ExchangeMachine {
     /// The work of a `perform` is done.
     ///
     /// One that nobody waits for any more, since the exchange went on without it, is ignored.
-    public mutating func workDone(
+    package mutating func workDone(
         _ direction: FlowDirection,
         generation: Int,
         _ outcome: WorkOutcome,
@@ -140,7 +140,7 @@ extension ExchangeMachine {
     /// The hold whose limit a `wake` is about.
     ///
     /// Whoever owns the holds has to see first whether a decision is on its way, since that came before.
-    public func expiringHoldID(_ direction: FlowDirection, generation: Int) -> HoldID? {
+    package func expiringHoldID(_ direction: FlowDirection, generation: Int) -> HoldID? {
         expiringHold(direction, generation: generation)?.id
     }
 
@@ -175,7 +175,7 @@ extension ExchangeMachine {
     ///
     /// A late or repeated decision does nothing; returns whether it counted.
     @discardableResult
-    public mutating func decided(_ id: HoldID, _ resolution: HoldResolution, now: NIODeadline) -> Bool {
+    package mutating func decided(_ id: HoldID, _ resolution: HoldResolution, now: NIODeadline) -> Bool {
         guard !isFinished, let hold, hold.id == id else { return false }
         exchange.now = now
         exchange.stage = "breakpoints"

@@ -1,5 +1,5 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 extension ExchangeMachine {
     /// The client sent the request's head.
@@ -9,7 +9,7 @@ extension ExchangeMachine {
     ///   - framing: how its body ends.
     ///   - notes: what the client's adapter changed or tolerated, one sentence each.
     ///   - now: the present moment.
-    public mutating func requestHeadReceived(
+    package mutating func requestHeadReceived(
         _ head: RequestHead,
         framing: BodyFraming,
         notes: [String] = [],
@@ -59,7 +59,7 @@ extension ExchangeMachine {
     }
 
     /// The client sent bytes of the request's body.
-    public mutating func requestPartReceived(_ part: ByteBuffer, now: NIODeadline) {
+    package mutating func requestPartReceived(_ part: ByteBuffer, now: NIODeadline) {
         guard !isFinished, requestState == .receiving else { return }
         exchange.now = now
         awaitsContinue = false
@@ -76,7 +76,7 @@ extension ExchangeMachine {
     ///   - wireBytes: what the request took on the client's connection, framing included.
     ///   - isClean: `false` when the bytes of a tunnel ended without TLS close_notify.
     ///   - now: the present moment.
-    public mutating func requestEndReceived(
+    package mutating func requestEndReceived(
         trailers: FieldSection?,
         wireBytes: Int64,
         isClean: Bool = true,
@@ -109,7 +109,7 @@ extension ExchangeMachine {
     ///   - resetCode: what the client said, where it ended just this exchange and not its connection; CONNECT_ERROR where
     ///     the connection of a tunnel was reset (RFC 9113 §8.5).
     ///   - now: the present moment.
-    public mutating func clientGone(resetCode: HTTP2ErrorCode? = nil, now: NIODeadline) {
+    package mutating func clientGone(resetCode: HTTP2ErrorCode? = nil, now: NIODeadline) {
         guard !isFinished else { return }
         exchange.now = now
         // Nothing is owed to a client that has everything and has sent everything; what a stage still holds of that is let
@@ -143,12 +143,12 @@ extension ExchangeMachine {
     }
 
     /// The client sent something that is no valid request after a valid head, for example a bad chunk.
-    public mutating func requestFailed(_ failure: ExchangeFailure, now: NIODeadline) {
+    package mutating func requestFailed(_ failure: ExchangeFailure, now: NIODeadline) {
         interrupted(failure, now: now)
     }
 
     /// Sluice is stopping, or something took longer than its limit.
-    public mutating func interrupted(_ failure: ExchangeFailure, now: NIODeadline) {
+    package mutating func interrupted(_ failure: ExchangeFailure, now: NIODeadline) {
         guard !isFinished else { return }
         exchange.now = now
         requestState = .ended
@@ -265,7 +265,7 @@ extension ExchangeMachine {
     // MARK: - The server's connection
 
     /// The request has to wait, since the server has as many streams open as it allows.
-    public mutating func upstreamQueued(now: NIODeadline) {
+    package mutating func upstreamQueued(now: NIODeadline) {
         guard !isFinished, upstream == .connecting, !requestPauses.contains(.streamLimit) else { return }
         exchange.now = now
         exchange.stage = "sluice"
@@ -274,7 +274,7 @@ extension ExchangeMachine {
     }
 
     /// There is a connection for the request.
-    public mutating func upstreamReady(_ facts: UpstreamFacts, now: NIODeadline) {
+    package mutating func upstreamReady(_ facts: UpstreamFacts, now: NIODeadline) {
         guard !isFinished, upstream == .connecting else { return }
         exchange.now = now
         upstream = .ready
@@ -312,7 +312,7 @@ extension ExchangeMachine {
     }
 
     /// No connection could be made, or the request could not be sent.
-    public mutating func upstreamFailed(_ failure: ExchangeFailure, now: NIODeadline) {
+    package mutating func upstreamFailed(_ failure: ExchangeFailure, now: NIODeadline) {
         guard !isFinished else { return }
         exchange.now = now
         switch upstream {
@@ -335,7 +335,7 @@ extension ExchangeMachine {
     ///   - failure: what there is to say if the exchange ends with it.
     ///   - wasProcessed: `false` where the server said that it has not processed the request.
     ///   - now: the present moment.
-    public mutating func upstreamClosed(_ failure: ExchangeFailure, wasProcessed: Bool = true, now: NIODeadline) {
+    package mutating func upstreamClosed(_ failure: ExchangeFailure, wasProcessed: Bool = true, now: NIODeadline) {
         guard !isFinished, upstream == .ready || upstream == .answered else { return }
         exchange.now = now
         if isTunnel {
@@ -386,7 +386,7 @@ extension ExchangeMachine {
     }
 
     /// The request head that was written to the server, where it differs from what was received (tap B).
-    public mutating func requestHeadWritten(_ bytes: ByteBuffer) {
+    package mutating func requestHeadWritten(_ bytes: ByteBuffer) {
         messages.requestHeadSent = bytes == messages.requestHead ? nil : bytes
     }
 }

@@ -1,10 +1,10 @@
 import Content
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 extension ExchangeMachine {
     /// The server sent an interim response other than 101 (RFC 9110 §15.2).
-    public mutating func interimReceived(_ head: ResponseHead, now: NIODeadline) {
+    package mutating func interimReceived(_ head: ResponseHead, now: NIODeadline) {
         guard !isFinished, upstream == .ready, responseState == .none, marks.responseBegan == nil else { return }
         exchange.now = now
         outgoing?.forget()
@@ -38,7 +38,7 @@ extension ExchangeMachine {
     ///   - framing: how its body ends.
     ///   - notes: what the server's adapter changed or tolerated, one sentence each.
     ///   - now: the present moment.
-    public mutating func responseHeadReceived(
+    package mutating func responseHeadReceived(
         _ head: ResponseHead,
         framing: BodyFraming,
         notes: [String] = [],
@@ -80,7 +80,7 @@ extension ExchangeMachine {
     }
 
     /// The server sent bytes of the response's body.
-    public mutating func responsePartReceived(_ part: ByteBuffer, now: NIODeadline) {
+    package mutating func responsePartReceived(_ part: ByteBuffer, now: NIODeadline) {
         guard !isFinished, upstream == .ready else { return }
         exchange.now = now
         if isTunnel, marks.responseBegan == nil { marks.responseBegan = now }
@@ -97,7 +97,7 @@ extension ExchangeMachine {
     ///   - isClean: `false` when what ends with its connection ended without TLS close_notify, so that nobody can know
     ///     whether it is complete (RFC 9112 §9.8).
     ///   - now: the present moment.
-    public mutating func responseEndReceived(
+    package mutating func responseEndReceived(
         trailers: FieldSection?,
         wireBytes: Int64,
         isClean: Bool = true,
@@ -124,12 +124,12 @@ extension ExchangeMachine {
     }
 
     /// The response head that was written to the client, where it differs from what was received (tap B).
-    public mutating func responseHeadWritten(_ bytes: ByteBuffer) {
+    package mutating func responseHeadWritten(_ bytes: ByteBuffer) {
         messages.responseHeadSent = bytes == messages.responseHead ? nil : bytes
     }
 
     /// A read cycle is over: what became known in it is recorded, unless the exchange ended with it anyway.
-    public mutating func readCompleted() {
+    package mutating func readCompleted() {
         guard hasNews || hasProgress else { return }
         if !isFinished {
             sink.record(hasNews ? .updated(record, messages) : .progress(record.id, record.tally, record.sizes))

@@ -10,9 +10,8 @@ extension ExchangeMachine {
     /// Whether it is in the nature of the exchange to be silent for long.
     ///
     /// That is for the one that answers to decide, but for a gRPC call: an upload of JSON lines ends like any other.
-    public var isStream: Bool { record.flags.contains(.grpc) || responseStream?.isOfMessages == true }
+    package var isStream: Bool { record.flags.contains(.grpc) || responseStream?.isOfMessages == true }
 
-    /// Tap A of the request.
     mutating func tapRequest(_ part: ByteBuffer) {
         record.sizes.requestBody += Int64(part.readableBytes)
         if isTunnel { record.sizes.requestWire += Int64(part.readableBytes) }
@@ -25,7 +24,6 @@ extension ExchangeMachine {
         sink.record(.body(record.id, .requestReceived, part))
     }
 
-    /// Tap A of the response.
     mutating func tapResponse(_ part: ByteBuffer) {
         record.sizes.responseBody += Int64(part.readableBytes)
         if isTunnel { record.sizes.responseWire += Int64(part.readableBytes) }

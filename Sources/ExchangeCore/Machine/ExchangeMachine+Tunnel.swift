@@ -1,5 +1,5 @@
 import HTTPModel
-public import NIOCore
+package import NIOCore
 
 /// Tunnels: bytes that both legs carry unread, from a CONNECT or after a 101.
 ///
@@ -77,7 +77,7 @@ extension ExchangeMachine {
     /// What was taken for a tunnel turned out to be read after all, in exchanges of its own.
     ///
     /// The client is still there, and is not told anything.
-    public mutating func tunnelIsRead(now: NIODeadline) {
+    package mutating func tunnelIsRead(now: NIODeadline) {
         guard !isFinished else { return }
         exchange.now = now
         abandonUpstream(.noError)
@@ -85,7 +85,7 @@ extension ExchangeMachine {
     }
 
     /// The tunnelled bytes turned out to be TLS that stays unread.
-    public mutating func tunnelIsTLS(_ note: String) {
+    package mutating func tunnelIsTLS(_ note: String) {
         guard !isFinished else { return }
         recordsBodies = false
         record.flags.insert(.tunnelledTLS)
@@ -94,7 +94,7 @@ extension ExchangeMachine {
     }
 
     /// Writes down something worth knowing that the proxy noticed.
-    public mutating func note(_ text: String) {
+    package mutating func note(_ text: String) {
         exchange.stage = "sluice"
         exchange.note(text)
     }

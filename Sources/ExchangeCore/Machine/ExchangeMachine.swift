@@ -1,6 +1,6 @@
 import DequeModule
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// What happens to one exchange: the chain of stages, the pauses, the taps, and what both legs are told to do.
 ///
@@ -10,8 +10,7 @@ public import NIOCore
 /// ```
 /// request:  received ─ tap A ─ chain ─ connect? ─ tap B ─ sent        response: the same, the other way
 /// upstream: none → connecting → ready → answered → done
-/// ```
-public struct ExchangeMachine: ~Copyable {
+package struct ExchangeMachine: ~Copyable {
     enum Upstream {
         /// Nothing was asked of a server yet, or nothing will be.
         case none
@@ -42,9 +41,9 @@ public struct ExchangeMachine: ~Copyable {
     }
 
     /// The narrow row as it stands.
-    public internal(set) var record: ExchangeRecord
+    package internal(set) var record: ExchangeRecord
     /// Heads and trailers as they stand.
-    public internal(set) var messages = ExchangeMessages()
+    package internal(set) var messages = ExchangeMessages()
     var exchange: StageExchange
 
     let chain: StageChain
@@ -115,7 +114,7 @@ public struct ExchangeMachine: ~Copyable {
     var requestStream: StreamTap?
     var responseStream: StreamTap?
     /// Whether the client waits for 100 (Continue) before it sends a body (RFC 9110 §10.1.1).
-    public internal(set) var awaitsContinue = false
+    package internal(set) var awaitsContinue = false
 
     /// A message that waits for a decision.
     struct Hold {
@@ -145,7 +144,7 @@ public struct ExchangeMachine: ~Copyable {
     ///   - clientTakesResets: whether the client can be told that just this exchange was reset, and why.
     ///   - bodyBudget: what gathered and held bodies may take in all.
     ///   - now: the present moment.
-    public init(
+    package init(
         record: ExchangeRecord,
         destination: Destination,
         clientAddress: String,
@@ -176,7 +175,7 @@ public struct ExchangeMachine: ~Copyable {
     ///
     /// Reading is settled last: a pause that was begun and ended by the same event is never mentioned. The recorder is
     /// told of the end when `finished` is taken, since the effects before it may still add to what is known (tap B).
-    public mutating func nextEffect() -> ExchangeEffect? {
+    package mutating func nextEffect() -> ExchangeEffect? {
         if let effect = effects.popFirst() {
             if case .finished = effect { sink.record(.finished(record, messages)) }
             return effect
@@ -197,15 +196,14 @@ public struct ExchangeMachine: ~Copyable {
         effects.append(effect)
     }
 
-    /// Whether the exchange is over.
-    public var isOver: Bool { isFinished }
+    package var isOver: Bool { isFinished }
 
     /// Whether the client has sent its request whole.
-    public var isRequestComplete: Bool { requestState == .ended }
+    package var isRequestComplete: Bool { requestState == .ended }
 
     /// Why the client is not read from; empty while it is.
-    public var requestPauseReasons: PauseReasons { requestPauses }
+    package var requestPauseReasons: PauseReasons { requestPauses }
 
     /// Why the server is not read from; empty while it is.
-    public var responsePauseReasons: PauseReasons { responsePauses }
+    package var responsePauseReasons: PauseReasons { responsePauses }
 }

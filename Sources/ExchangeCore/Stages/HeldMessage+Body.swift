@@ -1,12 +1,12 @@
 import Content
 import HTTPModel
-public import NIOCore
+package import NIOCore
 
 extension HeldMessage {
     /// A body was set for a message whose head alone is held.
-    public struct NoBodyHeld: Error, CustomStringConvertible {
+    package struct NoBodyHeld: Error, CustomStringConvertible {
         /// What to tell whoever tried.
-        public let description = "Only the head of this message is held; its body streams on after it."
+        package let description = "Only the head of this message is held; its body streams on after it."
     }
 
     /// The held body without its content coding.
@@ -14,7 +14,7 @@ extension HeldMessage {
     /// - Parameter limit: the most bytes to decode to.
     /// - Returns: the body, as far as it could be decoded, and what was wrong with the rest if anything was; `nil` where
     ///   the head alone is held.
-    public func decodedBody(limit: Int) -> (ByteBuffer, problem: String?)? {
+    package func decodedBody(limit: Int) -> (ByteBuffer, problem: String?)? {
         switch self {
         case .request(let head, let body, _): body.map { HeldMessage.decoded($0, head.fields, limit) }
         case .response(let head, let body): body.map { HeldMessage.decoded($0, head.fields, limit) }
@@ -27,7 +27,7 @@ extension HeldMessage {
     /// The engine frames the message anew when it goes on.
     ///
     /// - Throws: `NoBodyHeld` where the head alone is held.
-    public mutating func setBody(decoded body: ByteBuffer) throws {
+    package mutating func setBody(decoded body: ByteBuffer) throws {
         switch self {
         case .request(var head, .some, let destination):
             let coded = HeldMessage.coded(body, &head.fields)

@@ -1,28 +1,28 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// Names a message that waits for a decision.
-public struct HoldID: Sendable, Hashable, CustomStringConvertible {
+package struct HoldID: Sendable, Hashable, CustomStringConvertible {
     /// The exchange that waits.
-    public let exchange: ExchangeID
+    package let exchange: ExchangeID
     /// Counts the holds of that exchange, from 1.
-    public let ordinal: Int
+    package let ordinal: Int
 
     /// Names a hold.
-    public init(exchange: ExchangeID, ordinal: Int) {
+    package init(exchange: ExchangeID, ordinal: Int) {
         self.exchange = exchange
         self.ordinal = ordinal
     }
 
     /// For example `12.1`.
-    public var description: String { "\(exchange).\(ordinal)" }
+    package var description: String { "\(exchange).\(ordinal)" }
 }
 
 /// A message that waits for a decision.
 ///
 /// Its body is `nil` when only the head is held and the body streams on after; it is as received, with its content coding
 /// still on.
-public enum HeldMessage: Sendable {
+package enum HeldMessage: Sendable {
     /// A request before it is sent, and where to. An edited destination counts; the Host field is the editor's own
     /// matter.
     case request(RequestHead, body: ByteBuffer?, destination: Destination)
@@ -31,7 +31,7 @@ public enum HeldMessage: Sendable {
 }
 
 /// What was decided about a held message (Charles' words).
-public enum HoldResolution: Sendable {
+package enum HoldResolution: Sendable {
     /// Go on with the message as edited; `nil` where nothing was. A body given for a message whose head alone was
     /// held is not used.
     case execute(HeldMessage?)

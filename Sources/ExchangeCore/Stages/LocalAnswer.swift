@@ -1,29 +1,25 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// A response that did not come from a server.
-public struct LocalAnswer: Sendable {
+package struct LocalAnswer: Sendable {
     /// The head; the engine sets `Content-Length` by the body.
-    public var head: ResponseHead
-    /// The body.
-    public var body: ByteBuffer
+    package var head: ResponseHead
+    package var body: ByteBuffer
     /// A file in place of the body, read as fast as the client takes it.
-    public var file: AnswerFile?
+    package var file: AnswerFile?
 
-    /// Creates an answer.
-    public init(head: ResponseHead, body: ByteBuffer = ByteBuffer()) {
+    package init(head: ResponseHead, body: ByteBuffer = ByteBuffer()) {
         self.head = head
         self.body = body
     }
 
-    /// Creates an answer whose body is read from a file.
-    public init(head: ResponseHead, file: AnswerFile) {
+    package init(head: ResponseHead, file: AnswerFile) {
         self.init(head: head)
         self.file = file
     }
 
-    /// Creates an answer with a text body.
-    public init(status: Int, contentType: String, text: String, fields: [(String, String)] = []) {
+    package init(status: Int, contentType: String, text: String, fields: [(String, String)] = []) {
         let body = ByteBuffer(string: text)
         var head = ResponseHead(status: status, fields: [("Content-Type", contentType)] + fields)
         head.fields.append("Content-Length", String(body.readableBytes))
@@ -38,8 +34,7 @@ public struct LocalAnswer: Sendable {
     ///   - text: one paragraph; what happened, to whom, and what to try.
     ///   - html: whether the client accepts HTML.
     ///   - fields: further header fields.
-    /// - Returns: the answer.
-    public static func explanation(
+    package static func explanation(
         status: Int,
         title: String,
         text: String,
@@ -67,7 +62,7 @@ public struct LocalAnswer: Sendable {
     }
 
     /// The page for an exchange that failed: 504 for what took too long, else 502 (RFC 9110 §15.6).
-    public static func failure(_ failure: ExchangeFailure, html: Bool) -> LocalAnswer {
+    package static func failure(_ failure: ExchangeFailure, html: Bool) -> LocalAnswer {
         let status: Int
         let title: String
         switch failure.code {
@@ -88,7 +83,7 @@ public struct LocalAnswer: Sendable {
 
     /// The answer to a gRPC call that failed: a response of nothing but a status, which is all that its client shows
     /// (gRPC over HTTP/2, "Trailers-Only").
-    public static func callFailure(_ failure: ExchangeFailure, contentType: String) -> LocalAnswer {
+    package static func callFailure(_ failure: ExchangeFailure, contentType: String) -> LocalAnswer {
         let isOurFault = failure.code == .badRequest || failure.code == .badResponse
         let text = failure.hint.isEmpty ? failure.message : "\(failure.message) \(failure.hint)"
         let message = "Sluice: \(text)".utf8.reduce(into: "") { encoded, byte in

@@ -1,11 +1,11 @@
-public import HTTPModel
+package import HTTPModel
 
 /// A tool: an immutable, compiled set of rules that may look at an exchange and change it.
 ///
 /// A stage is asked once per exchange, when the request head is known. Everything that lasts longer than that
 /// question lives in the handler it returns. The stages of an exchange are taken from one snapshot of the rules, so
 /// editing rules affects later exchanges only.
-public protocol Stage: Sendable {
+package protocol Stage: Sendable {
     /// The stage's place in the fixed order, which also names it.
     var slot: StageSlot { get }
 
@@ -18,7 +18,7 @@ public protocol Stage: Sendable {
 /// The fixed order of the tools.
 ///
 /// Requests and responses pass them in this order.
-public enum StageSlot: Int, Sendable, Hashable, CaseIterable, Comparable {
+package enum StageSlot: Int, Sendable, Hashable, CaseIterable, Comparable {
     /// Only matching requests pass.
     case allowList
     /// Matching requests are refused.
@@ -43,7 +43,7 @@ public enum StageSlot: Int, Sendable, Hashable, CaseIterable, Comparable {
     case throttle
 
     /// The name that traces and profiles use.
-    public var name: String {
+    package var name: String {
         switch self {
         case .allowList: "allow"
         case .blockList: "block"
@@ -60,7 +60,7 @@ public enum StageSlot: Int, Sendable, Hashable, CaseIterable, Comparable {
     }
 
     /// The messages that the tool acts on.
-    public var directions: Set<FlowDirection> {
+    package var directions: Set<FlowDirection> {
         switch self {
         case .allowList, .blockList, .mapRemote, .mapLocal, .dnsSpoofing: [.request]
         case .mirror: [.response]
@@ -69,27 +69,26 @@ public enum StageSlot: Int, Sendable, Hashable, CaseIterable, Comparable {
     }
 
     /// Orders by place.
-    public static func < (left: StageSlot, right: StageSlot) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: StageSlot, right: StageSlot) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// What a stage may know when it is asked whether an exchange concerns it.
-public struct ExchangeOpening: Sendable {
+package struct ExchangeOpening: Sendable {
     /// The exchange's number.
-    public let id: ExchangeID
+    package let id: ExchangeID
     /// The URL as the client sent it.
     ///
     /// Locations are matched against this, whatever an earlier stage changes.
-    public let url: RequestURL
+    package let url: RequestURL
     /// The request head as received, hop-by-hop fields removed; of a tunnel, its CONNECT.
-    public let head: RequestHead
+    package let head: RequestHead
     /// Where the client connects from, as `host:port`.
-    public let clientAddress: String
+    package let clientAddress: String
 
     /// Whether it is a CONNECT that is not decrypted, of which just host and port are known.
-    public var isTunnel: Bool { url.scheme == "tunnel" }
+    package var isTunnel: Bool { url.scheme == "tunnel" }
 
-    /// Creates the facts of an exchange that begins.
-    public init(id: ExchangeID, url: RequestURL, head: RequestHead, clientAddress: String) {
+    package init(id: ExchangeID, url: RequestURL, head: RequestHead, clientAddress: String) {
         self.id = id
         self.url = url
         self.head = head

@@ -1,9 +1,9 @@
-public import HTTPModel
+package import HTTPModel
 
 /// One snapshot of the tools in force, in the fixed order.
-public struct StageChain: Sendable {
+package struct StageChain: Sendable {
     /// The stages in the order in which messages pass them.
-    public let stages: [any Stage]
+    package let stages: [any Stage]
     /// Finds out cheaply which stages may have something to do with a URL.
     private let preselection: (any StagePreselection)?
 
@@ -13,7 +13,7 @@ public struct StageChain: Sendable {
     ///   - stages: the tools.
     ///   - preselection: says which of them, by their places in the resulting order, are to be asked at all; without one,
     ///     or with more than 64 of them, all are.
-    public init(_ stages: [any Stage] = [], preselection: (any StagePreselection)? = nil) {
+    package init(_ stages: [any Stage] = [], preselection: (any StagePreselection)? = nil) {
         self.stages = stages.enumerated()
             .sorted { ($0.element.slot, $0.offset) < ($1.element.slot, $1.offset) }
             .map(\.element)
@@ -58,7 +58,7 @@ public struct StageChain: Sendable {
 /// Says which stages of a chain may have something to do with a URL, so that the others need not be asked.
 ///
 /// Most exchanges concern no rule at all; they are to cost nothing.
-public protocol StagePreselection: Sendable {
+package protocol StagePreselection: Sendable {
     /// Bit i is for the stage at place i of `StageChain.stages`; a stage whose bit is not set would return no handler.
     func candidates(for url: RequestURL) -> UInt64
 }

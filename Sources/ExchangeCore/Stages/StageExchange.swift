@@ -1,27 +1,27 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// The exchange as a hook may see and steer it, beside the message itself.
-public struct StageExchange: Sendable {
+package struct StageExchange: Sendable {
     /// The exchange's number.
-    public let id: ExchangeID
+    package let id: ExchangeID
     /// The URL as the client sent it.
-    public let url: RequestURL
+    package let url: RequestURL
     /// The present moment on the event loop's clock.
     ///
     /// Hooks have no clock of their own.
-    public internal(set) var now: NIODeadline
+    package internal(set) var now: NIODeadline
     /// Where the request will be sent.
     ///
     /// Request head hooks may change it; later it has no effect.
-    public var destination: Destination
+    package var destination: Destination
     /// Whether a stage answers in place of a server, so that the request goes nowhere.
-    public internal(set) var isAnswered = false
+    package internal(set) var isAnswered = false
     /// In the hook for a body that is not gathered: whether that is because others take all the room there is, not
     /// because it is too large.
-    public internal(set) var lacksRoom = false
+    package internal(set) var lacksRoom = false
     /// The trace so far.
-    public internal(set) var trace: [TraceEntry] = []
+    package internal(set) var trace: [TraceEntry] = []
     /// The stage whose hook is running; notes carry its name.
     var stage = "sluice"
 
@@ -33,31 +33,30 @@ public struct StageExchange: Sendable {
     }
 
     /// Writes down that a rule fired and what it changed.
-    public mutating func fired(rule: String?, _ text: String) {
+    package mutating func fired(rule: String?, _ text: String) {
         trace.append(TraceEntry(stage: stage, rule: rule, outcome: .fired, text: text))
     }
 
     /// Writes down something worth knowing that was no rule.
-    public mutating func note(_ text: String) {
+    package mutating func note(_ text: String) {
         trace.append(TraceEntry(stage: stage, rule: nil, outcome: .note, text: text))
     }
 }
 
 /// Where a request is sent: what to connect to, and what to say there.
-public struct Destination: Sendable, Hashable {
+package struct Destination: Sendable, Hashable {
     /// `http` or `https`; `tunnel` for bytes passed through unread.
-    public var scheme: String
+    package var scheme: String
     /// The host to connect to: a name or an address without brackets.
-    public var host: String
+    package var host: String
     /// The port to connect to.
-    public var port: Int
+    package var port: Int
     /// The name for Server Name Indication and verification, where it is not the host: what the client asked for.
-    public var serverName: String?
+    package var serverName: String?
     /// The address (or another name) to connect to in place of looking up the host (DNS spoofing).
-    public var address: String?
+    package var address: String?
 
-    /// Creates a destination.
-    public init(scheme: String, host: String, port: Int, serverName: String? = nil, address: String? = nil) {
+    package init(scheme: String, host: String, port: Int, serverName: String? = nil, address: String? = nil) {
         self.scheme = scheme
         self.host = host
         self.port = port
@@ -66,7 +65,7 @@ public struct Destination: Sendable, Hashable {
     }
 
     /// Host and port as an authority, for messages.
-    public var authority: String {
+    package var authority: String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

@@ -1,5 +1,5 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// What one stage does to one exchange.
 ///
@@ -8,7 +8,7 @@ public import NIOCore
 /// Hooks are synchronous and must not block: no disk, no name resolution, no locks; what has to block is left to a
 /// `Verdict.perform`. Every hook has a default that forwards. A demand is read after the head hook of its direction, so
 /// that hook may decide it.
-public protocol StageHandler: AnyObject {
+package protocol StageHandler: AnyObject {
     /// What the handler wants of the request's body.
     var requestDemand: BodyDemand { get }
     /// What the handler wants of the response's body.
@@ -54,45 +54,41 @@ public protocol StageHandler: AnyObject {
 
 extension StageHandler {
     /// No interest in the request's body.
-    public var requestDemand: BodyDemand { .none }
+    package var requestDemand: BodyDemand { .none }
     /// No interest in the response's body.
-    public var responseDemand: BodyDemand { .none }
-    /// Forwards the head as it is.
-    public func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
-    /// Forwards the part as it is.
-    public func requestPart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
+    package var responseDemand: BodyDemand { .none }
+    package func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
+    package func requestPart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
     /// Forwards the request as it is.
-    public func requestWhole(
+    package func requestWhole(
         _ head: inout RequestHead,
         _ body: inout ByteBuffer,
         _ exchange: inout StageExchange
     ) -> Verdict { .forward }
     /// Forwards the request as it is; the engine notes that.
-    public func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
+    package func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
     /// Leaves the interim response as it is.
-    public func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {}
-    /// Forwards the head as it is.
-    public func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
-    /// Forwards the part as it is.
-    public func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
+    package func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {}
+    package func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
+    package func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
     /// Forwards the response as it is.
-    public func responseWhole(
+    package func responseWhole(
         _ head: inout ResponseHead,
         _ body: inout ByteBuffer,
         _ exchange: inout StageExchange
     ) -> Verdict { .forward }
     /// Forwards the response as it is; the engine notes that.
-    public func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
+    package func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
     /// Lets everything go on at once.
-    public func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
+    package func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
         .pass(waiting.readableBytes, at: exchange.now)
     }
     /// Does nothing.
-    public func ended(isComplete: Bool) -> (any BlockingWork)? { nil }
+    package func ended(isComplete: Bool) -> (any BlockingWork)? { nil }
 }
 
 /// What a handler wants of a message's body.
-public enum BodyDemand: Sendable, Hashable {
+package enum BodyDemand: Sendable, Hashable {
     /// Nothing; parts pass by.
     case none
     /// To see each part, leaving the bytes as they are.
@@ -107,7 +103,7 @@ public enum BodyDemand: Sendable, Hashable {
 }
 
 /// When bytes that wait go on.
-public enum Pace: Sendable {
+package enum Pace: Sendable {
     /// So many of them, but at least one and at most all, go on at that moment: at once where it has come already.
     /// Then it is asked about the rest.
     case pass(Int, at: NIODeadline)

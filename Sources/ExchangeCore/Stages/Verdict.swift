@@ -1,8 +1,8 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// What a hook decides.
-public enum Verdict: Sendable {
+package enum Verdict: Sendable {
     /// Go on with what the hook left in its parameter.
     case forward
     /// Answer in place of the server. Remaining request hooks and the whole response chain still run. From a response
@@ -23,7 +23,7 @@ public enum Verdict: Sendable {
 }
 
 /// How long a message is held.
-public enum Pause: Sendable {
+package enum Pause: Sendable {
     /// Until a moment on the event loop's clock.
     case until(NIODeadline)
     /// Until a moment, at which the hook is asked once more. Only from head hooks.
@@ -33,34 +33,33 @@ public enum Pause: Sendable {
 }
 
 /// What becomes of a held message that nobody decides about in time.
-public struct HoldLimit: Sendable {
+package struct HoldLimit: Sendable {
     /// How long the message waits.
-    public var after: TimeAmount
+    package var after: TimeAmount
     /// What is taken to be decided then.
-    public var resolution: HoldResolution
+    package var resolution: HoldResolution
 
     /// Sets a limit.
-    public init(after: TimeAmount, resolution: HoldResolution) {
+    package init(after: TimeAmount, resolution: HoldResolution) {
         self.after = after
         self.resolution = resolution
     }
 }
 
 /// Work that a hook may not do itself, since it may block: files, names.
-public protocol BlockingWork: Sendable {
+package protocol BlockingWork: Sendable {
     /// Does the work, on a thread on which blocking is allowed.
     func run() -> WorkOutcome
 }
 
 /// What came of blocking work.
-public struct WorkOutcome: Sendable {
+package struct WorkOutcome: Sendable {
     /// What is decided now about the message that was held.
-    public var verdict: Verdict
+    package var verdict: Verdict
     /// What is to be added to the exchange's trace.
-    public var trace: [TraceEntry]
+    package var trace: [TraceEntry]
 
-    /// Creates an outcome.
-    public init(_ verdict: Verdict, trace: [TraceEntry] = []) {
+    package init(_ verdict: Verdict, trace: [TraceEntry] = []) {
         self.verdict = verdict
         self.trace = trace
     }

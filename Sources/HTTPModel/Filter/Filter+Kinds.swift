@@ -1,24 +1,24 @@
 /// Filters for kinds of exchanges that somebody wants to go to.
 extension Filter {
     /// Exchanges that failed, or were answered with a status from 400 on or a gRPC status other than OK.
-    public static let errors = any([
+    package static let errors = any([
         ("is", .property(.fact(.error))), ("status", .number(.status, 400...Int64.max)),
         ("grpc", .number(.grpc, 1...Int64.max)),
     ])
 
     /// Exchanges whose request or response a stage changed, or that a stage answered or dropped.
-    public static let changedByRule = any([("is", .property(.fact(.changed))), ("is", .property(.fact(.blocked)))])
+    package static let changedByRule = any([("is", .property(.fact(.changed))), ("is", .property(.fact(.blocked)))])
 
     /// Exchanges that were held at a breakpoint.
-    public static let held = any([("is", .property(.fact(.held)))])
+    package static let held = any([("is", .property(.fact(.held)))])
 
     /// Exchanges that took so many microseconds or more.
-    public static func slow(from time: Int64) -> Filter {
+    package static func slow(from time: Int64) -> Filter {
         any([("time", .number(.time, time...Int64.max))])
     }
 
     /// Exchanges with so many bytes of bodies or more.
-    public static func large(from size: Int64) -> Filter {
+    package static func large(from size: Int64) -> Filter {
         any([("size", .number(.size, size...Int64.max))])
     }
 

@@ -1,4 +1,4 @@
-public import NIOCore
+package import NIOCore
 
 /// A compiled filter expression: which exchanges are meant.
 ///
@@ -6,16 +6,16 @@ public import NIOCore
 /// without a key searches the URL. Terms side by side must all hold; `and`, `or`, `not` (also `!` and `-`) and
 /// parentheses combine them, `and` before `or`. Outside quotation marks `*` and `?` are wildcards and `\` takes the next
 /// character as such. ``reference`` lists the keys.
-public struct Filter: Sendable, Hashable {
+package struct Filter: Sendable, Hashable {
     /// The longest expression that is taken, in characters.
-    public static let maximumLength = 10_000
+    package static let maximumLength = 10_000
     /// How deep parentheses may be nested.
-    public static let maximumDepth = 100
+    package static let maximumDepth = 100
 
     let root: FilterNode
 
     /// The filter that every exchange passes.
-    public static let everything = Filter(root: .everything)
+    package static let everything = Filter(root: .everything)
 
     init(root: FilterNode) {
         self.root = root
@@ -27,7 +27,7 @@ public struct Filter: Sendable, Hashable {
     ///   - expression: the text.
     ///   - clock: what `since:` and `before:` are read against.
     /// - Throws: ``FilterError`` with the column of what is wrong.
-    public init(_ expression: String, clock: FilterClock = .current) throws(FilterError) {
+    package init(_ expression: String, clock: FilterClock = .current) throws(FilterError) {
         let scalars = expression.unicodeScalars
         if scalars.index(scalars.startIndex, offsetBy: Filter.maximumLength + 1, limitedBy: scalars.endIndex) != nil {
             throw FilterError(
@@ -41,13 +41,13 @@ public struct Filter: Sendable, Hashable {
     }
 
     /// Whether every exchange passes.
-    public var matchesEverything: Bool { root == .everything }
+    package var matchesEverything: Bool { root == .everything }
 
     /// Whether heads, trailers or addresses may have to be looked at.
-    public var needsMessages: Bool { root.tests.contains { $0.needs == .messages } }
+    package var needsMessages: Bool { root.tests.contains { $0.needs == .messages } }
 
     /// Whether bodies may have to be looked at.
-    public var needsBodies: Bool { root.tests.contains { $0.needs == .bodies } }
+    package var needsBodies: Bool { root.tests.contains { $0.needs == .bodies } }
 
     /// Whether an exchange passes, with heads and bodies fetched as they are needed.
     ///
@@ -58,7 +58,7 @@ public struct Filter: Sendable, Hashable {
     ///   - details: fetches heads and connections, at most once; `nil` where there are none, which no term then matches.
     ///   - body: fetches a body, its content codings removed; `nil` where there is none.
     /// - Returns: whether it passes.
-    public func matches(
+    package func matches(
         _ record: ExchangeRecord,
         details: () throws -> RecordedExchange?,
         body: (BodySide) throws -> ByteBuffer?
@@ -68,49 +68,49 @@ public struct Filter: Sendable, Hashable {
     }
 
     /// Whether an exchange that was read whole passes.
-    public func matches(_ exchange: RecordedExchange, body: (BodySide) throws -> ByteBuffer?) rethrows -> Bool {
+    package func matches(_ exchange: RecordedExchange, body: (BodySide) throws -> ByteBuffer?) rethrows -> Bool {
         try matches(exchange.record, details: { exchange }, body: body)
     }
 
     /// Whether an exchange passes, as far as its record alone can tell; `nil` where it cannot.
-    public func decides(_ record: ExchangeRecord) -> Bool? {
+    package func decides(_ record: ExchangeRecord) -> Bool? {
         root.decides(record)
     }
 
     /// Whether an exchange passes, as far as its row alone can tell; `nil` where it cannot.
     ///
     /// Just ``columns`` are asked for.
-    public func decides(_ row: some FilterSubject) -> Bool? {
+    package func decides(_ row: some FilterSubject) -> Bool? {
         root.decides(row)
     }
 
     /// The columns of a row that ``decides(_:)`` looks at.
-    public var columns: Set<FilterColumn> { Set(root.tests.flatMap(\.columns)) }
+    package var columns: Set<FilterColumn> { Set(root.tests.flatMap(\.columns)) }
 }
 
 // MARK: - Putting together
 
 extension Filter {
     /// The terms that must all hold, as filters of their own; the filter itself where it is but one term.
-    public var conjuncts: [Filter] {
+    package var conjuncts: [Filter] {
         if case .and(let operands) = root { operands.map { Filter(root: $0) } } else { [self] }
     }
 
     /// The filter that an exchange passes if it passes this one and the other.
-    public func and(_ other: Filter) -> Filter {
+    package func and(_ other: Filter) -> Filter {
         if matchesEverything { return other }
         if other.matchesEverything { return self }
         return Filter(root: FilterNode.all([root, other.root]).ordered)
     }
 
     /// The filter that exchanges with any of these hosts pass.
-    public static func hosts(_ hosts: some Sequence<String>) -> Filter {
+    package static func hosts(_ hosts: some Sequence<String>) -> Filter {
         let tests = hosts.sorted().map { FilterTest.text(.host, Glob(literal: $0, ignoringCase: true)) }
         return Filter(root: .term(FilterTerm(key: "host", tests: tests)))
     }
 
     /// The filter that exchanges with this method, host and path pass.
-    public static func endpoint(method: String, host: String, path: String) -> Filter {
+    package static func endpoint(method: String, host: String, path: String) -> Filter {
         let method = FilterTest.text(.method, Glob(literal: method, ignoringCase: true))
         let path = FilterTest.text(.path, Glob(literal: path))
         return hosts([host])
@@ -121,5 +121,5 @@ extension Filter {
 
 extension Filter: CustomStringConvertible {
     /// The expression in a canonical form, which compiles to an equal filter; empty where everything passes.
-    public var description: String { root.description }
+    package var description: String { root.description }
 }

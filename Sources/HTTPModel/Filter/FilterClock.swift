@@ -10,14 +10,13 @@ import Musl
 ///
 /// For a session that is no longer recorded, give the time of its last exchange as `now`: `since:10m` then means its last
 /// ten minutes, and `since:14:30` the latest half past two before its end.
-public struct FilterClock: Sendable {
+package struct FilterClock: Sendable {
     /// The time that counts as now: microseconds since 1970.
-    public var now: Int64
+    package var now: Int64
     /// How many seconds local time is ahead of UTC at a time given in seconds since 1970.
-    public var secondsAheadOfUTC: @Sendable (Int64) -> Int64
+    package var secondsAheadOfUTC: @Sendable (Int64) -> Int64
 
-    /// Creates a clock.
-    public init(now: Int64, secondsAheadOfUTC: @escaping @Sendable (Int64) -> Int64) {
+    package init(now: Int64, secondsAheadOfUTC: @escaping @Sendable (Int64) -> Int64) {
         self.now = now
         self.secondsAheadOfUTC = secondsAheadOfUTC
     }
@@ -25,8 +24,7 @@ public struct FilterClock: Sendable {
     /// A clock of the local time zone.
     ///
     /// - Parameter now: microseconds since 1970.
-    /// - Returns: the clock.
-    public static func local(now: Int64) -> FilterClock {
+    package static func local(now: Int64) -> FilterClock {
         FilterClock(now: now) { seconds in
             var time = time_t(seconds)
             var parts = tm()
@@ -35,7 +33,7 @@ public struct FilterClock: Sendable {
     }
 
     /// The machine's time and time zone.
-    public static var current: FilterClock {
+    package static var current: FilterClock {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return .local(now: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)

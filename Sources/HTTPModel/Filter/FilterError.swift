@@ -1,16 +1,14 @@
 /// Why a text is no filter expression, and where.
-public struct FilterError: Error, Sendable, Hashable {
-    /// The expression as it was given.
-    public var expression: String
+package struct FilterError: Error, Sendable, Hashable {
+    package var expression: String
     /// Where it went wrong, in characters from 1; one past the end where something is missing there.
-    public var column: Int
+    package var column: Int
     /// What is wrong, in one sentence without a full stop.
-    public var message: String
+    package var message: String
     /// What may have been meant; `nil` where there is nothing to say.
-    public var suggestion: String?
+    package var suggestion: String?
 
-    /// Creates an error.
-    public init(expression: String, column: Int, message: String, suggestion: String? = nil) {
+    package init(expression: String, column: Int, message: String, suggestion: String? = nil) {
         self.expression = expression
         self.column = column
         self.message = message
@@ -20,12 +18,12 @@ public struct FilterError: Error, Sendable, Hashable {
 
 extension FilterError: CustomStringConvertible {
     /// The message with the suggestion after it, on one line.
-    public var description: String {
+    package var description: String {
         "column \(column): \(message)" + (suggestion.map { ", \($0)" } ?? "")
     }
 
     /// The expression and, on a second line, a caret under the column; a long expression is cut to what surrounds it.
-    public var pointing: String {
+    package var pointing: String {
         let width = 100
         let before = 60
         let characters = expression.prefix(Filter.maximumLength).map { $0.isSingleColumn ? $0 : " " }

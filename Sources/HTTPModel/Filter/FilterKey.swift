@@ -1,22 +1,22 @@
 /// A key of the filter language: what it takes and what it means.
 ///
 /// The parser reads by the same table.
-public struct FilterKey: Sendable {
+package struct FilterKey: Sendable {
     /// The key as it is written before the colon.
-    public let name: String
+    package let name: String
     /// What stands after the colon, for example `GLOB`.
-    public let argument: String
+    package let argument: String
     /// What the term selects, in one line.
-    public let summary: String
+    package let summary: String
     /// A term that compiles.
-    public let example: String
+    package let example: String
 
     let read: @Sendable (FilterText, FilterValueReader) throws(FilterError) -> FilterTest
 }
 
 extension Filter {
     /// Every key, in the order in which help should show them.
-    public static let reference: [FilterKey] = [
+    package static let reference: [FilterKey] = [
         text("host", .host, "GLOB", "the host", "host:*.example.com", ignoringCase: true),
         text("path", .path, "GLOB", "the path, without the query", "path:/v1/*"),
         text(
@@ -109,7 +109,7 @@ extension Filter {
     ]
 
     /// What `is:` takes, with a line on each.
-    public static var properties: [(name: String, summary: String)] {
+    package static var properties: [(name: String, summary: String)] {
         FilterProperty.all.map { ($0.name, $0.summary) }
     }
 

@@ -1,6 +1,5 @@
 /// A text within an expression, after quotes and escapes were read.
 struct FilterText: Sendable, Hashable {
-    /// The text itself.
     private(set) var plain = ""
     /// The text as a wildcard pattern: only `*` and `?` outside quotes are wildcards.
     private(set) var pattern = ""
@@ -52,7 +51,6 @@ struct FilterToken: Sendable, Hashable {
         case not
         /// A word or quoted text without a key; `isBare` where nothing of it was quoted or escaped.
         case word(FilterText, isBare: Bool)
-        /// A key and its alternatives.
         case term(key: String, alternatives: [FilterText])
         case end
     }

@@ -1,5 +1,5 @@
 /// What a filter can ask of an exchange: columns of the narrow row, and where they are at hand those beside it.
-public enum FilterColumn: UInt8, Sendable, Hashable, CaseIterable {
+package enum FilterColumn: UInt8, Sendable, Hashable, CaseIterable {
     /// The number in the session.
     case id
     /// ``ExchangeRecord/Kind``.
@@ -62,18 +62,18 @@ public enum FilterColumn: UInt8, Sendable, Hashable, CaseIterable {
     case serverAddress
 
     /// Whether it stands beside the narrow row, with the messages or the connections.
-    public var isBesideRow: Bool { self >= .requestHead }
+    package var isBesideRow: Bool { self >= .requestHead }
 }
 
 extension FilterColumn: Comparable {
     /// Whether the first stands before the second.
-    public static func < (left: FilterColumn, right: FilterColumn) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: FilterColumn, right: FilterColumn) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Something with the columns of an exchange's narrow row: a record, or a row that is looked at where it lies.
 ///
 /// A pass over a million rows has no time to make a record of each; it asks for just what the filter needs.
-public protocol FilterSubject {
+package protocol FilterSubject {
     /// The number in a column; `nil` where there is none.
     func number(_ column: FilterColumn) -> Int64?
     /// Whether the text in a column, as UTF-8, passes a test; no text counts as an empty one.
@@ -86,10 +86,10 @@ public protocol FilterSubject {
 
 extension ExchangeRecord: FilterSubject {
     /// A record has no messages.
-    public var hasMessages: Bool { false }
+    package var hasMessages: Bool { false }
 
     /// The number in a column; `nil` where there is none, or where the column holds text.
-    public func number(_ column: FilterColumn) -> Int64? {
+    package func number(_ column: FilterColumn) -> Int64? {
         switch column {
         case .id: id.number
         case .kind: Int64(kind.rawValue)
@@ -111,12 +111,12 @@ extension ExchangeRecord: FilterSubject {
     }
 
     /// Whether the text in a column passes a test; a column without text counts as an empty one.
-    public func text(_ column: FilterColumn, passes test: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool {
+    package func text(_ column: FilterColumn, passes test: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool {
         (text(column) ?? "").withUTF8Bytes(test)
     }
 
     /// Whether there is anything in a column.
-    public func has(_ column: FilterColumn) -> Bool {
+    package func has(_ column: FilterColumn) -> Bool {
         number(column) != nil || text(column) != nil
     }
 

@@ -1,7 +1,7 @@
 /// Guesses at which known word a misspelt one was meant to be.
-public enum Spelling {
+package enum Spelling {
     /// The known word that is nearest to `word`, as far as one typing slip in three letters goes; else `nil`.
-    public static func nearest(to word: String, among known: some Sequence<String>) -> String? {
+    package static func nearest(to word: String, among known: some Sequence<String>) -> String? {
         let letters = Array(word.lowercased())
         guard !letters.isEmpty, letters.count <= 40 else { return nil }
         var best: (word: String, distance: Int)?

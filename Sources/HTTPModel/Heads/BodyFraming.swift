@@ -1,5 +1,5 @@
 /// How the end of a message's body is known on one leg (RFC 9112 §6).
-public enum BodyFraming: Sendable, Hashable {
+package enum BodyFraming: Sendable, Hashable {
     /// There is no body.
     case none
     /// The body has this many bytes (`Content-Length`, or an HTTP/2 stream that announced it).

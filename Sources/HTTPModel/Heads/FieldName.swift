@@ -1,38 +1,37 @@
 /// A field name prepared for comparison: ASCII case does not count (RFC 9110 §5.1).
 ///
 /// Comparing hashes first keeps a look-up in a field section at a few integer comparisons.
-public struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The name in lower case.
-    public let lowercased: String
+    package let lowercased: String
     let hash: UInt32
 
     /// Prepares a name.
-    public init(_ name: String) {
+    package init(_ name: String) {
         let lowercased = String(decoding: name.utf8.map(FieldName.lower), as: UTF8.self)
         self.lowercased = lowercased
         self.hash = FieldName.hash(lowercased.utf8)
     }
 
     /// Prepares a name written as a literal.
-    public init(stringLiteral value: String) {
+    package init(stringLiteral value: String) {
         self.init(value)
     }
 
     /// The name in lower case.
-    public var description: String { lowercased }
+    package var description: String { lowercased }
 
     /// Compares two names; the hash decides most comparisons.
-    public static func == (left: FieldName, right: FieldName) -> Bool {
+    package static func == (left: FieldName, right: FieldName) -> Bool {
         left.hash == right.hash && left.lowercased == right.lowercased
     }
 
     /// Feeds the prepared hash.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(hash)
     }
 
     /// The lower-case form of an ASCII letter; every other byte as it is.
-    @inlinable
     static func lower(_ byte: UInt8) -> UInt8 {
         byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
@@ -61,41 +60,41 @@ public struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
 
 extension FieldName {
     /// `Accept-Encoding` (RFC 9110 §12.5.3).
-    public static let acceptEncoding: FieldName = "accept-encoding"
+    package static let acceptEncoding: FieldName = "accept-encoding"
     /// `Alt-Svc` (RFC 7838).
-    public static let altSvc: FieldName = "alt-svc"
+    package static let altSvc: FieldName = "alt-svc"
     /// `Connection` (RFC 9110 §7.6.1).
-    public static let connection: FieldName = "connection"
+    package static let connection: FieldName = "connection"
     /// `Content-Encoding` (RFC 9110 §8.4).
-    public static let contentEncoding: FieldName = "content-encoding"
+    package static let contentEncoding: FieldName = "content-encoding"
     /// `Content-Length` (RFC 9110 §8.6).
-    public static let contentLength: FieldName = "content-length"
+    package static let contentLength: FieldName = "content-length"
     /// `Content-Type` (RFC 9110 §8.3).
-    public static let contentType: FieldName = "content-type"
+    package static let contentType: FieldName = "content-type"
     /// `Cookie` (RFC 6265).
-    public static let cookie: FieldName = "cookie"
+    package static let cookie: FieldName = "cookie"
     /// `Expect` (RFC 9110 §10.1.1).
-    public static let expect: FieldName = "expect"
+    package static let expect: FieldName = "expect"
     /// `Host` (RFC 9110 §7.2).
-    public static let host: FieldName = "host"
+    package static let host: FieldName = "host"
     /// `Keep-Alive` (RFC 2068 §19.7.1.1).
-    public static let keepAlive: FieldName = "keep-alive"
+    package static let keepAlive: FieldName = "keep-alive"
     /// `Proxy-Authenticate` (RFC 9110 §11.7.1).
-    public static let proxyAuthenticate: FieldName = "proxy-authenticate"
+    package static let proxyAuthenticate: FieldName = "proxy-authenticate"
     /// `Proxy-Authorization` (RFC 9110 §11.7.2).
-    public static let proxyAuthorization: FieldName = "proxy-authorization"
+    package static let proxyAuthorization: FieldName = "proxy-authorization"
     /// `Proxy-Connection`, a non-standard field (RFC 9110 §7.6.1).
-    public static let proxyConnection: FieldName = "proxy-connection"
+    package static let proxyConnection: FieldName = "proxy-connection"
     /// `Set-Cookie` (RFC 6265).
-    public static let setCookie: FieldName = "set-cookie"
+    package static let setCookie: FieldName = "set-cookie"
     /// `TE` (RFC 9110 §10.1.4).
-    public static let te: FieldName = "te"
+    package static let te: FieldName = "te"
     /// `Trailer` (RFC 9110 §6.6.2).
-    public static let trailer: FieldName = "trailer"
+    package static let trailer: FieldName = "trailer"
     /// `Transfer-Encoding` (RFC 9112 §6.1).
-    public static let transferEncoding: FieldName = "transfer-encoding"
+    package static let transferEncoding: FieldName = "transfer-encoding"
     /// `Upgrade` (RFC 9110 §7.8).
-    public static let upgrade: FieldName = "upgrade"
+    package static let upgrade: FieldName = "upgrade"
     /// `WWW-Authenticate` (RFC 9110 §11.6.1).
-    public static let wwwAuthenticate: FieldName = "www-authenticate"
+    package static let wwwAuthenticate: FieldName = "www-authenticate"
 }

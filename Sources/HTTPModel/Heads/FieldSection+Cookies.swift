@@ -1,13 +1,13 @@
 /// The cookies of a request: HTTP/2 may split them over several lines, called crumbs, to compress them better.
 extension FieldSection {
     /// Whether the cookies are split over several lines.
-    public var hasCookieCrumbs: Bool {
+    package var hasCookieCrumbs: Bool {
         guard let first = firstIndex(of: .cookie) else { return false }
         return firstIndex(of: .cookie, from: first + 1) != nil
     }
 
     /// Joins the crumbs with `; ` in the line of the first one (RFC 9113 §8.2.3); their bytes stay.
-    public mutating func joinCookies() {
+    package mutating func joinCookies() {
         guard hasCookieCrumbs, let first = firstIndex(of: .cookie) else { return }
         let joined = joinedCookies
         setValue(joined, at: first)
@@ -15,7 +15,7 @@ extension FieldSection {
     }
 
     /// Puts the crumbs of another section in the place of the one line that they were joined in, where that is still so.
-    public mutating func splitCookies(as received: FieldSection) {
+    package mutating func splitCookies(as received: FieldSection) {
         guard !hasCookieCrumbs, let position = firstIndex(of: .cookie),
             self[position].valueBytes.elementsEqual(received.joinedCookies)
         else { return }

@@ -1,10 +1,10 @@
-public import NIOCore
+package import NIOCore
 
 /// The fields of a head or a trailer section: one byte buffer and offsets into it.
 ///
 /// Names and values stay the bytes that were received: order, case, duplicates, white space. Edits append to the
 /// buffer and repoint an entry, so an untouched line can always be written out exactly as it came in.
-public struct FieldSection: Sendable {
+package struct FieldSection: Sendable {
     /// A run of bytes within the section's buffer.
     struct Run: Sendable, Hashable {
         var start: UInt32
@@ -27,20 +27,19 @@ public struct FieldSection: Sendable {
     /// How many of the buffer's bytes were received; what edits store comes after them.
     let receivedLength: Int
     /// Whether the received bytes have a form that must not be sent on as it is (a bare LF, an obs-fold).
-    public private(set) var needsRewriting = false
+    package private(set) var needsRewriting = false
     /// How many edits were made since the section was received.
-    public internal(set) var revision: UInt32 = 0
+    package internal(set) var revision: UInt32 = 0
     /// Whether any field was added, changed or removed since the section was received.
-    public var isChanged: Bool { revision != 0 }
+    package var isChanged: Bool { revision != 0 }
 
-    /// Creates an empty section.
-    public init() {
+    package init() {
         buffer = ByteBuffer()
         receivedLength = 0
     }
 
     /// Creates an empty section over received bytes, to which a parser adds lines by their offsets.
-    public init(received: ByteBuffer, expectedCount: Int = 16) {
+    package init(received: ByteBuffer, expectedCount: Int = 16) {
         buffer = received.readerIndex == 0 ? received : received.slice()
         receivedLength = received.readableBytes
         entries.reserveCapacity(expectedCount)
@@ -53,7 +52,7 @@ public struct FieldSection: Sendable {
     ///   - value: where the value stands, without surrounding white space.
     ///   - line: where the whole line with its CRLF stands; `nil` when the line has a form that must not be sent on
     ///     (a bare LF, an obs-fold) and is to be composed anew.
-    public mutating func appendReceived(name: Range<Int>, value: Range<Int>, line: Range<Int>?) {
+    package mutating func appendReceived(name: Range<Int>, value: Range<Int>, line: Range<Int>?) {
         let hash = buffer.withUnsafeReadableBytes { FieldName.hash($0[name]) }
         entries.append(
             Entry(line: line.map(Run.init) ?? Run(start: 0, count: 0), name: Run(name), value: Run(value), hash: hash)
@@ -64,7 +63,7 @@ public struct FieldSection: Sendable {
     /// Adds a received line whose value is folded over several (obs-fold); each byte of a line break reads as a space.
     ///
     /// RFC 9112 §5.2 lets a proxy replace the folding of a response so, or refuse the message.
-    public mutating func appendReceived(name: Range<Int>, unfolding value: Range<Int>) {
+    package mutating func appendReceived(name: Range<Int>, unfolding value: Range<Int>) {
         let unfolded = buffer.readableBytesView[value].map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 }
         let start = buffer.writerIndex
         buffer.writeBytes(unfolded)
@@ -72,15 +71,15 @@ public struct FieldSection: Sendable {
     }
 
     /// Notes that the received bytes outside the field lines have a form that must not be sent on as it is.
-    public mutating func requireRewriting() {
+    package mutating func requireRewriting() {
         needsRewriting = true
     }
 
     /// The number of field lines.
-    public var count: Int { entries.count }
+    package var count: Int { entries.count }
 
     /// Whether there is no field line.
-    public var isEmpty: Bool { entries.isEmpty }
+    package var isEmpty: Bool { entries.isEmpty }
 }
 
 extension FieldSection.Run {
@@ -92,26 +91,26 @@ extension FieldSection.Run {
 // MARK: - Reading
 
 /// One field line.
-public struct Field: Sendable, Hashable {
+package struct Field: Sendable, Hashable {
     /// The name's bytes as received.
-    public let nameBytes: ByteBufferView
+    package let nameBytes: ByteBufferView
     /// The value's bytes as received, without surrounding white space.
-    public let valueBytes: ByteBufferView
+    package let valueBytes: ByteBufferView
 
     /// The name as text.
-    public var name: String { nameBytes.withUnsafeBytes { String(fieldBytes: $0) } }
+    package var name: String { nameBytes.withUnsafeBytes { String(fieldBytes: $0) } }
     /// The value as text: UTF-8 where it is valid, else Latin-1 (RFC 9110 §5.5).
-    public var value: String { valueBytes.withUnsafeBytes { String(fieldBytes: $0) } }
+    package var value: String { valueBytes.withUnsafeBytes { String(fieldBytes: $0) } }
 }
 
 extension String {
     /// Reads field bytes as UTF-8 where they are valid, else as Latin-1 (RFC 9110 §5.5).
-    public init(fieldBytes bytes: some Sequence<UInt8>) {
+    package init(fieldBytes bytes: some Sequence<UInt8>) {
         self = Array(bytes).withUnsafeBytes { String(fieldBytes: $0) }
     }
 
     /// Reads field bytes as UTF-8 where they are valid, else as Latin-1 (RFC 9110 §5.5).
-    public init(fieldBytes bytes: UnsafeRawBufferPointer) {
+    package init(fieldBytes bytes: UnsafeRawBufferPointer) {
         let units = bytes.assumingMemoryBound(to: UInt8.self)
         if let text = String(validating: units, as: UTF8.self) {
             self = text
@@ -125,12 +124,12 @@ extension String {
 
 extension FieldSection: RandomAccessCollection {
     /// The first field's position.
-    public var startIndex: Int { 0 }
+    package var startIndex: Int { 0 }
     /// The position after the last field.
-    public var endIndex: Int { entries.count }
+    package var endIndex: Int { entries.count }
 
     /// The field line at a position.
-    public subscript(position: Int) -> Field {
+    package subscript(position: Int) -> Field {
         let entry = entries[position]
         return Field(nameBytes: view(entry.name), valueBytes: view(entry.value))
     }
@@ -145,7 +144,7 @@ extension FieldSection: RandomAccessCollection {
     }
 
     /// The position of the first field of a name at or after `start`.
-    public func firstIndex(of name: FieldName, from start: Int = 0) -> Int? {
+    package func firstIndex(of name: FieldName, from start: Int = 0) -> Int? {
         var index = start
         while index < entries.count {
             if entries[index].hash == name.hash, entries[index].name.count == UInt32(name.lowercased.utf8.count),
@@ -160,18 +159,17 @@ extension FieldSection: RandomAccessCollection {
         return nil
     }
 
-    /// Whether a field of this name is there.
-    public func contains(_ name: FieldName) -> Bool {
+    package func contains(_ name: FieldName) -> Bool {
         firstIndex(of: name) != nil
     }
 
     /// The first value of a field, as text.
-    public func value(of name: FieldName) -> String? {
+    package func value(of name: FieldName) -> String? {
         firstIndex(of: name).map { text(entries[$0].value) }
     }
 
     /// All values of a field in order, as text.
-    public func values(of name: FieldName) -> [String] {
+    package func values(of name: FieldName) -> [String] {
         var values: [String] = []
         var start = 0
         while let index = firstIndex(of: name, from: start) {
@@ -182,7 +180,7 @@ extension FieldSection: RandomAccessCollection {
     }
 
     /// Calls `body` with the bytes of the first value of a field; `nil` where the field is absent.
-    public func withValue<Result>(
+    package func withValue<Result>(
         of name: FieldName,
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result? {
@@ -193,7 +191,7 @@ extension FieldSection: RandomAccessCollection {
     }
 
     /// Calls `body` with the bytes of the value at a position.
-    public func withValue<Result>(
+    package func withValue<Result>(
         at position: Int,
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
@@ -203,12 +201,12 @@ extension FieldSection: RandomAccessCollection {
     }
 
     /// Where the value at a position stands in the section's bytes.
-    public func valueRange(at position: Int) -> Range<Int> {
+    package func valueRange(at position: Int) -> Range<Int> {
         entries[position].value.range
     }
 
     /// Whether a list-based field (RFC 9110 §5.6.1) has `token` as a member, in any case, over all its lines.
-    public func contains(_ name: FieldName, token: FieldName) -> Bool {
+    package func contains(_ name: FieldName, token: FieldName) -> Bool {
         var start = 0
         while let index = firstIndex(of: name, from: start) {
             if withValue(at: index, { $0.hasListMember(token) }) { return true }
@@ -218,7 +216,7 @@ extension FieldSection: RandomAccessCollection {
     }
 
     /// Whether a list-based field (RFC 9110 §5.6.1) has `token` as a member, in any case, over all its lines.
-    public func contains(_ name: FieldName, token: String) -> Bool {
+    package func contains(_ name: FieldName, token: String) -> Bool {
         contains(name, token: FieldName(token))
     }
 }
@@ -243,12 +241,12 @@ extension UnsafeRawBufferPointer {
 
 extension FieldSection {
     /// Appends a field line after all others.
-    public mutating func append(_ name: String, _ value: String) {
+    package mutating func append(_ name: String, _ value: String) {
         append(name, bytes: value.utf8)
     }
 
     /// Appends a field line whose value is given by its bytes.
-    public mutating func append(_ name: String, bytes value: some Collection<UInt8>) {
+    package mutating func append(_ name: String, bytes value: some Collection<UInt8>) {
         let nameRun = store(name.utf8)
         let valueRun = store(value)
         entries.append(
@@ -258,7 +256,7 @@ extension FieldSection {
     }
 
     /// Gives the first field of a name this value and removes further ones; appends one where there is none.
-    public mutating func set(_ name: String, _ value: String) {
+    package mutating func set(_ name: String, _ value: String) {
         let prepared = FieldName(name)
         guard let index = firstIndex(of: prepared) else {
             append(name, value)
@@ -273,19 +271,19 @@ extension FieldSection {
     }
 
     /// Replaces the value of the line at a position.
-    public mutating func setValue(_ value: String, at position: Int) {
+    package mutating func setValue(_ value: String, at position: Int) {
         setValue(value.utf8, at: position)
     }
 
     /// Replaces the bytes of the value of the line at a position.
-    public mutating func setValue(_ value: some Collection<UInt8>, at position: Int) {
+    package mutating func setValue(_ value: some Collection<UInt8>, at position: Int) {
         entries[position].value = store(value)
         entries[position].line.count = 0
         revision &+= 1
     }
 
     /// Replaces the name of the line at a position.
-    public mutating func setName(_ name: String, at position: Int) {
+    package mutating func setName(_ name: String, at position: Int) {
         entries[position].name = store(name.utf8)
         entries[position].hash = FieldName.hash(name.utf8)
         entries[position].line.count = 0
@@ -293,14 +291,14 @@ extension FieldSection {
     }
 
     /// Removes the line at a position.
-    public mutating func remove(at position: Int) {
+    package mutating func remove(at position: Int) {
         entries.remove(at: position)
         revision &+= 1
     }
 
     /// Removes every line of a name; returns how many there were.
     @discardableResult
-    public mutating func removeAll(_ name: FieldName) -> Int {
+    package mutating func removeAll(_ name: FieldName) -> Int {
         var removed = 0
         var start = 0
         while let index = firstIndex(of: name, from: start) {
@@ -320,7 +318,7 @@ extension FieldSection {
     /// Writes the field lines, each ended by CRLF, without the empty line that ends a section.
     ///
     /// Lines nobody touched are copied as received, neighbours in one go.
-    public func write(into output: inout ByteBuffer) {
+    package func write(into output: inout ByteBuffer) {
         var pending = 0..<0
         func flush() {
             guard !pending.isEmpty else { return }
@@ -352,7 +350,7 @@ extension FieldSection {
 
 extension FieldSection: CustomStringConvertible {
     /// The lines as text, for logs and tests.
-    public var description: String {
+    package var description: String {
         map { "\($0.name): \($0.value)" }.joined(separator: "\n")
     }
 }

@@ -1,5 +1,5 @@
 /// A version of HTTP as it stands in a message or was agreed for a connection.
-public enum HTTPVersion: UInt8, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
+package enum HTTPVersion: UInt8, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
     /// HTTP/1.0 (RFC 1945).
     case http10 = 10
     /// HTTP/1.1 (RFC 9112).
@@ -8,7 +8,7 @@ public enum HTTPVersion: UInt8, Sendable, Hashable, Comparable, CaseIterable, Cu
     case http2 = 20
 
     /// The name as messages and lists have it, for example `HTTP/1.1`.
-    public var description: String {
+    package var description: String {
         switch self {
         case .http10: "HTTP/1.0"
         case .http11: "HTTP/1.1"
@@ -17,7 +17,7 @@ public enum HTTPVersion: UInt8, Sendable, Hashable, Comparable, CaseIterable, Cu
     }
 
     /// Orders older versions first.
-    public static func < (left: HTTPVersion, right: HTTPVersion) -> Bool {
+    package static func < (left: HTTPVersion, right: HTTPVersion) -> Bool {
         left.rawValue < right.rawValue
     }
 }

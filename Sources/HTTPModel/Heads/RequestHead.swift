@@ -1,17 +1,16 @@
-public import NIOCore
+package import NIOCore
 
 /// A request's head: method, target and fields as received, and whatever was changed since.
-public struct RequestHead: Sendable {
+package struct RequestHead: Sendable {
     private var methodRun: FieldSection.Run
     private var targetRun: FieldSection.Run
     private let receivedLength: Int
     private var startLineRevision: UInt32 = 0
     /// The version in the request line, or of the connection for HTTP/2.
-    public var version: HTTPVersion {
+    package var version: HTTPVersion {
         didSet { startLineRevision &+= 1 }
     }
-    /// The header fields.
-    public var fields: FieldSection
+    package var fields: FieldSection
 
     /// Creates a head from received bytes.
     ///
@@ -21,7 +20,7 @@ public struct RequestHead: Sendable {
     ///   - method: where the method stands in those bytes.
     ///   - target: where the request target stands in those bytes.
     ///   - version: the version in the request line.
-    public init(received: FieldSection, method: Range<Int>, target: Range<Int>, version: HTTPVersion) {
+    package init(received: FieldSection, method: Range<Int>, target: Range<Int>, version: HTTPVersion) {
         fields = received
         methodRun = .init(method)
         targetRun = .init(target)
@@ -30,7 +29,7 @@ public struct RequestHead: Sendable {
     }
 
     /// Composes a head.
-    public init(method: String, target: String, version: HTTPVersion = .http11, fields: [(String, String)] = []) {
+    package init(method: String, target: String, version: HTTPVersion = .http11, fields: [(String, String)] = []) {
         var section = FieldSection()
         methodRun = section.store(method.utf8)
         targetRun = section.store(target.utf8)
@@ -42,7 +41,7 @@ public struct RequestHead: Sendable {
     }
 
     /// The method, for example `GET`; any token (RFC 9110 §9.1).
-    public var method: String {
+    package var method: String {
         get { fields.text(methodRun) }
         set {
             methodRun = fields.store(newValue.utf8)
@@ -51,22 +50,22 @@ public struct RequestHead: Sendable {
     }
 
     /// The request target as it stands in the request line (RFC 9112 §3.2), as text.
-    public var target: String {
+    package var target: String {
         get { fields.text(targetRun) }
         set { setTarget(newValue.utf8) }
     }
 
     /// The request target's bytes.
-    public var targetBytes: ByteBufferView { fields.view(targetRun) }
+    package var targetBytes: ByteBufferView { fields.view(targetRun) }
 
     /// Replaces the request target.
-    public mutating func setTarget(_ bytes: some Collection<UInt8>) {
+    package mutating func setTarget(_ bytes: some Collection<UInt8>) {
         targetRun = fields.store(Array(bytes))
         startLineRevision &+= 1
     }
 
     /// Narrows the target to a part of itself: absolute form to origin form (RFC 9112 §3.2.1) without a copy.
-    public mutating func dropTargetPrefix(_ count: Int) {
+    package mutating func dropTargetPrefix(_ count: Int) {
         let count = min(UInt32(count), targetRun.count)
         targetRun.start += count
         targetRun.count -= count
@@ -74,18 +73,18 @@ public struct RequestHead: Sendable {
     }
 
     /// Whether anything was changed since the head was received.
-    public var isChanged: Bool { revision != 0 }
+    package var isChanged: Bool { revision != 0 }
 
     /// How many edits were made since the head was received.
-    public var revision: UInt32 { startLineRevision &+ fields.revision }
+    package var revision: UInt32 { startLineRevision &+ fields.revision }
 
     /// The head's bytes as received; `nil` for one that was composed.
-    public var received: ByteBuffer? {
+    package var received: ByteBuffer? {
         receivedLength > 0 ? fields.buffer.getSlice(at: 0, length: receivedLength) : nil
     }
 
     /// Writes the head in the form of HTTP/1, with the version that it has, final empty line included.
-    public func write(into output: inout ByteBuffer) {
+    package func write(into output: inout ByteBuffer) {
         output.writeBytes(fields.view(methodRun))
         output.writeInteger(UInt8(ascii: " "))
         output.writeBytes(fields.view(targetRun))
@@ -97,7 +96,7 @@ public struct RequestHead: Sendable {
     }
 
     /// The head in HTTP/1.1 form: the received bytes where nothing was changed and they may be sent on as they are.
-    public func serialized() -> ByteBuffer {
+    package func serialized() -> ByteBuffer {
         if !isChanged, !fields.needsRewriting, let received { return received }
         var output = ByteBuffer()
         output.reserveCapacity(fields.buffer.readableBytes + 64)

@@ -1,20 +1,19 @@
-public import NIOCore
+package import NIOCore
 
 /// A response's head: status line and fields as received, and whatever was changed since.
-public struct ResponseHead: Sendable {
+package struct ResponseHead: Sendable {
     private var reasonRun: FieldSection.Run
     private let receivedLength: Int
     private var startLineRevision: UInt32 = 0
     /// The version in the status line, or of the connection for HTTP/2.
-    public var version: HTTPVersion {
+    package var version: HTTPVersion {
         didSet { startLineRevision &+= 1 }
     }
     /// The status code, 100 to 999 (RFC 9110 §15).
-    public var status: Int {
+    package var status: Int {
         didSet { startLineRevision &+= 1 }
     }
-    /// The header fields.
-    public var fields: FieldSection
+    package var fields: FieldSection
 
     /// Creates a head from received bytes.
     ///
@@ -24,7 +23,7 @@ public struct ResponseHead: Sendable {
     ///   - status: the status code.
     ///   - reason: where the reason phrase stands in those bytes; may be empty.
     ///   - version: the version in the status line.
-    public init(received: FieldSection, status: Int, reason: Range<Int>, version: HTTPVersion) {
+    package init(received: FieldSection, status: Int, reason: Range<Int>, version: HTTPVersion) {
         fields = received
         reasonRun = .init(reason)
         self.status = status
@@ -33,7 +32,7 @@ public struct ResponseHead: Sendable {
     }
 
     /// Composes a head.
-    public init(status: Int, reason: String? = nil, version: HTTPVersion = .http11, fields: [(String, String)] = []) {
+    package init(status: Int, reason: String? = nil, version: HTTPVersion = .http11, fields: [(String, String)] = []) {
         var section = FieldSection()
         reasonRun = section.store((reason ?? ResponseHead.standardReason(status)).utf8)
         for (name, value) in fields { section.append(name, value) }
@@ -45,7 +44,7 @@ public struct ResponseHead: Sendable {
     }
 
     /// The reason phrase as text (RFC 9112 §4).
-    public var reason: String {
+    package var reason: String {
         get { fields.text(reasonRun) }
         set {
             reasonRun = fields.store(newValue.utf8)
@@ -54,21 +53,21 @@ public struct ResponseHead: Sendable {
     }
 
     /// Whether anything was changed since the head was received.
-    public var isChanged: Bool { revision != 0 }
+    package var isChanged: Bool { revision != 0 }
 
     /// How many edits were made since the head was received.
-    public var revision: UInt32 { startLineRevision &+ fields.revision }
+    package var revision: UInt32 { startLineRevision &+ fields.revision }
 
     /// Whether this is an interim response (RFC 9110 §15.2).
-    public var isInformational: Bool { (100..<200).contains(status) }
+    package var isInformational: Bool { (100..<200).contains(status) }
 
     /// The head's bytes as received; `nil` for one that was composed.
-    public var received: ByteBuffer? {
+    package var received: ByteBuffer? {
         receivedLength > 0 ? fields.buffer.getSlice(at: 0, length: receivedLength) : nil
     }
 
     /// Writes the head in the form of HTTP/1, with the version that it has, final empty line included.
-    public func write(into output: inout ByteBuffer) {
+    package func write(into output: inout ByteBuffer) {
         output.writeString(version.description)
         output.writeInteger(UInt8(ascii: " "))
         // RFC 9112 §4 has three digits, also where HTTP/2 let something else through.
@@ -82,7 +81,7 @@ public struct ResponseHead: Sendable {
     }
 
     /// The head in HTTP/1.1 form: the received bytes where nothing was changed and they may be sent on as they are.
-    public func serialized() -> ByteBuffer {
+    package func serialized() -> ByteBuffer {
         if !isChanged, !fields.needsRewriting, let received { return received }
         var output = ByteBuffer()
         output.reserveCapacity(fields.buffer.readableBytes + 64)
@@ -91,7 +90,7 @@ public struct ResponseHead: Sendable {
     }
 
     /// The reason phrase that RFC 9110 §15 gives a status code; empty for one it does not name.
-    public static func standardReason(_ status: Int) -> String {
+    package static func standardReason(_ status: Int) -> String {
         reasons[status] ?? ""
     }
 

@@ -1,11 +1,11 @@
-public import NIOCore
+package import NIOCore
 
 /// Reads heads back from the bytes that a session keeps, without the strictness that traffic needs.
 ///
 /// What a session holds was accepted once; here every line that has a colon is a field, whatever else it is.
-public enum StoredHead {
+package enum StoredHead {
     /// Reads a request head; `nil` where the bytes have no request line.
-    public static func request(_ bytes: ByteBuffer) -> RequestHead? {
+    package static func request(_ bytes: ByteBuffer) -> RequestHead? {
         guard let (section, startLine) = section(bytes) else { return nil }
         let view = bytes.slice().readableBytesView
         let line = view[startLine]
@@ -21,7 +21,7 @@ public enum StoredHead {
     }
 
     /// Reads a response head; `nil` where the bytes have no status line.
-    public static func response(_ bytes: ByteBuffer) -> ResponseHead? {
+    package static func response(_ bytes: ByteBuffer) -> ResponseHead? {
         guard let (section, startLine) = section(bytes) else { return nil }
         let line = bytes.slice().readableBytesView[startLine]
         guard let codeStart = line.firstIndex(of: 0x20).map({ $0 + 1 }) else { return nil }
@@ -36,7 +36,7 @@ public enum StoredHead {
     }
 
     /// Reads a section of field lines without a start line, for example stored trailers.
-    public static func fields(_ bytes: ByteBuffer) -> FieldSection {
+    package static func fields(_ bytes: ByteBuffer) -> FieldSection {
         var section = FieldSection(received: bytes)
         addLines(of: section.buffer, from: 0, to: &section)
         return section

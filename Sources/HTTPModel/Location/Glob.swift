@@ -3,9 +3,9 @@
 /// `*` stands for any number of characters, `/` included; `?` for exactly one; a set for one of its members, or with
 /// `!` or `^` at its front for one that is no member. Matching takes at most pattern length × text length steps,
 /// whatever the pattern, and allocates nothing.
-public struct Glob: Sendable, Hashable {
+package struct Glob: Sendable, Hashable {
     /// The longest pattern that is taken, in UTF-8 bytes; it bounds what one match can cost.
-    public static let maximumLength = 2_000
+    package static let maximumLength = 2_000
 
     enum Element: Sendable, Hashable {
         case byte(UInt8)
@@ -29,12 +29,12 @@ public struct Glob: Sendable, Hashable {
     /// The only run of literal bytes; empty for the shapes `everything` and `general`.
     let literalBytes: [UInt8]
     /// Whether ASCII case does not count.
-    public let ignoresCase: Bool
+    package let ignoresCase: Bool
 
     /// Compiles a pattern.
     ///
     /// - Throws: ``GlobError`` where a set is not closed or empty, a `\` ends the pattern, or it is too long.
-    public init(_ pattern: some StringProtocol, ignoringCase: Bool = false) throws(GlobError) {
+    package init(_ pattern: some StringProtocol, ignoringCase: Bool = false) throws(GlobError) {
         guard pattern.utf8.count <= Glob.maximumLength else {
             throw GlobError(offset: 0, message: "the pattern is longer than \(Glob.maximumLength) bytes")
         }
@@ -50,12 +50,12 @@ public struct Glob: Sendable, Hashable {
     }
 
     /// A pattern that only `text` itself matches.
-    public init(literal text: some StringProtocol, ignoringCase: Bool = false) {
+    package init(literal text: some StringProtocol, ignoringCase: Bool = false) {
         self.init(elements: Glob.literalElements(text, ignoringCase), ignoringCase: ignoringCase)
     }
 
     /// A pattern that matches wherever `text` occurs.
-    public init(containing text: some StringProtocol, ignoringCase: Bool = false) {
+    package init(containing text: some StringProtocol, ignoringCase: Bool = false) {
         self.init(
             elements: [.many] + Glob.literalElements(text, ignoringCase) + [.many],
             ignoringCase: ignoringCase
@@ -63,7 +63,7 @@ public struct Glob: Sendable, Hashable {
     }
 
     /// The same pattern anywhere in a text: not anchored.
-    public var unanchored: Glob {
+    package var unanchored: Glob {
         Glob(elements: [.many] + elements + [.many], ignoringCase: ignoresCase)
     }
 
@@ -100,16 +100,15 @@ public struct Glob: Sendable, Hashable {
 }
 
 /// Why a wildcard pattern is none.
-public struct GlobError: Error, Sendable, Hashable {
+package struct GlobError: Error, Sendable, Hashable {
     /// Where in the pattern, in characters from 0.
-    public var offset: Int
+    package var offset: Int
     /// What is wrong.
-    public var message: String
+    package var message: String
     /// What to write instead; empty where there is nothing to say.
-    public var hint: String
+    package var hint: String
 
-    /// Creates an error.
-    public init(offset: Int, message: String, hint: String = "") {
+    package init(offset: Int, message: String, hint: String = "") {
         self.offset = offset
         self.message = message
         self.hint = hint
@@ -120,10 +119,10 @@ public struct GlobError: Error, Sendable, Hashable {
 
 extension Glob {
     /// Whether every text matches.
-    public var matchesEverything: Bool { shape == .everything }
+    package var matchesEverything: Bool { shape == .everything }
 
     /// The only text that matches, in lower case where case does not count; `nil` where there is a wildcard.
-    public var literal: String? {
+    package var literal: String? {
         shape == .literal ? String(decoding: literalBytes, as: UTF8.self) : nil
     }
 
@@ -133,7 +132,7 @@ extension Glob {
     }
 
     /// The literal text that every match ends with; empty where the pattern ends with a wildcard.
-    public var literalSuffix: String {
+    package var literalSuffix: String {
         let bytes = elements.reversed().prefix { if case .byte = $0 { true } else { false } }
         let tail = bytes.reversed().compactMap { element -> UInt8? in
             if case .byte(let byte) = element { byte } else { nil }
@@ -144,7 +143,7 @@ extension Glob {
 
 extension Glob: CustomStringConvertible {
     /// The pattern as text, in a form that compiles to an equal pattern.
-    public var description: String { text(of: elements[...]) }
+    package var description: String { text(of: elements[...]) }
 
     /// The pattern between its outer stars, as text.
     var innerDescription: String {
@@ -174,7 +173,7 @@ extension Glob: CustomStringConvertible {
     }
 
     /// Writes a text so that no character of it is a wildcard.
-    public static func escaping(_ text: some StringProtocol) -> String {
+    package static func escaping(_ text: some StringProtocol) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             if scalar.isASCII, isSpecial(UInt8(truncatingIfNeeded: scalar.value)) { escaped.append("\\") }

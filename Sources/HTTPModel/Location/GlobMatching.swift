@@ -9,12 +9,12 @@ extension Glob {
     }
 
     /// Whether the whole text matches.
-    public func matches(_ text: String) -> Bool {
+    package func matches(_ text: String) -> Bool {
         text.withUTF8Bytes { matches($0) }
     }
 
     /// Whether the whole text matches, given as UTF-8.
-    public func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    package func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let count = literalBytes.count
         switch shape {
         case .everything: return true
@@ -31,7 +31,7 @@ extension Glob {
     /// What each `*` of the pattern stands for; `nil` where the text does not match.
     ///
     /// Each star takes as little as it can, the last one what remains. Neighbouring stars count as one.
-    public func captures(in text: String) -> [String]? {
+    package func captures(in text: String) -> [String]? {
         text.withUTF8Bytes { bytes in
             var trace = Trace(recordsStars: true)
             guard walk(bytes, &trace) else { return nil }

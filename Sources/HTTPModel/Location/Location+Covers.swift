@@ -3,7 +3,7 @@ extension Location {
     /// Whether every URL that `other` means is meant here too.
     ///
     /// `true` is certain. `false` may also say that the two patterns are of a kind that cannot be compared cheaply.
-    public func covers(_ other: Location) -> Bool {
+    package func covers(_ other: Location) -> Bool {
         coversScheme(of: other)
             && Location.covers(host, other.host)
             && port.covers(other.port)
@@ -20,12 +20,12 @@ extension Location {
     }
 
     /// Whether every host that `other` means is meant here too; the other fields do not count.
-    public func coversHost(of other: Location) -> Bool {
+    package func coversHost(of other: Location) -> Bool {
         Location.covers(host, other.host)
     }
 
     /// Whether no URL can be meant by both, as far as their hosts tell; `false` where that is not certain.
-    public func hasDisjointHost(from other: Location) -> Bool {
+    package func hasDisjointHost(from other: Location) -> Bool {
         switch (hostKey, other.hostKey) {
         case (.any, _), (_, .any): false
         case (.exact(let one), _): !Location.covers(other.host, literal: one)
@@ -61,7 +61,7 @@ extension Glob {
     ///
     /// The elements of the other pattern are walked as though they were text, of which only a star can take a star. It
     /// takes at most length × length steps.
-    public func covers(_ other: Glob) -> Bool {
+    package func covers(_ other: Glob) -> Bool {
         if matchesEverything { return true }
         guard ignoresCase == other.ignoresCase else { return false }
         if let literal = other.literal { return matches(literal) }

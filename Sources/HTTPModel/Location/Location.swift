@@ -2,12 +2,12 @@
 ///
 /// Host and protocol compare without regard to case, path and query with it. `http` also means `ws`, and `https` also
 /// `wss` and the tunnels whose bytes are not decrypted. The port compares to the effective one.
-public struct Location: Sendable, Hashable {
+package struct Location: Sendable, Hashable {
     /// A part of a URL that a location says something about.
-    public typealias Field = LocationPattern.Field
+    package typealias Field = LocationPattern.Field
 
     /// What every matching host has in common, so that rules can be looked up by host.
-    public enum HostKey: Sendable, Hashable {
+    package enum HostKey: Sendable, Hashable {
         /// The host is this one, in lower case.
         case exact(String)
         /// The host ends with this text, in lower case; a whole label where the pattern begins with `*.`.
@@ -59,11 +59,11 @@ public struct Location: Sendable, Hashable {
     private let compiled: Compiled
 
     /// The fields as they were written, blanks at their ends removed.
-    public var pattern: LocationPattern { compiled.pattern }
+    package var pattern: LocationPattern { compiled.pattern }
     /// What is allowed but hardly meant.
-    public var lints: [LocationLint] { compiled.lints }
+    package var lints: [LocationLint] { compiled.lints }
     /// What every matching host has in common.
-    public var hostKey: HostKey { compiled.hostKey }
+    package var hostKey: HostKey { compiled.hostKey }
 
     var scheme: Glob? { compiled.scheme }
     var host: Glob? { compiled.host }
@@ -74,7 +74,7 @@ public struct Location: Sendable, Hashable {
     /// Compiles the string form; see ``LocationPattern/init(_:)`` for its grammar.
     ///
     /// - Throws: ``LocationError`` with the column in `text`.
-    public init(_ text: some StringProtocol) throws(LocationError) {
+    package init(_ text: some StringProtocol) throws(LocationError) {
         let syntax = try LocationSyntax.parse(text)
         do {
             try self.init(syntax.pattern, hadBlanks: syntax.hadBlanks)
@@ -91,7 +91,7 @@ public struct Location: Sendable, Hashable {
     /// Compiles a location given by its fields.
     ///
     /// - Throws: ``LocationError`` with the field and the column in it.
-    public init(_ pattern: LocationPattern) throws(LocationError) {
+    package init(_ pattern: LocationPattern) throws(LocationError) {
         try self.init(pattern, hadBlanks: false)
     }
 
@@ -102,22 +102,22 @@ public struct Location: Sendable, Hashable {
     }
 
     /// Whether two locations were compiled from the same fields.
-    public static func == (left: Location, right: Location) -> Bool {
+    package static func == (left: Location, right: Location) -> Bool {
         left.pattern == right.pattern
     }
 
     /// Feeds the fields.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(pattern)
     }
 
     /// Whether every request is meant.
-    public var matchesEverything: Bool {
+    package var matchesEverything: Bool {
         scheme == nil && host == nil && port == .any && path == nil && query == nil
     }
 
     /// Whether the URL is meant; allocates nothing for URLs of usual make.
-    public func matches(_ url: RequestURL) -> Bool {
+    package func matches(_ url: RequestURL) -> Bool {
         if let host, !host.matches(url.host) { return false }
         return matchesPort(url) && matchesScheme(url) && (path?.matches(url.path) ?? true)
             && (query?.matches(url.query ?? "") ?? true)
@@ -137,7 +137,7 @@ public struct Location: Sendable, Hashable {
     ///
     /// Each star takes as little as it can, the last one of a field what remains; neighbouring stars count as one, and a
     /// blank field has none.
-    public func captures(_ url: RequestURL) -> LocationCaptures? {
+    package func captures(_ url: RequestURL) -> LocationCaptures? {
         guard matches(url) else { return nil }
         var portGlob: Glob?
         if case .glob(let glob) = port { portGlob = glob }
@@ -176,22 +176,22 @@ public struct Location: Sendable, Hashable {
 
 extension Location: CustomStringConvertible {
     /// The string form of the pattern.
-    public var description: String { pattern.description }
+    package var description: String { pattern.description }
 }
 
 /// What the stars of a location's fields stood for.
-public struct LocationCaptures: Sendable, Hashable {
+package struct LocationCaptures: Sendable, Hashable {
     /// What the stars of the protocol stood for.
-    public var `protocol`: [String]
+    package var `protocol`: [String]
     /// What the stars of the host stood for.
-    public var host: [String]
+    package var host: [String]
     /// What the stars of the port stood for.
-    public var port: [String]
+    package var port: [String]
     /// What the stars of the path stood for.
-    public var path: [String]
+    package var path: [String]
     /// What the stars of the query stood for.
-    public var query: [String]
+    package var query: [String]
 
     /// All of them, in the order of the fields.
-    public var all: [String] { `protocol` + host + port + path + query }
+    package var all: [String] { `protocol` + host + port + path + query }
 }

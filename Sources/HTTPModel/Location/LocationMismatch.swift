@@ -1,16 +1,14 @@
 /// The first field of a location that a URL did not match: what `why` tells.
-public struct LocationMismatch: Sendable, Hashable, CustomStringConvertible {
-    /// The field.
-    public var field: LocationPattern.Field
-    /// Its pattern.
-    public var pattern: String
+package struct LocationMismatch: Sendable, Hashable, CustomStringConvertible {
+    package var field: LocationPattern.Field
+    package var pattern: String
     /// What the URL has there.
-    public var value: String
+    package var value: String
     /// What may have been meant; empty where there is nothing to say.
-    public var hint: String
+    package var hint: String
 
     /// One line, for example `path: pattern /v1/users does not match /v1/users/ (add /*?)`.
-    public var description: String {
+    package var description: String {
         "\(field.rawValue): pattern \(pattern) does not match \(value.isEmpty ? "an empty one" : value)"
             + (hint.isEmpty ? "" : " (\(hint))")
     }
@@ -18,7 +16,7 @@ public struct LocationMismatch: Sendable, Hashable, CustomStringConvertible {
 
 extension Location {
     /// The first field that does not match, with pattern, value and a hint; `nil` where the URL is meant.
-    public func mismatch(_ url: RequestURL) -> LocationMismatch? {
+    package func mismatch(_ url: RequestURL) -> LocationMismatch? {
         guard let field = firstMismatch(url) else { return nil }
         let value =
             switch field {

@@ -1,9 +1,9 @@
 /// The fields of a location as a user wrote them; a blank field means any.
 ///
 /// Each field is a wildcard pattern (``Glob``) over that part of the URL, anchored at both ends.
-public struct LocationPattern: Sendable, Hashable {
+package struct LocationPattern: Sendable, Hashable {
     /// A part of a URL that a location says something about.
-    public enum Field: String, Sendable, Hashable, CaseIterable {
+    package enum Field: String, Sendable, Hashable, CaseIterable {
         /// `http`, `https`, `ws` or `wss`.
         case `protocol`
         /// The host, an IPv6 address without brackets.
@@ -17,18 +17,15 @@ public struct LocationPattern: Sendable, Hashable {
     }
 
     /// The pattern of the scheme.
-    public var `protocol`: String
-    /// The pattern of the host.
-    public var host: String
+    package var `protocol`: String
+    package var host: String
     /// The pattern of the effective port.
-    public var port: String
-    /// The pattern of the path.
-    public var path: String
-    /// The pattern of the query.
-    public var query: String
+    package var port: String
+    package var path: String
+    package var query: String
 
     /// Puts a pattern together from its fields.
-    public init(protocol: String = "", host: String = "", port: String = "", path: String = "", query: String = "") {
+    package init(protocol: String = "", host: String = "", port: String = "", path: String = "", query: String = "") {
         self.protocol = `protocol`
         self.host = host
         self.port = port
@@ -43,12 +40,12 @@ public struct LocationPattern: Sendable, Hashable {
     /// `\?` there. Before the path `?` is the wildcard as long as only characters of a host follow it, up to the path.
     ///
     /// - Throws: ``LocationError`` with the column of what is wrong.
-    public init(_ text: some StringProtocol) throws(LocationError) {
+    package init(_ text: some StringProtocol) throws(LocationError) {
         self = try LocationSyntax.parse(text).pattern
     }
 
     /// The text of a field.
-    public subscript(field: Field) -> String {
+    package subscript(field: Field) -> String {
         get {
             switch field {
             case .protocol: `protocol`
@@ -72,7 +69,7 @@ public struct LocationPattern: Sendable, Hashable {
 
 extension LocationPattern: CustomStringConvertible {
     /// The string form, which reads back as a location that matches the same; `*` where every field is blank.
-    public var description: String {
+    package var description: String {
         var text = `protocol`.isEmpty ? "" : "\(`protocol`)://"
         // Nothing but stars means any, as blank does; the string form would ask for a path.
         let path = path.allSatisfy { $0 == "*" } ? "" : path
@@ -112,18 +109,17 @@ extension LocationPattern: CustomStringConvertible {
 }
 
 /// Why a location is none.
-public struct LocationError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct LocationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The field that is wrong; `nil` where the text as a whole is.
-    public var field: LocationPattern.Field?
+    package var field: LocationPattern.Field?
     /// Where, in characters from 1: in the string form, or in the field where a location was given by fields.
-    public var column: Int
+    package var column: Int
     /// What is wrong, in one sentence without a full stop.
-    public var message: String
+    package var message: String
     /// What to write instead; empty where there is nothing to say.
-    public var hint: String
+    package var hint: String
 
-    /// Creates an error.
-    public init(field: LocationPattern.Field? = nil, column: Int, message: String, hint: String = "") {
+    package init(field: LocationPattern.Field? = nil, column: Int, message: String, hint: String = "") {
         self.field = field
         self.column = column
         self.message = message
@@ -131,18 +127,18 @@ public struct LocationError: Error, Sendable, Hashable, CustomStringConvertible 
     }
 
     /// The message, with the field before it and the hint after it.
-    public var description: String {
+    package var description: String {
         (field.map { "\($0.rawValue): " } ?? "") + message + (hint.isEmpty ? "" : " (\(hint))")
     }
 }
 
 /// Something in a location that is allowed but hardly meant.
-public struct LocationLint: Sendable, Hashable, CustomStringConvertible {
+package struct LocationLint: Sendable, Hashable, CustomStringConvertible {
     /// The field it is about.
-    public var field: LocationPattern.Field
+    package var field: LocationPattern.Field
     /// What was noticed, in one sentence without a full stop.
-    public var message: String
+    package var message: String
 
     /// The message with the field before it.
-    public var description: String { "\(field.rawValue): \(message)" }
+    package var description: String { "\(field.rawValue): \(message)" }
 }

@@ -120,7 +120,6 @@ struct LocationSyntax {
     }
 
     /// Whether a question mark before the path begins the query: where something follows, up to the path, that no host
-    /// has.
     private func beginsQuery(_ mark: Int) -> Bool {
         for character in characters[(mark + 1)..<end] {
             if character == "/" { return false }

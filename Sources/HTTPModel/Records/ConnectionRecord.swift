@@ -1,7 +1,7 @@
 /// One connection, to a client or to a server: what is the same for all exchanges on it.
-public struct ConnectionRecord: Sendable, Hashable {
+package struct ConnectionRecord: Sendable, Hashable {
     /// Whom the connection leads to.
-    public enum Leg: UInt8, Sendable, Hashable, Codable {
+    package enum Leg: UInt8, Sendable, Hashable, Codable {
         /// The client that uses the proxy.
         case client = 0
         /// The server that the proxy asks.
@@ -9,28 +9,28 @@ public struct ConnectionRecord: Sendable, Hashable {
     }
 
     /// The connection's number in the session.
-    public var id: ConnectionID
+    package var id: ConnectionID
     /// Whom it leads to.
-    public var leg: Leg
+    package var leg: Leg
     /// When it was accepted or made: microseconds since 1970.
-    public var openedAt: Int64
+    package var openedAt: Int64
     /// When it was closed: microseconds since 1970; `nil` while it is open.
-    public var closedAt: Int64?
+    package var closedAt: Int64?
     /// Our own address, as `host:port`.
-    public var localAddress: String
+    package var localAddress: String
     /// The peer's address, as `host:port`.
-    public var peerAddress: String
+    package var peerAddress: String
     /// The TLS handshake's outcome; `nil` for a plain connection.
-    public var tls: TLSDetails?
+    package var tls: TLSDetails?
     /// Resolving the server's name, in microseconds; `nil` on the client leg or for an address.
-    public var dns: Int64?
+    package var dns: Int64?
     /// Making the TCP connection, in microseconds; `nil` on the client leg.
-    public var connect: Int64?
+    package var connect: Int64?
     /// The TLS handshake, in microseconds.
-    public var handshake: Int64?
+    package var handshake: Int64?
 
     /// Creates the record of a connection that has just been made.
-    public init(id: ConnectionID, leg: Leg, openedAt: Int64, localAddress: String, peerAddress: String) {
+    package init(id: ConnectionID, leg: Leg, openedAt: Int64, localAddress: String, peerAddress: String) {
         self.id = id
         self.leg = leg
         self.openedAt = openedAt

@@ -1,12 +1,12 @@
-public import NIOCore
+package import NIOCore
 
 /// What passed between a client and a server in one exchange, as far as a list shows it: the session's narrow row.
 ///
 /// Produced by the exchange machine (or, for tunnels and failed handshakes, by the proxy server) on the exchange's
 /// event loop, consumed by the recorder on its own thread and by every reader of a session.
-public struct ExchangeRecord: Sendable, Hashable {
+package struct ExchangeRecord: Sendable, Hashable {
     /// What kind of traffic the exchange was.
-    public enum Kind: UInt8, Sendable, Hashable, CaseIterable, Codable {
+    package enum Kind: UInt8, Sendable, Hashable, CaseIterable, Codable {
         /// An HTTP request and its response.
         case http = 0
         /// Bytes passed through unread: a CONNECT to a host that is not decrypted, or a protocol that is not HTTP.
@@ -24,7 +24,7 @@ public struct ExchangeRecord: Sendable, Hashable {
     }
 
     /// How far the exchange has come.
-    public enum State: UInt8, Sendable, Hashable, CaseIterable, Codable {
+    package enum State: UInt8, Sendable, Hashable, CaseIterable, Codable {
         /// Something is still to come.
         case inFlight = 0
         /// Both messages were passed on whole.
@@ -38,46 +38,45 @@ public struct ExchangeRecord: Sendable, Hashable {
     }
 
     /// The exchange's number in the session.
-    public var id: ExchangeID
+    package var id: ExchangeID
     /// What kind of traffic it was.
-    public var kind: Kind
+    package var kind: Kind
     /// How far it has come.
-    public var state: State = .inFlight
+    package var state: State = .inFlight
     /// When the first byte of the request was seen: microseconds since 1970.
-    public var startedAt: Int64
+    package var startedAt: Int64
     /// The request method; `CONNECT` for tunnels, empty where no request was read.
-    public var method: String
+    package var method: String
     /// The URL as the client sent it.
-    public var url: RequestURL
+    package var url: RequestURL
     /// The URL that was asked upstream, where a stage changed it.
-    public var sentURL: RequestURL?
+    package var sentURL: RequestURL?
     /// The status code that the client was given; 0 while there is none.
-    public var status: Int = 0
+    package var status: Int = 0
     /// The version of the client leg.
-    public var clientVersion: HTTPVersion = .http11
+    package var clientVersion: HTTPVersion = .http11
     /// The version of the upstream leg; `nil` where nothing was asked upstream.
-    public var upstreamVersion: HTTPVersion?
+    package var upstreamVersion: HTTPVersion?
     /// The response's media type without parameters, in lower case; empty where unknown.
-    public var mediaType: String = ""
+    package var mediaType: String = ""
     /// How often and where time went.
-    public var timings = Timings()
+    package var timings = Timings()
     /// How many bytes there were.
-    public var sizes = Sizes()
+    package var sizes = Sizes()
     /// How many messages a stream has carried so far: WebSocket, server-sent events, lines of JSON, gRPC.
-    public var tally = MessageTally()
+    package var tally = MessageTally()
     /// What a gRPC call came to; `nil` where there is no `grpc-status`.
-    public var grpc: GRPCOutcome?
+    package var grpc: GRPCOutcome?
     /// What went wrong, if anything did.
-    public var failure: ExchangeFailure?
+    package var failure: ExchangeFailure?
     /// Facts about the exchange that lists and filters use.
-    public var flags: Flags = []
-    /// The connection to the client.
-    public var clientConnection: ConnectionID
+    package var flags: Flags = []
+    package var clientConnection: ConnectionID
     /// The connection to the server; `nil` where none was used.
-    public var upstreamConnection: ConnectionID?
+    package var upstreamConnection: ConnectionID?
 
     /// Creates the record of an exchange that has just begun.
-    public init(
+    package init(
         id: ExchangeID,
         kind: Kind,
         startedAt: Int64,
@@ -94,97 +93,95 @@ public struct ExchangeRecord: Sendable, Hashable {
     }
 
     /// Facts about an exchange that lists and filters use.
-    public struct Flags: OptionSet, Sendable, Hashable {
+    package struct Flags: OptionSet, Sendable, Hashable {
         /// The bits.
-        public let rawValue: UInt32
+        package let rawValue: UInt32
 
         /// Creates flags from their bits.
-        public init(rawValue: UInt32) {
+        package init(rawValue: UInt32) {
             self.rawValue = rawValue
         }
 
         /// A stage changed the request.
-        public static let requestChanged = Flags(rawValue: 1 << 0)
+        package static let requestChanged = Flags(rawValue: 1 << 0)
         /// A stage changed the response.
-        public static let responseChanged = Flags(rawValue: 1 << 1)
+        package static let responseChanged = Flags(rawValue: 1 << 1)
         /// The response was made by a stage or by Sluice itself, not by a server.
-        public static let answeredLocally = Flags(rawValue: 1 << 2)
+        package static let answeredLocally = Flags(rawValue: 1 << 2)
         /// The upstream connection had carried an exchange before.
-        public static let upstreamReused = Flags(rawValue: 1 << 3)
+        package static let upstreamReused = Flags(rawValue: 1 << 3)
         /// The request was sent a second time on a fresh connection (RFC 9110 §9.2.2).
-        public static let retried = Flags(rawValue: 1 << 4)
+        package static let retried = Flags(rawValue: 1 << 4)
         /// What the server sent ended with its connection but without TLS close_notify, so it may be incomplete.
-        public static let endedWithoutCloseNotify = Flags(rawValue: 1 << 5)
+        package static let endedWithoutCloseNotify = Flags(rawValue: 1 << 5)
         /// The recorder dropped bytes of a request body (`--recorder lossy`).
-        public static let requestBodyIncomplete = Flags(rawValue: 1 << 6)
+        package static let requestBodyIncomplete = Flags(rawValue: 1 << 6)
         /// The recorder dropped bytes of a response body (`--recorder lossy`).
-        public static let responseBodyIncomplete = Flags(rawValue: 1 << 7)
+        package static let responseBodyIncomplete = Flags(rawValue: 1 << 7)
         /// The exchange was held at a breakpoint.
-        public static let held = Flags(rawValue: 1 << 8)
+        package static let held = Flags(rawValue: 1 << 8)
         /// The tunnelled bytes were TLS.
-        public static let tunnelledTLS = Flags(rawValue: 1 << 9)
+        package static let tunnelledTLS = Flags(rawValue: 1 << 9)
         /// A stage changed the request's body, so the session holds it twice.
-        public static let requestBodyChanged = Flags(rawValue: 1 << 10)
+        package static let requestBodyChanged = Flags(rawValue: 1 << 10)
         /// A stage changed the response's body, so the session holds it twice.
-        public static let responseBodyChanged = Flags(rawValue: 1 << 11)
+        package static let responseBodyChanged = Flags(rawValue: 1 << 11)
         /// The request was a gRPC call, whatever came of it.
-        public static let grpc = Flags(rawValue: 1 << 12)
+        package static let grpc = Flags(rawValue: 1 << 12)
         /// A tunnel was not decrypted because its client had refused our certificate.
-        public static let certificateRefused = Flags(rawValue: 1 << 13)
+        package static let certificateRefused = Flags(rawValue: 1 << 13)
         /// A tunnel was not decrypted because the rules say so.
-        public static let notIntercepted = Flags(rawValue: 1 << 14)
+        package static let notIntercepted = Flags(rawValue: 1 << 14)
     }
 }
 
 /// Where the time of an exchange went; all in microseconds, `nil` where a phase did not happen (HAR 1.2 `timings`).
-public struct Timings: Sendable, Hashable {
+package struct Timings: Sendable, Hashable {
     /// Waiting before anything was asked upstream: for stages, for a free connection.
-    public var blocked: Int64?
+    package var blocked: Int64?
     /// Resolving the server's name.
-    public var dns: Int64?
+    package var dns: Int64?
     /// Making the TCP connection.
-    public var connect: Int64?
+    package var connect: Int64?
     /// The TLS handshake with the server.
-    public var tls: Int64?
+    package var tls: Int64?
     /// From the first to the last byte of the request sent to the server.
-    public var send: Int64?
+    package var send: Int64?
     /// From the last byte of the request to the first byte of the response.
-    public var wait: Int64?
+    package var wait: Int64?
     /// From the first to the last byte of the response.
-    public var receive: Int64?
+    package var receive: Int64?
     /// From the first byte of the request to the last byte of the response to the client; `nil` while in flight.
-    public var total: Int64?
+    package var total: Int64?
 
     /// Creates timings of which nothing is known yet.
-    public init() {}
+    package init() {}
 }
 
 /// How many messages an exchange has carried, where its bodies are streams of messages.
-public struct MessageTally: Sendable, Hashable {
+package struct MessageTally: Sendable, Hashable {
     /// Whole messages that the client has sent.
-    public var fromClient: Int64 = 0
+    package var fromClient: Int64 = 0
     /// Whole messages that the server has sent.
-    public var fromServer: Int64 = 0
+    package var fromServer: Int64 = 0
 
-    /// Creates a tally of nothing.
-    public init() {}
+    package init() {}
 }
 
 /// What a gRPC call came to: its `grpc-status` and `grpc-message`, from the trailers or the head of the response.
-public struct GRPCOutcome: Sendable, Hashable {
+package struct GRPCOutcome: Sendable, Hashable {
     /// The status code, 0 for OK.
-    public var status: Int
+    package var status: Int
     /// The message, percent-decoded; empty where there is none.
-    public var message: String
+    package var message: String
 
-    /// Creates an outcome.
-    public init(status: Int, message: String = "") {
+    package init(status: Int, message: String = "") {
         self.status = status
         self.message = message
     }
 
     /// The name that the gRPC specification gives the status, for example `UNAVAILABLE`; `nil` for an unknown one.
-    public var name: String? {
+    package var name: String? {
         GRPCOutcome.names.indices.contains(status) ? GRPCOutcome.names[status] : nil
     }
 
@@ -198,51 +195,51 @@ public struct GRPCOutcome: Sendable, Hashable {
 /// How many bytes an exchange had.
 ///
 /// Body sizes are after transfer coding was removed, before content coding is.
-public struct Sizes: Sendable, Hashable {
+package struct Sizes: Sendable, Hashable {
     /// The request's head as received.
-    public var requestHead: Int64 = 0
+    package var requestHead: Int64 = 0
     /// The request's body as received.
-    public var requestBody: Int64 = 0
+    package var requestBody: Int64 = 0
     /// The request as it stood on the client's connection, framing included.
-    public var requestWire: Int64 = 0
+    package var requestWire: Int64 = 0
     /// The response's head as received from the server (or as made by a stage).
-    public var responseHead: Int64 = 0
+    package var responseHead: Int64 = 0
     /// The response's body as received.
-    public var responseBody: Int64 = 0
+    package var responseBody: Int64 = 0
     /// The response as it stood on the server's connection, framing included.
-    public var responseWire: Int64 = 0
+    package var responseWire: Int64 = 0
 
     /// Creates sizes of nothing.
-    public init() {}
+    package init() {}
 }
 
 /// The parts of an exchange that only a closer look needs: heads, trailers, trace.
 ///
 /// Bodies are apart.
-public struct ExchangeMessages: Sendable, Hashable {
+package struct ExchangeMessages: Sendable, Hashable {
     /// The request head as received from the client.
-    public var requestHead: ByteBuffer?
+    package var requestHead: ByteBuffer?
     /// The request head as sent to the server, where it differs.
-    public var requestHeadSent: ByteBuffer?
+    package var requestHeadSent: ByteBuffer?
     /// The request's trailer section as received.
-    public var requestTrailers: ByteBuffer?
+    package var requestTrailers: ByteBuffer?
     /// Interim responses (1xx) as received, one after the other.
-    public var interimHeads: ByteBuffer?
+    package var interimHeads: ByteBuffer?
     /// The response head as received from the server, or as made by a stage.
-    public var responseHead: ByteBuffer?
+    package var responseHead: ByteBuffer?
     /// The response head as sent to the client, where it differs.
-    public var responseHeadSent: ByteBuffer?
+    package var responseHeadSent: ByteBuffer?
     /// The response's trailer section as received.
-    public var responseTrailers: ByteBuffer?
+    package var responseTrailers: ByteBuffer?
     /// What each stage decided, in order.
-    public var trace: [TraceEntry] = []
+    package var trace: [TraceEntry] = []
 
     /// Creates messages of which nothing is known yet.
-    public init() {}
+    package init() {}
 }
 
 /// Which body bytes are meant.
-public enum BodySide: UInt8, Sendable, Hashable, CaseIterable, Codable {
+package enum BodySide: UInt8, Sendable, Hashable, CaseIterable, Codable {
     /// The request body as received from the client.
     case requestReceived = 0
     /// The request body as sent to the server, kept only where a stage changed it.
@@ -254,9 +251,9 @@ public enum BodySide: UInt8, Sendable, Hashable, CaseIterable, Codable {
 }
 
 /// One line of the trace of an exchange: what a stage (or Sluice itself) did to it and why.
-public struct TraceEntry: Sendable, Hashable, Codable {
+package struct TraceEntry: Sendable, Hashable, Codable {
     /// What the entry reports.
-    public enum Outcome: String, Sendable, Hashable, Codable {
+    package enum Outcome: String, Sendable, Hashable, Codable {
         /// A rule fired.
         case fired
         /// A rule was asked and did not match; the text names the first field that did not.
@@ -266,16 +263,15 @@ public struct TraceEntry: Sendable, Hashable, Codable {
     }
 
     /// The stage's name, for example `rewrite`; `sluice` for the proxy itself.
-    public var stage: String
+    package var stage: String
     /// The rule's name or position within its stage; `nil` where no single rule is meant.
-    public var rule: String?
+    package var rule: String?
     /// What the entry reports.
-    public var outcome: Outcome
+    package var outcome: Outcome
     /// One sentence: what was changed, or which field did not match.
-    public var text: String
+    package var text: String
 
-    /// Creates an entry.
-    public init(stage: String, rule: String? = nil, outcome: Outcome, text: String) {
+    package init(stage: String, rule: String? = nil, outcome: Outcome, text: String) {
         self.stage = stage
         self.rule = rule
         self.outcome = outcome
@@ -284,9 +280,9 @@ public struct TraceEntry: Sendable, Hashable, Codable {
 }
 
 /// Why an exchange failed.
-public struct ExchangeFailure: Sendable, Hashable, Codable, Error {
+package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
     /// The kind of failure; the raw value is what `is:` takes in a filter and what the session file holds.
-    public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Code: String, Sendable, Hashable, Codable, CaseIterable {
         /// The server's name could not be resolved.
         case dns
         /// The server refused the connection, or no route led to it.
@@ -316,16 +312,15 @@ public struct ExchangeFailure: Sendable, Hashable, Codable, Error {
     }
 
     /// The kind of failure.
-    public var code: Code
+    package var code: Code
     /// What happened, to which host, in one sentence.
-    public var message: String
+    package var message: String
     /// What to try, in one sentence; empty where there is nothing to say.
-    public var hint: String
+    package var hint: String
     /// What a peer said when it reset the exchange's HTTP/2 stream, to be passed on; a session does not keep it.
-    public var resetCode: HTTP2ErrorCode?
+    package var resetCode: HTTP2ErrorCode?
 
-    /// Creates a failure.
-    public init(_ code: Code, _ message: String, hint: String = "", resetCode: HTTP2ErrorCode? = nil) {
+    package init(_ code: Code, _ message: String, hint: String = "", resetCode: HTTP2ErrorCode? = nil) {
         self.code = code
         self.message = message
         self.hint = hint

@@ -1,11 +1,11 @@
-public import NIOCore
+package import NIOCore
 
 /// What the taps tell the recorder.
 ///
 /// Produced on an event loop in the order in which things happened there, handed over once per loop tick, consumed
 /// by the recorder's thread. For one exchange the order is: one `opened`, then any mixture of `updated` and `body`,
 /// then one `finished`, after which nothing names that exchange any more.
-public enum RecordEvent: Sendable {
+package enum RecordEvent: Sendable {
     /// A connection was made, or more is now known about it (its TLS handshake, its end).
     indirect case connection(ConnectionRecord)
     /// An exchange has begun: its request head is known.
@@ -24,7 +24,7 @@ public enum RecordEvent: Sendable {
     indirect case finished(ExchangeRecord, ExchangeMessages)
 
     /// What the event costs of the recorder's credit, in bytes.
-    public var cost: Int {
+    package var cost: Int {
         switch self {
         case .connection: 512
         case .arrival: 48
@@ -51,7 +51,7 @@ extension ExchangeMessages {
 /// Where the taps of one event loop put what they saw.
 ///
 /// Called on that loop only.
-public protocol RecordSink: AnyObject {
+package protocol RecordSink: AnyObject {
     /// Takes the next event.
     func record(_ event: RecordEvent)
 }

@@ -1,18 +1,17 @@
-public import NIOCore
+package import NIOCore
 
 /// An exchange read back from a session, whole: what `show` prints and what exports are made of.
-public struct RecordedExchange: Sendable {
+package struct RecordedExchange: Sendable {
     /// The narrow row.
-    public var record: ExchangeRecord
+    package var record: ExchangeRecord
     /// Heads, trailers and trace.
-    public var messages: ExchangeMessages
+    package var messages: ExchangeMessages
     /// The connection to the client; `nil` where the session does not have it.
-    public var client: ConnectionRecord?
+    package var client: ConnectionRecord?
     /// The connection to the server; `nil` where there was none.
-    public var upstream: ConnectionRecord?
+    package var upstream: ConnectionRecord?
 
-    /// Puts an exchange together.
-    public init(
+    package init(
         record: ExchangeRecord,
         messages: ExchangeMessages,
         client: ConnectionRecord? = nil,
@@ -26,7 +25,7 @@ public struct RecordedExchange: Sendable {
 }
 
 /// Something that exchanges and their bodies can be read from: a session file, or an imported archive.
-public protocol ExchangeSource {
+package protocol ExchangeSource {
     /// Reads one exchange; `nil` where there is none of that number.
     func exchange(_ id: ExchangeID) throws -> RecordedExchange?
     /// Reads a body, at most `limit` bytes from `offset`; fewer where it ends before.
@@ -47,10 +46,10 @@ public protocol ExchangeSource {
 
 extension ExchangeSource {
     /// Reads no arrivals, as from an archive that does not have any.
-    public func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] { [] }
+    package func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] { [] }
 
     /// Takes a page out of all arrivals.
-    public func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
+    package func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
         let all = try arrivals(of: id, side: side)
         let first = all.lastIndex { $0.offset <= offset } ?? all.startIndex
         return Array(all[first...].prefix(max(0, limit)))

@@ -1,20 +1,19 @@
 /// A URL that was asked for, in the parts that a proxy knows.
 ///
 /// Path and query stay as sent, percent-encoding included.
-public struct RequestURL: Sendable, Hashable {
+package struct RequestURL: Sendable, Hashable {
     /// `http`, `https`, `ws` or `wss`; `tunnel` for bytes of which only host and port are known.
-    public var scheme: String
+    package var scheme: String
     /// The host in lower case, without the root's dot at its end; an IPv6 address without brackets.
-    public var host: String
+    package var host: String
     /// The effective port.
-    public var port: Int
+    package var port: Int
     /// The path as sent, beginning with `/`; `*` for the asterisk form; empty for a tunnel.
-    public var path: String
+    package var path: String
     /// The query as sent, without its `?`; `nil` where there is no `?`.
-    public var query: String?
+    package var query: String?
 
-    /// Creates a URL from its parts.
-    public init(scheme: String, host: String, port: Int, path: String, query: String? = nil) {
+    package init(scheme: String, host: String, port: Int, path: String, query: String? = nil) {
         self.scheme = scheme
         self.host = host
         self.port = port
@@ -23,7 +22,7 @@ public struct RequestURL: Sendable, Hashable {
     }
 
     /// The port that a scheme means when none is given (RFC 9110 §4.2).
-    public static func defaultPort(of scheme: String) -> Int? {
+    package static func defaultPort(of scheme: String) -> Int? {
         switch scheme {
         case "http", "ws": 80
         case "https", "wss": 443
@@ -32,18 +31,18 @@ public struct RequestURL: Sendable, Hashable {
     }
 
     /// The host and, where it is not the scheme's default, the port, as a `Host` field has them.
-    public var authority: String {
+    package var authority: String {
         let host = host.contains(":") ? "[\(host)]" : host
         return port == RequestURL.defaultPort(of: scheme) ? host : "\(host):\(port)"
     }
 
     /// The path and query, as the origin form of a request target has them.
-    public var pathAndQuery: String {
+    package var pathAndQuery: String {
         query.map { "\(path)?\($0)" } ?? path
     }
 
     /// Splits a path and query at the first `?`.
-    public mutating func setPathAndQuery(_ text: String) {
+    package mutating func setPathAndQuery(_ text: String) {
         if let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) {
             path = String(text[..<mark])
             query = String(text[text.utf8.index(after: mark)...])
@@ -57,7 +56,7 @@ public struct RequestURL: Sendable, Hashable {
     ///
     /// The host is lowered and stripped of its brackets, or of the root's dot at its end, with which it is the same name
     /// (RFC 1034 §3.1). Characters that cannot stand in a host are refused (RFC 3986 §3.2.2), and empty labels.
-    public static func splitAuthority(_ text: some StringProtocol) -> (host: String, port: Int?)? {
+    package static func splitAuthority(_ text: some StringProtocol) -> (host: String, port: Int?)? {
         var host = Substring(text)
         var port: Int?
         if host.utf8.first == UInt8(ascii: "[") {
@@ -83,7 +82,7 @@ public struct RequestURL: Sendable, Hashable {
 
     /// The host of an authority as resolvers are to be asked for it, where that is not the host itself: with the root's dot,
     /// which keeps them from trying domains of their own after the name.
-    public static func rootedName(of authority: some BidirectionalCollection<UInt8>) -> String? {
+    package static func rootedName(of authority: some BidirectionalCollection<UInt8>) -> String? {
         let named = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[authority.index(after: $0)...] }
         let place = named ?? authority[...]
         let name = place.lastIndex(of: UInt8(ascii: ":")).map { place[..<$0] } ?? place
@@ -122,14 +121,14 @@ public struct RequestURL: Sendable, Hashable {
 
 extension RequestURL: CustomStringConvertible {
     /// The URL as text, without the port where it is the scheme's default.
-    public var description: String {
+    package var description: String {
         scheme == "tunnel" ? authority : "\(scheme)://\(authority)\(path == "*" ? "" : pathAndQuery)"
     }
 
     /// Reads an absolute `http` or `https` (or `ws`, `wss`) URL; `nil` for anything else.
     ///
     /// A fragment is dropped.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let text = Substring(text)
         let utf8 = text.utf8
         guard let colon = utf8.firstIndex(of: UInt8(ascii: ":")), utf8[colon...].starts(with: "://".utf8) else {

@@ -1,18 +1,18 @@
 /// Text from traffic, files and arguments made fit for a terminal: nothing in it can steer one, turn the direction of
 /// text, or hide.
-public enum VisibleText {
+package enum VisibleText {
     /// The text on one line with what cannot be seen made visible: control characters as `^[`, others as `<U+202E>`.
-    public static func of(_ text: String) -> String {
+    package static func of(_ text: String) -> String {
         visible(text) { _ in false }
     }
 
     /// The text as ``of(_:)`` has it, but with its line feeds and tabs.
-    public static func lines(_ text: String) -> String {
+    package static func lines(_ text: String) -> String {
         visible(text) { $0 == "\n" || $0 == "\t" }
     }
 
     /// Valid JSON (RFC 8259) as JSON that means the same, with `\u` escapes in place of what cannot be seen.
-    public static func json(_ text: String) -> String {
+    package static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { isHidden($0) && $0.value >= 0x20 }) else { return text }
         // Between its strings JSON has none of these but line feeds and tabs, and within them no control characters.
         return text.unicodeScalars.reduce(into: "") { json, scalar in
@@ -25,14 +25,14 @@ public enum VisibleText {
     }
 
     /// A character as JSON escapes it (RFC 8259 §7): `\u202e`, above U+FFFF a pair of surrogates.
-    public static func jsonEscape(_ scalar: Unicode.Scalar) -> String {
+    package static func jsonEscape(_ scalar: Unicode.Scalar) -> String {
         UTF16.encode(scalar).map { $0.map { "\\u" + padded(String($0, radix: 16)) }.joined() } ?? ""
     }
 
     /// Whether a character moves the cursor, changes the direction of text, or takes no place of its own.
     ///
     /// Joiners and variation selectors are among them; ``of(_:)`` leaves them where they belong to their neighbours.
-    public static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F: false
         case 0..<0xA0, 0xAD, 0x034F, 0x061C, 0x115F...0x1160, 0x17B4...0x17B5, 0x180B...0x180F: true

@@ -187,7 +187,6 @@ final class ClientConnection: ChannelDuplexHandler {
         finish()
     }
 
-    /// The stream that this connection is was reset by the client.
     func streamWasReset(_ code: HTTP2ErrorCode) {
         guard !isClosed else { return }
         layer?.failed(StreamReset(code: code))

@@ -4,13 +4,11 @@ import NIOCore
 
 /// The client's side of an exchange, whatever version of HTTP it speaks: what an exchange tells its adapter.
 protocol ClientLeg: AnyObject {
-    /// Sends an interim response.
     func sendInterim(_ head: ResponseHead)
     /// Sends the response's head; returns the bytes that were written.
     func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer
     /// Sends bytes of the response's body.
     func sendResponsePart(_ part: ByteBuffer)
-    /// Ends the response.
     func sendResponseEnd(_ trailers: FieldSection?)
     /// The end of the response is to come without TLS close_notify, as it came from the server.
     func withholdCloseNotify()

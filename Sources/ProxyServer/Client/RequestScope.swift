@@ -10,7 +10,6 @@ enum RequestScope {
     /// The inside of a tunnel to a host.
     case tunnel(Tunnel)
 
-    /// A tunnel that is read.
     struct Tunnel {
         /// `https` where the client speaks TLS inside, else `http`.
         var scheme: String

@@ -1,10 +1,10 @@
-public import HTTPModel
+package import HTTPModel
 import NIOCore
 
 /// Whoever keeps what the taps saw.
 ///
 /// Called from any event loop; must not block.
-public protocol RecordOutlet: Sendable {
+package protocol RecordOutlet: Sendable {
     /// Takes what one loop gathered during a tick.
     ///
     /// - Returns: whether there is room for more; `false` asks the loop to stop reading until it is told of room.
@@ -12,7 +12,7 @@ public protocol RecordOutlet: Sendable {
 }
 
 /// Makes the outlet of one event loop, given what to call, on any thread, when there is room again.
-public typealias RecordOutletFactory = @Sendable (_ onRoom: @escaping @Sendable () -> Void) -> any RecordOutlet
+package typealias RecordOutletFactory = @Sendable (_ onRoom: @escaping @Sendable () -> Void) -> any RecordOutlet
 
 /// Gathers what the taps of one event loop see and hands it over once per tick.
 final class LoopRecorder: RecordSink {

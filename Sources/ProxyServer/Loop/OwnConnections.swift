@@ -50,7 +50,6 @@ final class OwnConnections: Sendable {
     /// Whether a client's connection is the other end of one to a server; the handlers of that one are told the failure.
     ///
     /// Certain only once the client has sent something: a connection can be accepted before its other end knows that it
-    /// is connected.
     func leadsBack(_ client: any Channel) -> Bool {
         guard !outgoing.withLock(\.isEmpty),
             let ends = Ends(client: client.remoteAddress, server: client.localAddress),

@@ -34,7 +34,6 @@ final class HTTP2Origins {
 final class HTTP2Origin {
     /// What a request that needs a connection is told.
     enum Answer {
-        /// Here is a stream.
         case stream(HTTP2UpstreamStream)
         /// Make a connection, and tell what came of it.
         case connect

@@ -6,7 +6,6 @@ import Wire
 
 /// Finds or makes the connection for one exchange: pool, name, TCP, TLS, in this order.
 final class UpstreamConnector: UpstreamConnecting {
-    /// What the connection is for.
     enum Purpose {
         /// HTTP requests, in the version that the server chooses; the connection may be pooled.
         ///

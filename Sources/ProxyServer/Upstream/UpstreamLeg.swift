@@ -10,7 +10,6 @@ protocol UpstreamLeg: AnyObject {
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer
     /// Sends bytes of the request's body.
     func sendRequestPart(_ part: ByteBuffer)
-    /// Ends the request.
     func sendRequestEnd(_ trailers: FieldSection?)
     /// Raw bytes are exchanged from here on.
     func becomeTunnel()

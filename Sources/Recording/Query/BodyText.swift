@@ -1,17 +1,17 @@
 /// Text to be found in bodies.
-public struct BodyText: Sendable, Hashable {
+package struct BodyText: Sendable, Hashable {
     /// The longest text that is searched for, in bytes.
-    public static let maximumLength = 4_096
+    package static let maximumLength = 4_096
 
     /// The text's bytes; in lower case where case does not count.
     let bytes: [UInt8]
     /// Whether the case of ASCII letters does not count.
-    public let ignoresCase: Bool
+    package let ignoresCase: Bool
     /// How far a search may go on after a byte that ends no match, by that byte.
     private let jumps: [Int]
 
     /// Prepares a search; `nil` for an empty text or one longer than ``maximumLength``.
-    public init?(_ text: String, ignoringCase: Bool = true) {
+    package init?(_ text: String, ignoringCase: Bool = true) {
         let bytes = text.utf8.map { ignoringCase ? Self.lower($0) : $0 }
         guard !bytes.isEmpty, bytes.count <= Self.maximumLength else { return nil }
         self.bytes = bytes

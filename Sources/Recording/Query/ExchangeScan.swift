@@ -1,16 +1,16 @@
 import Content
 import GRDB
-public import HTTPModel
+package import HTTPModel
 import NIOCore
 
 /// What a pass over exchanges looks for, and what it has learnt so far.
-public struct ExchangeScan: Sendable {
+package struct ExchangeScan: Sendable {
     /// Which exchanges are meant.
-    public let filter: Filter
+    package let filter: Filter
     /// Text that one of the exchange's bodies must have besides; `nil` for none.
-    public let bodyText: BodyText?
+    package let bodyText: BodyText?
     /// Whether the filter has let anything pass, whatever was in its bodies.
-    public private(set) var filterHasMatched = false
+    package private(set) var filterHasMatched = false
     /// The filter's terms that must all hold.
     private let terms: [Filter]
     /// Which of them no exchange has passed yet, each by itself, as far as rows alone can tell.
@@ -21,7 +21,7 @@ public struct ExchangeScan: Sendable {
     var blockRows: Int64 = 2_048
 
     /// Prepares a pass.
-    public init(_ filter: Filter, bodyText: BodyText? = nil) {
+    package init(_ filter: Filter, bodyText: BodyText? = nil) {
         self.filter = filter
         self.bodyText = bodyText
         columns = filter.columns
@@ -32,7 +32,7 @@ public struct ExchangeScan: Sendable {
     /// The filter's terms of which no exchange has held yet, each by itself.
     ///
     /// Terms that need messages or bodies are not among them where there are several.
-    public var unmatchedTerms: [Filter] {
+    package var unmatchedTerms: [Filter] {
         if filterHasMatched || filter.matchesEverything { return [] }
         return terms.indices.filter { isUnmatched[$0] }.map { terms[$0] }
             .filter { terms.count == 1 || !$0.needsMessages && !$0.needsBodies }
@@ -63,22 +63,22 @@ public struct ExchangeScan: Sendable {
 }
 
 /// What one step of a pass found.
-public struct ScanStep: Sendable, Hashable {
+package struct ScanStep: Sendable, Hashable {
     /// The numbers of the exchanges that pass, in the order of the pass.
-    public var matches: [Int64] = []
+    package var matches: [Int64] = []
     /// Numbers of exchanges that were in flight, whether they pass or not: the answer may change.
-    public var inFlight: [Int64] = []
+    package var inFlight: [Int64] = []
     /// Numbers that have no row, or not yet; of a great many the highest few thousand of each gap.
-    public var missing: [Int64] = []
+    package var missing: [Int64] = []
     /// How many numbers were looked at, those without a row included.
-    public var looked: Int64 = 0
+    package var looked: Int64 = 0
     /// The number to go on with; `nil` where nothing is left.
-    public var next: Int64?
+    package var next: Int64?
 
     static let mostMissing = 4_096
 
     /// A step that found nothing.
-    public init() {}
+    package init() {}
 
     /// Adds what a step upwards found below what this one has seen; what is beyond the limit is left to the next step.
     fileprivate mutating func add(_ block: ScanStep, from upper: Int64, limit: Int) {
@@ -112,7 +112,7 @@ extension SessionReader {
     ///   - shouldPause: asked every few rows whether the step is to end.
     /// - Returns: what was found, and where to go on.
     /// - Throws: ``SessionError`` where the session cannot be read.
-    public func step(
+    package func step(
         _ scan: inout ExchangeScan,
         in ids: ClosedRange<Int64>,
         order: Order = .newestFirst,
@@ -197,7 +197,7 @@ extension SessionReader {
     ///   - shouldPause: asked every few rows whether the step is to end.
     /// - Returns: what was found; ``ScanStep/looked`` says how many of the numbers the step has done.
     /// - Throws: ``SessionError`` where the session cannot be read.
-    public func step(
+    package func step(
         _ scan: inout ExchangeScan,
         of ids: ArraySlice<Int64>,
         limit: Int = .max,
@@ -225,7 +225,7 @@ extension SessionReader {
     /// Content codings are undone; of each body the first 16 MiB are looked at.
     ///
     /// - Throws: ``SessionError`` where the session cannot be read, or the exchange is damaged.
-    public func matches(_ filter: Filter, _ record: ExchangeRecord) throws -> Bool {
+    package func matches(_ filter: Filter, _ record: ExchangeRecord) throws -> Bool {
         if let decided = filter.decides(record) { return decided }
         return try read(inOneTransaction: true) { try matches(filter, record, in: $0) }
     }

@@ -1,12 +1,12 @@
 import GRDB
-public import HTTPModel
+package import HTTPModel
 
 /// Gathers what exchanges are to be ordered by, in compact form, and orders them.
 ///
 /// A million numbers take 16 MiB while they are ordered; texts are kept once each.
-public struct ExchangeSorter: Sendable {
+package struct ExchangeSorter: Sendable {
     /// What exchanges are ordered by.
-    public enum Key: Sendable, Hashable {
+    package enum Key: Sendable, Hashable {
         /// The sum of numbers; exchanges without any come before all others.
         case numbers([FilterColumn])
         /// A text, by its bytes.
@@ -25,7 +25,7 @@ public struct ExchangeSorter: Sendable {
     let columns: Set<FilterColumn>
 
     /// Prepares to order by a key.
-    public init(by key: Key) {
+    package init(by key: Key) {
         self.key = key
         columns =
             switch key {
@@ -35,13 +35,13 @@ public struct ExchangeSorter: Sendable {
     }
 
     /// How many exchanges there are.
-    public var count: Int { entries.count }
+    package var count: Int { entries.count }
 
     /// Puts the exchanges in order, those with equal keys by number, and forgets them.
     ///
     /// - Parameter isDescending: whether to turn the whole order round.
     /// - Returns: their numbers.
-    public mutating func sorted(isDescending: Bool) -> [Int64] {
+    package mutating func sorted(isDescending: Bool) -> [Int64] {
         if case .text = key {
             let ranks = texts.ranks()
             for index in entries.indices { entries[index].key = Int64(ranks[Int(entries[index].key)]) }
@@ -72,7 +72,7 @@ extension SessionReader {
     ///
     /// - Returns: the number to go on with; `nil` where nothing is left.
     /// - Throws: ``SessionError`` where the session cannot be read.
-    public func gather(
+    package func gather(
         in ids: ClosedRange<Int64>,
         into sorter: inout ExchangeSorter,
         until shouldPause: () -> Bool = { false }
@@ -96,7 +96,7 @@ extension SessionReader {
     ///
     /// - Returns: how many of the numbers are done.
     /// - Throws: ``SessionError`` where the session cannot be read.
-    public func gather(
+    package func gather(
         of ids: ArraySlice<Int64>,
         into sorter: inout ExchangeSorter,
         until shouldPause: () -> Bool = { false }

@@ -1,16 +1,15 @@
 import Content
 import GRDB
-public import HTTPModel
+package import HTTPModel
 import NIOCore
 
 /// Where a text was found in a body.
-public struct BodyHit: Sendable, Hashable {
-    /// In which body.
-    public var side: BodySide
+package struct BodyHit: Sendable, Hashable {
+    package var side: BodySide
     /// At which byte, content codings undone.
-    public var offset: Int64
+    package var offset: Int64
     /// Whether content codings had to be undone to find it.
-    public var isDecoded: Bool
+    package var isDecoded: Bool
 }
 
 extension SessionReader {
@@ -19,7 +18,7 @@ extension SessionReader {
     /// Content codings are undone. Of each body the first 16 MiB are looked at.
     ///
     /// - Throws: ``SessionError`` where the session cannot be read.
-    public func hits(of text: BodyText, in id: ExchangeID) throws -> [BodyHit] {
+    package func hits(of text: BodyText, in id: ExchangeID) throws -> [BodyHit] {
         try read(inOneTransaction: true) { try hits(of: text, in: id.number, limit: .max, $0) }
     }
 

@@ -2,16 +2,16 @@ import GRDB
 import HTTPModel
 
 /// What a node of the structure counts about the exchanges below it.
-public struct StructureCounts: Sendable, Hashable {
+package struct StructureCounts: Sendable, Hashable {
     /// Exchanges.
-    public var count = 0
+    package var count = 0
     /// Those that failed, or were answered with a status from 400 on or a gRPC status other than OK.
-    public var errors = 0
+    package var errors = 0
     /// Those of which something is still to come.
-    public var inFlight = 0
+    package var inFlight = 0
 
     /// Counts nothing.
-    public init() {}
+    package init() {}
 
     mutating func add(_ other: StructureCounts, times sign: Int) {
         count += sign * other.count
@@ -24,28 +24,27 @@ public struct StructureCounts: Sendable, Hashable {
 ///
 /// Exchanges may be told in any order and are counted once. Of those in flight is kept what they were counted as, so that
 /// they can be counted anew; they are few.
-public struct StructureTally: Sendable {
+package struct StructureTally: Sendable {
     /// One child of the place.
-    public struct Child: Sendable, Hashable {
+    package struct Child: Sendable, Hashable {
         /// The site, as `scheme://host` with its port where it is not the scheme's own; or the segment of the path.
-        public var name: String
+        package var name: String
         /// Whether no exchange goes on below it.
-        public var isLeaf: Bool
-        /// What was counted.
-        public var counts: StructureCounts
+        package var isLeaf: Bool
+        package var counts: StructureCounts
         /// The exchange that began last.
-        public var newest: Int64
+        package var newest: Int64
     }
 
     /// The most children that are told apart; exchanges of further ones are counted in ``others``.
-    public static let mostChildren = 5_000
+    package static let mostChildren = 5_000
 
     /// The site; `nil` for the place above all sites.
-    public let site: String?
+    package let site: String?
     /// The segments of the path down to the place.
-    public let segments: [String]
+    package let segments: [String]
     /// Exchanges below children that are not told apart.
-    public private(set) var others = 0
+    package private(set) var others = 0
 
     private var names = TextPool()
     private var counts: [StructureCounts] = []
@@ -63,7 +62,7 @@ public struct StructureTally: Sendable {
     private let hostBytes: [UInt8]
 
     /// Prepares to count below a place.
-    public init(site: String?, segments: [String] = []) {
+    package init(site: String?, segments: [String] = []) {
         self.site = site
         self.segments = segments
         siteBytes = Array((site ?? "").utf8)
@@ -77,7 +76,7 @@ public struct StructureTally: Sendable {
     }
 
     /// The children by name; those that count nothing any more are left out.
-    public var children: [Child] {
+    package var children: [Child] {
         let all = counts.indices.filter { counts[$0].count > 0 }.map {
             Child(name: names.text($0), isLeaf: !isBranch[$0], counts: counts[$0], newest: newest[$0])
         }
@@ -85,11 +84,11 @@ public struct StructureTally: Sendable {
     }
 
     /// The exchanges that were in flight when they were counted.
-    public var openIDs: some Sequence<Int64> { open.keys }
+    package var openIDs: some Sequence<Int64> { open.keys }
 
     /// Forgets what an exchange in flight was counted as; returns whether it was counted as such.
     @discardableResult
-    public mutating func remove(_ id: Int64) -> Bool {
+    package mutating func remove(_ id: Int64) -> Bool {
         guard let was = open.removeValue(forKey: id) else { return false }
         if was.child < StructureTally.mostChildren {
             counts[was.child].add(was.counts, times: -1)
@@ -191,7 +190,7 @@ extension SessionReader {
     ///
     /// - Returns: the number to go on with; `nil` where nothing is left.
     /// - Throws: ``SessionError`` where the session cannot be read.
-    public func count(
+    package func count(
         in ids: ClosedRange<Int64>,
         into tally: inout StructureTally,
         until shouldPause: () -> Bool = { false }
@@ -215,7 +214,7 @@ extension SessionReader {
     ///
     /// - Returns: how many of the numbers are done.
     /// - Throws: ``SessionError`` where the session cannot be read.
-    public func count(
+    package func count(
         of ids: ArraySlice<Int64>,
         into tally: inout StructureTally,
         until shouldPause: () -> Bool = { false }

@@ -33,7 +33,6 @@ struct TextPool: Sendable {
         return count - 1
     }
 
-    /// The text of a number.
     func text(_ number: Int) -> String {
         String(decoding: bytes[starts[number]..<starts[number + 1]], as: UTF8.self)
     }

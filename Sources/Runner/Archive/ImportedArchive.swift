@@ -7,11 +7,11 @@ import NIOCore
 import Recording
 
 /// A HAR that was written into a session of its own, so that all that works on sessions works on it.
-public struct ImportedArchive: Sendable {
+package struct ImportedArchive: Sendable {
     /// The session's file, in a directory that only the user can read.
-    public let session: String
+    package let session: String
     /// How many entries the archive had.
-    public let count: Int
+    package let count: Int
     private let directory: TemporaryDirectory
 
     /// Reads a HAR 1.2 of any size into a temporary session.
@@ -20,7 +20,7 @@ public struct ImportedArchive: Sendable {
     ///
     /// - Parameter path: the HAR.
     /// - Throws: ``StartFailure`` where it cannot be read, with the place, or the session cannot be written.
-    public init(_ path: String) throws {
+    package init(_ path: String) throws {
         let file = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)
         directory = try TemporaryDirectory("har")
         session = directory.path + "/archive.sluice"
@@ -33,7 +33,7 @@ public struct ImportedArchive: Sendable {
     }
 
     /// Removes the session.
-    public func remove() { directory.remove() }
+    package func remove() { directory.remove() }
 
     private static func read(_ path: String, _ file: FileHandle, into session: String) throws -> Int {
         let recorder = try Recorder(
@@ -76,7 +76,6 @@ struct ArchiveRecording {
     private(set) var count = 0
     private var servers: [String: ConnectionID] = [:]
 
-    /// The events of an entry.
     mutating func events(_ entry: ArchiveEntry) -> [RecordEvent] {
         count += 1
         var events: [RecordEvent] = []

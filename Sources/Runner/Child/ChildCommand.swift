@@ -1,11 +1,11 @@
 import Foundation
 
 /// A command that is to run behind the proxy, found but not started.
-public struct ChildCommand: Sendable, Equatable {
+package struct ChildCommand: Sendable, Equatable {
     /// The file that is executed.
-    public let executable: String
+    package let executable: String
     /// The command and its arguments as they were given.
-    public let words: [String]
+    package let words: [String]
 
     /// Looks a command up as a shell does.
     ///
@@ -15,7 +15,7 @@ public struct ChildCommand: Sendable, Equatable {
     ///   - words: The command and its arguments.
     ///   - environment: The variables that count; only `PATH` is looked at.
     /// - Throws: Where there is no such command (exit code 127), or it cannot be executed (126).
-    public init(_ words: [String], environment: [String: String]) throws(ChildFailure) {
+    package init(_ words: [String], environment: [String: String]) throws(ChildFailure) {
         guard let name = words.first, !name.isEmpty else {
             let hint = "Write sluice run -- COMMAND ARGS…"
             throw ChildFailure("There is no command after --.", hint: hint, exitCode: 127)
@@ -55,13 +55,13 @@ public struct ChildCommand: Sendable, Equatable {
 }
 
 /// Why a command could not be started.
-public struct ChildFailure: Error, CustomStringConvertible {
+package struct ChildFailure: Error, CustomStringConvertible {
     /// What happened, where.
-    public let message: String
+    package let message: String
     /// What to try; may be empty.
-    public let hint: String
+    package let hint: String
     /// The exit code that shells give for it: 127 for a command that is not there, 126 for one that cannot be executed.
-    public let exitCode: Int32
+    package let exitCode: Int32
 
     init(_ message: String, hint: String = "", exitCode: Int32) {
         self.message = message
@@ -73,6 +73,5 @@ public struct ChildFailure: Error, CustomStringConvertible {
         ChildFailure("\(path) cannot be executed: \(reason).", hint: hint, exitCode: 126)
     }
 
-    /// Message and hint.
-    public var description: String { hint.isEmpty ? message : "\(message)\n\(hint)" }
+    package var description: String { hint.isEmpty ? message : "\(message)\n\(hint)" }
 }

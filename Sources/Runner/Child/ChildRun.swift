@@ -1,9 +1,9 @@
 import Foundation
-public import NIOCore
-public import Wire
+package import NIOCore
+package import Wire
 
 /// A command that runs behind the proxy: `sluice run -- COMMAND ARGS…`.
-public enum ChildRun {
+package enum ChildRun {
     /// Runs a command to its end.
     ///
     /// It gets our standard streams and terminal, and variables by which it finds the proxy and trusts the authority
@@ -19,7 +19,7 @@ public enum ChildRun {
     /// - Returns: What became of it.
     /// - Throws: `ChildFailure` where it cannot be started; `StartFailure` or `CertificateFailure` where the files
     ///   that it needs cannot be made.
-    public static func run(
+    package static func run(
         _ command: ChildCommand,
         proxy: SocketAddress,
         authority: CertificateAuthority,
@@ -44,16 +44,16 @@ public enum ChildRun {
 }
 
 /// What became of a command.
-public struct ChildOutcome: Sendable {
+package struct ChildOutcome: Sendable {
     /// The command's own exit code; 128 and the signal's number where a signal ended it.
-    public let exitCode: Int32
+    package let exitCode: Int32
     /// Connections past the proxy that were seen while it ran, in the order in which they were found.
-    public let bypassed: [BypassedConnection]
+    package let bypassed: [BypassedConnection]
 
     /// What there is to say of the bypassed connections, each in one line; nothing where there were none.
     ///
     /// Processes of one program that went to the same place share a line.
-    public var notes: [String] {
+    package var notes: [String] {
         let limit = 20
         let groups = Dictionary(grouping: bypassed) { [$0.address, "\($0.port)", $0.process] }
         let firsts = bypassed.filter { connection in

@@ -1,7 +1,7 @@
 /// A variable by which programs learn of a proxy, or of the authorities to trust.
-public struct ClientVariable: Sendable {
+package struct ClientVariable: Sendable {
     /// What it is set to.
-    public enum Content: Sendable, Equatable {
+    package enum Content: Sendable, Equatable {
         /// The proxy's URL.
         case proxy
         /// A file with Sluice's authority alone.
@@ -14,12 +14,11 @@ public struct ClientVariable: Sendable {
         case text(String)
     }
 
-    /// Its name.
-    public let name: String
+    package let name: String
     /// What it is set to.
-    public let content: Content
+    package let content: Content
     /// The programs that read it, in words.
-    public let clients: String
+    package let clients: String
 
     private init(_ name: String, _ content: Content, _ clients: String) {
         self.name = name
@@ -29,7 +28,7 @@ public struct ClientVariable: Sendable {
 
     /// Every variable that is set, but for those that add to what the user set: `JAVA_TOOL_OPTIONS`, `GIT_CONFIG_COUNT`
     /// with its keys and values, `PHP_INI_SCAN_DIR` and `WGETRC`.
-    public static let all: [ClientVariable] = [
+    package static let all: [ClientVariable] = [
         ClientVariable("http_proxy", .proxy, "curl (which knows no HTTP_PROXY), wget, Python, Ruby, Git, PHP"),
         ClientVariable("HTTP_PROXY", .proxy, "Go, Node from 22.21 and 24.5, Deno, .NET, Rust's reqwest, Python"),
         ClientVariable("https_proxy", .proxy, "curl, wget, Python, Git, gRPC, PHP"),

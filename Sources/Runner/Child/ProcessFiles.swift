@@ -28,7 +28,6 @@ enum ProcessFiles {
         return content
     }
 
-    /// All processes.
     static func all() -> [pid_t] {
         var processes: [pid_t] = []
         forEachName(in: "/proc") { _, name in

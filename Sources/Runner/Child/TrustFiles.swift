@@ -9,7 +9,6 @@ struct TrustFiles: Sendable {
     /// What Java calls its trust stores' password everywhere; it protects nothing.
     static let javaPassword = "changeit"
 
-    /// The directory with all of the files.
     var directory: String { folder.path }
     private let folder: TemporaryDirectory
     /// Sluice's authority alone, PEM.

@@ -11,9 +11,9 @@ import Darwin
 /// A command's way to the Sluice that is running.
 ///
 /// Every request has a connection of its own, so that a command holds nothing while a person edits.
-public struct ControlClient: Sendable {
+package struct ControlClient: Sendable {
     /// The socket.
-    public let path: String
+    package let path: String
     private let timeout: Duration
 
     /// Finds the running Sluice.
@@ -23,7 +23,7 @@ public struct ControlClient: Sendable {
     ///   - directories: where to look.
     ///   - timeout: how long a request may take.
     /// - Throws: ``StartFailure`` that says what is running, or how to start something.
-    public init(
+    package init(
         _ choice: String?,
         in directories: [String] = ControlPaths.directories,
         timeout: Duration = .seconds(10)
@@ -91,7 +91,7 @@ public struct ControlClient: Sendable {
     ///
     /// - Returns: the reply; its `isOK` is true.
     /// - Throws: ``StartFailure`` where there is no answer, or the answer is no.
-    public func ask(_ request: ControlRequest) throws(StartFailure) -> ControlReply {
+    package func ask(_ request: ControlRequest) throws(StartFailure) -> ControlReply {
         let reply = try reply(to: request)
         guard reply.isOK else {
             throw StartFailure(reply.error ?? "The running Sluice refused.", hint: reply.hint ?? "")

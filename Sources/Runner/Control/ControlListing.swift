@@ -2,11 +2,11 @@ import Foundation
 import HTTPModel
 
 /// What commands print of a running Sluice.
-public enum ControlListing {
+package enum ControlListing {
     // MARK: - Holds
 
     /// The messages that wait, one a line, under a header.
-    public static func table(_ holds: [HoldSummary]) -> String {
+    package static func table(_ holds: [HoldSummary]) -> String {
         let rows = holds.map { hold in
             [
                 hold.id, clock(hold.age), hold.status.map { "\($0) for \(hold.method)" } ?? hold.method,
@@ -17,7 +17,7 @@ public enum ControlListing {
     }
 
     /// A message that waits, whole.
-    public static func text(_ hold: HoldDetails) -> String {
+    package static func text(_ hold: HoldDetails) -> String {
         let summary = hold.summary
         let request = VisibleText.of("\(summary.method) \(summary.url)")
         let subject = summary.side == "request" ? "request" : "response to \(request)"
@@ -44,7 +44,7 @@ public enum ControlListing {
     // MARK: - Tools
 
     /// The tools, one a line, under a header.
-    public static func table(_ tools: [ToolState]) -> String {
+    package static func table(_ tools: [ToolState]) -> String {
         let rows = tools.map { tool in
             let disabled = tool.rules - tool.enabled
             let note = disabled > 0 ? " (\(disabled) not enabled)" : ""
@@ -56,7 +56,7 @@ public enum ControlListing {
     // MARK: - Form
 
     /// A value as one line of JSON.
-    public static func json(_ value: some Encodable) throws -> String {
+    package static func json(_ value: some Encodable) throws -> String {
         String(decoding: try ControlLine.encode(value), as: UTF8.self)
     }
 

@@ -9,10 +9,10 @@ import Darwin
 #endif
 
 /// Where the control sockets of running Sluices are: one for each, named by its process.
-public enum ControlPaths {
+package enum ControlPaths {
     /// The directories where sockets may be, the preferred one first: `$XDG_RUNTIME_DIR/sluice`, then
     /// `$XDG_STATE_HOME/sluice/run`.
-    public static var directories: [String] {
+    package static var directories: [String] {
         let runtime = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"]
         // The specification says to ignore relative paths.
         let first = runtime.flatMap { $0.hasPrefix("/") ? [$0 + "/sluice"] : nil } ?? []

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import HTTPModel
 
 /// What goes over the control socket: one JSON object a line, a reply for each request, in order.
@@ -23,22 +23,21 @@ import HTTPModel
 /// A reply has `"ok":true` and what was asked for (`status`, `tools`, `holds`, `hold`, `decided` and `gone`,
 /// `profiles`, `saved`, `message`), or `"ok":false`, an `error` and perhaps a `hint`. Members of a reply that a client does not know are to be
 /// passed over; unknown members of a request are an error. ``HoldEdit`` says what an edit may have.
-public enum ControlProtocol {
+package enum ControlProtocol {
     /// The version that `status` tells; one more with every change that an older client would trip over.
-    public static let version = 1
+    package static let version = 1
     /// The longest line either side takes, in bytes; a held body goes over it whole.
-    public static let longestLine = 64 << 20
+    package static let longestLine = 64 << 20
     /// How much of a held body `hold.show` gives, in bytes after decoding; escaped, it must still fit a line.
-    public static let longestShownBody = 8 << 20
+    package static let longestShownBody = 8 << 20
 }
 
 /// What a client asks.
-public struct ControlRequest: Codable, Sendable, Hashable {
+package struct ControlRequest: Codable, Sendable, Hashable {
     /// What there is to ask.
-    public enum Command: String, Codable, Sendable, Hashable, CaseIterable {
+    package enum Command: String, Codable, Sendable, Hashable, CaseIterable {
         /// What is running.
         case status
-        /// The tools.
         case toolList = "tool.list"
         /// Switch tools on or off.
         case toolSet = "tool.set"
@@ -74,35 +73,33 @@ public struct ControlRequest: Codable, Sendable, Hashable {
     }
 
     /// What is asked.
-    public var command: Command
+    package var command: Command
     /// With `tool.set`: the tool.
-    public var tool: String?
+    package var tool: String?
     /// With `tool.set`: several tools.
-    public var tools: [String]?
+    package var tools: [String]?
     /// With `tool.set`: on or off.
-    public var isOn: Bool?
+    package var isOn: Bool?
     /// With `hold.…`: which message: `12.1`, `12` for the one of exchange 12, or `all`.
-    public var id: String?
+    package var id: String?
     /// With `hold.execute`, `hold.cancel` and `hold.abort`: several of them.
-    public var ids: [String]?
-    /// With `hold.edit`: the edit.
-    public var edit: HoldEdit?
+    package var ids: [String]?
+    package var edit: HoldEdit?
     /// With `decrypt`: the host, or host and port.
-    public var host: String?
+    package var host: String?
     /// With `profile.apply`: the texts and their files.
-    public var profiles: [ProfileState]?
+    package var profiles: [ProfileState]?
     /// With `profile.save`: the files; all that are not saved where it is left out.
-    public var files: [String]?
+    package var files: [String]?
     /// With `profile.apply`: the `rules` of the reply or the status that the texts were made from; where others are in
     /// force they are refused.
-    public var rules: String?
+    package var rules: String?
     /// With `profile.save` and `profile.reload`: whether to do it though something is lost.
     ///
     /// That is what others have written to the file meanwhile, or edits that are not saved.
-    public var isForced: Bool?
+    package var isForced: Bool?
 
-    /// Creates a request.
-    public init(
+    package init(
         _ command: Command,
         tools: [String]? = nil,
         isOn: Bool? = nil,
@@ -129,7 +126,7 @@ public struct ControlRequest: Codable, Sendable, Hashable {
     }
 
     /// Reads a request; unknown members are errors, since a misspelt one must not be taken for none.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         try decoder.refuseUnknownMembers(of: CodingKeys.self)
         let members = try decoder.container(keyedBy: CodingKeys.self)
         let word = try members.decode(String.self, forKey: .command)
@@ -153,48 +150,47 @@ public struct ControlRequest: Codable, Sendable, Hashable {
 }
 
 /// What a running Sluice answers.
-public struct ControlReply: Codable, Sendable, Hashable {
+package struct ControlReply: Codable, Sendable, Hashable {
     enum CodingKeys: String, CodingKey {
         case isOK = "ok"
         case error, hint, conflict, status, tools, holds, hold, decided, gone, profiles, rules, saved, message
     }
 
     /// Whether it was done.
-    public var isOK: Bool
+    package var isOK: Bool
     /// Why not.
-    public var error: String?
+    package var error: String?
     /// What to try.
-    public var hint: String?
+    package var hint: String?
     /// What is in the way of saving, where that is why.
-    public var conflict: SavingConflict?
+    package var conflict: SavingConflict?
     /// What is running.
-    public var status: ControlStatus?
+    package var status: ControlStatus?
     /// The tools, as they are now.
-    public var tools: [ToolState]?
+    package var tools: [ToolState]?
     /// The messages that wait.
-    public var holds: [HoldSummary]?
+    package var holds: [HoldSummary]?
     /// The message that was asked for.
-    public var hold: HoldDetails?
+    package var hold: HoldDetails?
     /// The messages that were decided about.
-    public var decided: [String]?
+    package var decided: [String]?
     /// The messages that no longer waited.
-    public var gone: [String]?
+    package var gone: [String]?
     /// The profile's files with the texts that are in force.
-    public var profiles: [ProfileState]?
+    package var profiles: [ProfileState]?
     /// The name of those texts, another one after each change.
-    public var rules: String?
+    package var rules: String?
     /// The files that were written.
-    public var saved: [String]?
+    package var saved: [String]?
     /// What was done, in words.
-    public var message: String?
+    package var message: String?
 
-    /// Creates a reply without any content.
-    public init(isOK: Bool = true) {
+    package init(isOK: Bool = true) {
         self.isOK = isOK
     }
 
     /// Says why something was not done.
-    public init(_ failure: ControlFailure) {
+    package init(_ failure: ControlFailure) {
         isOK = false
         error = failure.message
         hint = failure.hint.isEmpty ? nil : failure.hint
@@ -203,32 +199,30 @@ public struct ControlReply: Codable, Sendable, Hashable {
 }
 
 /// What is running.
-public struct ControlStatus: Codable, Sendable, Hashable {
+package struct ControlStatus: Codable, Sendable, Hashable {
     /// The version of what goes over the socket.
-    public var `protocol` = ControlProtocol.version
+    package var `protocol` = ControlProtocol.version
     /// The version of Sluice.
-    public var version: String
+    package var version: String
     /// The proxy's address, as `host:port`.
-    public var address: String
+    package var address: String
     /// The process.
-    public var pid: Int32
+    package var pid: Int32
     /// The authority that signs what clients are shown; `nil` from an older Sluice.
-    public var authority: AuthorityInUse?
+    package var authority: AuthorityInUse?
     /// The session that is recorded to.
-    public var session: String?
+    package var session: String?
     /// Why the recording stopped, in words; `nil` while it goes on.
-    public var recordingProblem: String?
+    package var recordingProblem: String?
     /// The profile's files, included ones too.
-    public var profiles: [String]
-    /// The tools.
-    public var tools: [ToolState]
+    package var profiles: [String]
+    package var tools: [ToolState]
     /// How many messages wait for a decision.
-    public var holds: Int
+    package var holds: Int
     /// The name of the rules' texts that are in force, another one after each change; `nil` from an older Sluice.
-    public var rules: String?
+    package var rules: String?
 
-    /// Puts a status together.
-    public init(
+    package init(
         version: String,
         address: String,
         pid: Int32,
@@ -252,21 +246,21 @@ public struct ControlStatus: Codable, Sendable, Hashable {
 }
 
 /// The authority of a proxy that runs.
-public struct AuthorityInUse: Codable, Sendable, Hashable {
+package struct AuthorityInUse: Codable, Sendable, Hashable {
     /// The file that clients can trust.
-    public var path: String
+    package var path: String
     /// The certificate, DER.
-    public var certificate: Data
+    package var certificate: Data
 
     /// Names an authority.
-    public init(path: String, certificate: Data) {
+    package init(path: String, certificate: Data) {
         self.path = path
         self.certificate = certificate
     }
 }
 
 /// A tool, as it is at the moment.
-public struct ToolState: Codable, Sendable, Hashable {
+package struct ToolState: Codable, Sendable, Hashable {
     enum CodingKeys: String, CodingKey {
         case name
         case isOn = "on"
@@ -274,16 +268,16 @@ public struct ToolState: Codable, Sendable, Hashable {
     }
 
     /// Its name, as profiles have it.
-    public var name: String
+    package var name: String
     /// Whether it is switched on.
-    public var isOn: Bool
+    package var isOn: Bool
     /// How many rules the profile has for it.
-    public var rules: Int
+    package var rules: Int
     /// How many of them are enabled.
-    public var enabled: Int
+    package var enabled: Int
 
     /// Describes a tool.
-    public init(name: String, isOn: Bool, rules: Int, enabled: Int) {
+    package init(name: String, isOn: Bool, rules: Int, enabled: Int) {
         self.name = name
         self.isOn = isOn
         self.rules = rules

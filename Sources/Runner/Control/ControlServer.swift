@@ -14,9 +14,9 @@ import Darwin
 /// The control socket of a running Sluice: local, of mode 0600 in a directory of mode 0700, for its own user only.
 ///
 /// It has a thread of its own, so that nothing a client does takes time from the traffic.
-public final class ControlServer: Sendable {
+package final class ControlServer: Sendable {
     /// The socket.
-    public let path: String
+    package let path: String
     private let group: MultiThreadedEventLoopGroup
     private let listener: any Channel
     private let dispatcher: ControlDispatcher
@@ -28,7 +28,7 @@ public final class ControlServer: Sendable {
     ///   - directories: where the socket may be; the first one that will do is taken.
     /// - Returns: the server.
     /// - Throws: ``StartFailure`` where there can be no socket; the proxy can do without one.
-    public static func start(
+    package static func start(
         _ target: any ControlTarget,
         in directories: [String] = ControlPaths.directories
     ) async throws -> ControlServer {
@@ -78,7 +78,7 @@ public final class ControlServer: Sendable {
 
     /// Stops listening, lets what is being done come to its end for a moment, cuts the clients off, and removes the
     /// socket.
-    public func stop() async {
+    package func stop() async {
         try? await listener.close().get()
         unlink(path)
         let deadline = ContinuousClock.now + .seconds(1)

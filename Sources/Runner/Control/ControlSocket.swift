@@ -75,7 +75,6 @@ final class ControlSocket {
         close(descriptor)
     }
 
-    /// Sends all of a line.
     func sendLine(_ line: Data) throws {
         var rest = line[...]
         while !rest.isEmpty {

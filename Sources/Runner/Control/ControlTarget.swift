@@ -1,10 +1,10 @@
-public import ExchangeCore
-public import Stages
+package import ExchangeCore
+package import Stages
 
 /// What the control socket steers: a running Sluice.
 ///
 /// Called on any thread, by several clients at once.
-public protocol ControlTarget: Sendable {
+package protocol ControlTarget: Sendable {
     /// What is running.
     func status() async -> ControlStatus
     /// The tools in their fixed order.
@@ -55,36 +55,33 @@ public protocol ControlTarget: Sendable {
 }
 
 /// A message that waits for a decision, and what is worth knowing about it.
-public struct WaitingHold: Sendable {
+package struct WaitingHold: Sendable {
     /// What happens where nobody decides.
-    public struct Outcome: Sendable {
+    package struct Outcome: Sendable {
         /// What happens.
-        public var resolution: HoldResolution
+        package var resolution: HoldResolution
         /// In how long: seconds.
-        public var remaining: Double
+        package var remaining: Double
 
-        /// Puts an outcome together.
-        public init(resolution: HoldResolution, remaining: Double) {
+        package init(resolution: HoldResolution, remaining: Double) {
             self.resolution = resolution
             self.remaining = remaining
         }
     }
 
     /// Names it.
-    public var id: HoldID
-    /// The message.
-    public var message: HeldMessage
+    package var id: HoldID
+    package var message: HeldMessage
     /// The exchange's method; empty where it is not known.
-    public var method: String
+    package var method: String
     /// The URL as the client sent it; empty where it is not known.
-    public var url: String
+    package var url: String
     /// How long it has waited: seconds.
-    public var age: Double
+    package var age: Double
     /// What happens where nobody decides; `nil` where it waits for ever.
-    public var unanswered: Outcome?
+    package var unanswered: Outcome?
 
-    /// Puts a hold together.
-    public init(
+    package init(
         id: HoldID,
         message: HeldMessage,
         method: String = "",

@@ -1,32 +1,32 @@
 import Content
 import ExchangeCore
-public import Foundation
+package import Foundation
 import HTTPModel
 import NIOCore
 
 /// A message that waits, in a few facts: what `hold.list` tells.
-public struct HoldSummary: Codable, Sendable, Hashable {
+package struct HoldSummary: Codable, Sendable, Hashable {
     /// Names it, for example `12.1`.
-    public var id: String
+    package var id: String
     /// `request` or `response`.
-    public var side: String
+    package var side: String
     /// The request's method.
-    public var method: String
+    package var method: String
     /// Where the request will go; for a response the URL as the client sent it.
-    public var url: String
+    package var url: String
     /// The response's status; `nil` for a request.
-    public var status: Int?
+    package var status: Int?
     /// The body's size as received; `nil` where it is not held.
-    public var size: Int?
+    package var size: Int?
     /// How long it has waited: seconds.
-    public var age: Double
+    package var age: Double
     /// `execute`, `cancel` or `abort`: what happens where nobody decides; `nil` where it waits for ever.
-    public var unanswered: String?
+    package var unanswered: String?
     /// In how many seconds that is.
-    public var remaining: Double?
+    package var remaining: Double?
 
     /// Describes a hold.
-    public init(_ hold: WaitingHold) {
+    package init(_ hold: WaitingHold) {
         id = hold.id.description
         method = hold.method
         url = hold.url
@@ -51,9 +51,9 @@ public struct HoldSummary: Codable, Sendable, Hashable {
 }
 
 /// A message that waits, whole: what `hold.show` tells.
-public struct HoldDetails: Codable, Sendable, Hashable {
+package struct HoldDetails: Codable, Sendable, Hashable {
     /// What is known of the body.
-    public struct Body: Codable, Sendable, Hashable {
+    package struct Body: Codable, Sendable, Hashable {
         enum CodingKeys: String, CodingKey {
             case size, decodedSize, text, base64
             case isCut = "cut"
@@ -61,30 +61,30 @@ public struct HoldDetails: Codable, Sendable, Hashable {
         }
 
         /// Its size as received.
-        public var size: Int
+        package var size: Int
         /// Its size without content coding.
-        public var decodedSize: Int
+        package var decodedSize: Int
         /// The decoded body, where it is text.
-        public var text: String?
+        package var text: String?
         /// The decoded body, where it is not.
-        public var base64: Data?
+        package var base64: Data?
         /// Whether only the beginning is here.
-        public var isCut: Bool
+        package var isCut: Bool
         /// Why it could not be decoded further.
-        public var problem: String?
+        package var problem: String?
     }
 
     /// The facts that a list has.
-    public var summary: HoldSummary
+    package var summary: HoldSummary
     /// The start line and fields, a line each; what `hold.edit` takes as `raw`, without the body.
-    public var head: String
+    package var head: String
     /// The message as an editor is to show it, and as `hold.edit` takes it back as `raw`.
-    public var draft: String
+    package var draft: String
     /// The body; `nil` where the head alone is held and the body streams on.
-    public var body: Body?
+    package var body: Body?
 
     /// Describes a hold.
-    public init(_ hold: WaitingHold) {
+    package init(_ hold: WaitingHold) {
         summary = HoldSummary(hold)
         let draft = HoldDraft(hold.message)
         head = draft.fullHead

@@ -1,10 +1,10 @@
 import Files
-public import Foundation
+package import Foundation
 
 /// How a command line says what to edit.
 extension HoldEdit {
     /// Reads `Name: value`.
-    public static func header(_ text: String) throws(ControlFailure) -> Pair {
+    package static func header(_ text: String) throws(ControlFailure) -> Pair {
         guard let colon = text.firstIndex(of: ":") else {
             throw ControlFailure("A header field is given as 'Name: value'; '\(text.prefix(60))' has no colon.")
         }
@@ -15,7 +15,7 @@ extension HoldEdit {
     }
 
     /// Reads `NAME=VALUE`, of a query or a form.
-    public static func pair(_ text: String) throws(ControlFailure) -> Pair {
+    package static func pair(_ text: String) throws(ControlFailure) -> Pair {
         guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
             throw ControlFailure("A parameter is given as NAME=VALUE, not '\(text.prefix(60))'.")
         }
@@ -23,7 +23,7 @@ extension HoldEdit {
     }
 
     /// Reads `/path/in/json=VALUE`.
-    public static func json(_ text: String) throws(ControlFailure) -> JSONChange {
+    package static func json(_ text: String) throws(ControlFailure) -> JSONChange {
         guard let equals = text.firstIndex(of: "=") else {
             throw ControlFailure(
                 "A value in a JSON body is given as /PATH=VALUE, not '\(text.prefix(60))'.",
@@ -36,7 +36,7 @@ extension HoldEdit {
     }
 
     /// Reads a whole message in raw form, given as ``content(_:)`` has it.
-    public static func message(_ text: String) throws(ControlFailure) -> String {
+    package static func message(_ text: String) throws(ControlFailure) -> String {
         guard let message = String(validating: try content(text), as: UTF8.self) else {
             throw ControlFailure("The message is not UTF-8 text.", hint: "A body of other bytes is given with --body.")
         }
@@ -44,8 +44,7 @@ extension HoldEdit {
     }
 
     /// Reads a text given as it is, as `@file`, or as `@-` for standard input; `@@` stands for a text that begins with
-    /// `@`.
-    public static func content(_ text: String) throws(ControlFailure) -> Data {
+    package static func content(_ text: String) throws(ControlFailure) -> Data {
         guard text.hasPrefix("@") else { return Data(text.utf8) }
         if text.hasPrefix("@@") { return Data(text.utf8.dropFirst()) }
         let path = String(text.dropFirst())

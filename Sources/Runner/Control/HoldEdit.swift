@@ -1,5 +1,5 @@
-public import ExchangeCore
-public import Foundation
+package import ExchangeCore
+package import Foundation
 import HTTPModel
 import NIOCore
 
@@ -7,44 +7,41 @@ import NIOCore
 ///
 /// Sent over the control socket and applied by the process that holds the message. The parts are applied in the order
 /// in which they stand here; a length of the body is never given, since it follows from the body.
-public struct HoldEdit: Codable, Sendable, Hashable {
+package struct HoldEdit: Codable, Sendable, Hashable {
     /// A name and a value.
-    public struct Pair: Codable, Sendable, Hashable {
+    package struct Pair: Codable, Sendable, Hashable {
         /// The name, not encoded.
-        public var name: String
+        package var name: String
         /// The value, not encoded.
-        public var value: String
+        package var value: String
 
-        /// Pairs a name with a value.
-        public init(_ name: String, _ value: String) {
+        package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
     /// A value to put into a JSON body.
-    public struct JSONChange: Codable, Sendable, Hashable {
+    package struct JSONChange: Codable, Sendable, Hashable {
         /// The place (RFC 6901), for example `/user/name`.
-        public var path: String
+        package var path: String
         /// The value as JSON; what is no JSON counts as a text.
-        public var value: String
+        package var value: String
 
-        /// Says what to put where.
-        public init(path: String, value: String) {
+        package init(path: String, value: String) {
             self.path = path
             self.value = value
         }
     }
 
     /// A body without content coding.
-    public struct Body: Codable, Sendable, Hashable {
-        /// The body, where it is text.
-        public var text: String?
+    package struct Body: Codable, Sendable, Hashable {
+        package var text: String?
         /// The body, where it is not.
-        public var base64: Data?
+        package var base64: Data?
 
         /// Takes bytes, as text where they are UTF-8.
-        public init(_ bytes: Data) {
+        package init(_ bytes: Data) {
             text = String(validating: bytes, as: UTF8.self)
             base64 = text == nil ? bytes : nil
         }
@@ -54,7 +51,7 @@ public struct HoldEdit: Codable, Sendable, Hashable {
         }
 
         /// Reads a body; one that has neither or both is an error, not an empty body.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             try decoder.refuseUnknownMembers(of: CodingKeys.self)
             let members = try decoder.container(keyedBy: CodingKeys.self)
             text = try members.decodeIfPresent(String.self, forKey: .text)
@@ -68,41 +65,39 @@ public struct HoldEdit: Codable, Sendable, Hashable {
     }
 
     /// The whole message in the form that `hold.show` calls `draft`; excludes all other parts.
-    public var raw: String?
+    package var raw: String?
     /// The request's method.
-    public var method: String?
+    package var method: String?
     /// The request's URL, absolute.
-    public var url: String?
+    package var url: String?
     /// The request's path, and its query where there is a `?`.
-    public var path: String?
+    package var path: String?
     /// Query parameters to remove.
-    public var removeQuery: [String] = []
+    package var removeQuery: [String] = []
     /// Query parameters to set.
-    public var query: [Pair] = []
+    package var query: [Pair] = []
     /// Header fields to remove.
-    public var removeHeaders: [String] = []
+    package var removeHeaders: [String] = []
     /// Header fields to set, in place of all of that name.
-    public var headers: [Pair] = []
+    package var headers: [Pair] = []
     /// Header fields to add beside those of that name.
-    public var addHeaders: [Pair] = []
+    package var addHeaders: [Pair] = []
     /// The response's status.
-    public var status: Int?
-    /// The body.
-    public var body: Body?
+    package var status: Int?
+    package var body: Body?
     /// Values to put into a JSON body.
-    public var json: [JSONChange] = []
+    package var json: [JSONChange] = []
     /// Fields to set in a form body.
-    public var form: [Pair] = []
+    package var form: [Pair] = []
 
-    /// Creates an edit that changes nothing.
-    public init() {}
+    package init() {}
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case raw, method, url, path, removeQuery, query, removeHeaders, headers, addHeaders, status, body, json, form
     }
 
     /// Reads an edit; what is absent changes nothing, what is unknown is an error.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         try decoder.refuseUnknownMembers(of: CodingKeys.self)
         let members = try decoder.container(keyedBy: CodingKeys.self)
         func list<Element: Decodable>(_ key: CodingKeys) throws -> [Element] {
@@ -124,14 +119,14 @@ public struct HoldEdit: Codable, Sendable, Hashable {
     }
 
     /// Whether nothing is to be changed.
-    public var isEmpty: Bool { self == HoldEdit() }
+    package var isEmpty: Bool { self == HoldEdit() }
 
     /// Applies the edit.
     ///
     /// - Parameter message: the message as it is held.
     /// - Returns: the message as it is to go on.
     /// - Throws: ``ControlFailure`` for what cannot be done; the message then waits on.
-    public func apply(to message: HeldMessage) throws(ControlFailure) -> HeldMessage {
+    package func apply(to message: HeldMessage) throws(ControlFailure) -> HeldMessage {
         if let raw {
             var others = self
             others.raw = nil
@@ -153,7 +148,7 @@ public struct HoldEdit: Codable, Sendable, Hashable {
     /// What to decide about a message: go on edited, or just go on where the edit comes to nothing.
     ///
     /// - Throws: ``ControlFailure`` for what cannot be done; the message then waits on.
-    public func resolution(for message: HeldMessage) throws(ControlFailure) -> HoldResolution {
+    package func resolution(for message: HeldMessage) throws(ControlFailure) -> HoldResolution {
         let edited = try apply(to: message)
         return .execute(edited.isSame(as: message) ? nil : edited)
     }

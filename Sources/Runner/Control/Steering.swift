@@ -1,17 +1,17 @@
 import Dispatch
 
 /// A way to ask a running Sluice and to steer it: one in this process, or another one over its control socket.
-public struct Steering: Sendable {
+package struct Steering: Sendable {
     private let send: @Sendable (ControlRequest) async throws -> ControlReply
 
     /// Steers a Sluice of this process.
-    public init(_ target: any ControlTarget) {
+    package init(_ target: any ControlTarget) {
         let dispatcher = ControlDispatcher(target)
         send = { try await dispatcher.answer($0) }
     }
 
     /// Steers a Sluice of another process.
-    public init(_ client: ControlClient) {
+    package init(_ client: ControlClient) {
         // The socket is waited for on a thread that nothing else needs.
         let queue = DispatchQueue(label: "sluice.steering")
         send = { request in
@@ -33,7 +33,7 @@ public struct Steering: Sendable {
     ///
     /// - Returns: the reply; its `isOK` is true.
     /// - Throws: ``ControlFailure`` or ``StartFailure`` where it was refused, or nobody answers.
-    public func ask(_ request: ControlRequest) async throws -> ControlReply {
+    package func ask(_ request: ControlRequest) async throws -> ControlReply {
         let reply = try await send(request)
         guard reply.isOK else {
             throw ControlFailure(reply.error ?? "Sluice refused.", hint: reply.hint ?? "", conflict: reply.conflict)

@@ -9,9 +9,9 @@ import Darwin
 #endif
 
 /// The user's own editor, on a file that only the user can read.
-public struct TextEditor: Sendable {
+package struct TextEditor: Sendable {
     /// How the editor ended.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         /// The text as it is now.
         case text(String)
         /// It failed, by which users say that they do not want the text: with a status, or by a signal.
@@ -19,7 +19,7 @@ public struct TextEditor: Sendable {
     }
 
     /// The file that was edited; it stays until it is removed.
-    public let path: String
+    package let path: String
 
     /// Writes a text to a file of its own.
     ///
@@ -27,7 +27,7 @@ public struct TextEditor: Sendable {
     ///   - text: what to edit.
     ///   - name: what the file's name begins with.
     /// - Throws: ``StartFailure`` where there can be no file.
-    public init(_ text: String, name: String) throws(StartFailure) {
+    package init(_ text: String, name: String) throws(StartFailure) {
         var directory = NSTemporaryDirectory()
         while directory.count > 1, directory.last == "/" { directory.removeLast() }
         var template = Array("\(directory)/sluice-\(name)-XXXXXX.http".utf8CString)
@@ -48,7 +48,7 @@ public struct TextEditor: Sendable {
     /// Runs the editor that `VISUAL` or `EDITOR` names, else `vi`, and waits for its end.
     ///
     /// - Throws: ``StartFailure`` where the editor cannot be run or leaves no text.
-    public func run() throws(StartFailure) -> Outcome {
+    package func run() throws(StartFailure) -> Outcome {
         try run(environment: ProcessInfo.processInfo.environment)
     }
 
@@ -73,7 +73,7 @@ public struct TextEditor: Sendable {
     }
 
     /// Removes the file.
-    public func remove() {
+    package func remove() {
         unlink(path)
     }
 

@@ -5,7 +5,7 @@ import Recording
 import Synchronization
 
 /// Sluice at work on traffic of its own: an origin, a client and a real proxy in one process, without any network.
-public enum Demo {
+package enum Demo {
     /// What never takes so long; so that a fault shows itself as an error, not as silence.
     private static let limit = Duration.seconds(30)
 
@@ -14,7 +14,7 @@ public enum Demo {
     /// - Parameter session: the session file; `nil` for a new one among the user's sessions.
     /// - Throws: what ``RunningProxy/start(_:onFinished:print:complain:)`` throws, and `StartFailure` where an exchange
     ///   does not go as it must or was not recorded.
-    public static func run(session: String?) async throws {
+    package static func run(session: String?) async throws {
         var settings = RunSettings()
         settings.session = session
         try await run(settings)
@@ -62,7 +62,7 @@ public enum Demo {
     ///   - session: the session file; `nil` for a new one among the user's sessions.
     /// - Returns: the settings, and the text of the profile that they name.
     /// - Throws: `StartFailure` where the profile cannot be written.
-    public static func settings(
+    package static func settings(
         for origin: DemoOrigin,
         session: String?
     ) throws -> (settings: RunSettings, profile: String) {
@@ -126,7 +126,6 @@ public enum Demo {
             """
     }
 
-    /// A path as one word for a shell.
     static func shellWord(_ path: String) -> String {
         let isPlain = path.utf8.allSatisfy { byte in
             byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "/._-+:,@".utf8.contains(byte)

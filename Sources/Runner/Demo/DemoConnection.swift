@@ -7,7 +7,6 @@ import Wire
 final class DemoConnection {
     /// A response that was read whole.
     struct Response {
-        /// Its head.
         let head: ResponseHead
         /// Its body as it came.
         var body = ByteBuffer()

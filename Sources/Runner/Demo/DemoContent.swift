@@ -102,7 +102,6 @@ struct CRC32 {
     /// The checksum of what was added.
     var value: UInt32 { ~state }
 
-    /// Adds bytes.
     mutating func add(_ bytes: ByteBuffer) {
         bytes.withUnsafeReadableBytes { bytes in
             CRC32.table.withUnsafeBufferPointer { table in

@@ -9,17 +9,17 @@ import Wire
 ///
 /// It runs until ``stop()``. Beside it lie the files of a proxy that knows it: its authority's certificate, a profile, and
 /// what that answers with.
-public final class DemoOrigin: Sendable {
+package final class DemoOrigin: Sendable {
     /// The authority that signs what the HTTPS servers show; nobody trusts it who was not told to.
     let authority: CertificateAuthority
     /// The port of the HTTP server.
-    public let httpPort: Int
+    package let httpPort: Int
     /// The port of the HTTPS server for `localhost` that speaks HTTP/1.1.
-    public let httpsPort: Int
+    package let httpsPort: Int
     /// The port of the HTTPS server for `localhost` that speaks HTTP/2.
-    public let http2Port: Int
+    package let http2Port: Int
     /// The port of the HTTPS server for `127.0.0.1`, which the demo's proxy is told to pass through unread.
-    public let unreadPort: Int
+    package let unreadPort: Int
     /// The directory with the files; it goes with the origin.
     var directory: String { folder.path }
     private let folder: TemporaryDirectory
@@ -31,7 +31,7 @@ public final class DemoOrigin: Sendable {
     /// Starts the servers.
     ///
     /// - Throws: `IOError` where no port can be listened on, `StartFailure` where the files cannot be written.
-    public static func start() async throws -> DemoOrigin {
+    package static func start() async throws -> DemoOrigin {
         let authority = try CertificateAuthority.generate(label: "of the demo's origin")
         let folder = try TemporaryDirectory("demo")
         try DemoProfile.writeFixtures(in: folder.path, authority: authority)
@@ -68,7 +68,7 @@ public final class DemoOrigin: Sendable {
     }
 
     /// Ends all connections, frees the ports and removes the files.
-    public func stop() async {
+    package func stop() async {
         task.cancel()
         await task.value
         folder.remove()

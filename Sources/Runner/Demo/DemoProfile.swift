@@ -21,7 +21,6 @@ enum DemoProfile {
     /// The rules, one of each of the usual kinds.
     ///
     /// - Parameter isAttended: whether somebody is there to decide about what is held; otherwise it goes on by itself.
-    /// - Returns: the text of a profile.
     static func text(isAttended: Bool) -> String {
         """
         # The rules of the demo, one of each of the usual kinds.

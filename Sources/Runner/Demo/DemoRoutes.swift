@@ -4,7 +4,6 @@ import NIOCore
 
 /// A request that the demo's origin has read whole.
 struct DemoRequest {
-    /// Its head.
     let head: RequestHead
     /// The beginning of its body; what the routes read is short.
     private(set) var body = ByteBuffer()
@@ -59,7 +58,6 @@ struct DemoAnswer {
         DemoAnswer(status: status, fields: [("Content-Type", type)], pieces: [body])
     }
 
-    /// An answer of text.
     static func text(_ type: String, _ text: String, status: Int = 200) -> DemoAnswer {
         whole("\(type); charset=utf-8", ByteBuffer(string: text), status: status)
     }
@@ -74,7 +72,6 @@ struct DemoAnswer {
 
 /// The resources of the demo's origin.
 enum DemoRoutes {
-    /// The answer to a request.
     static func answer(_ request: DemoRequest) throws -> DemoAnswer {
         let path = request.head.target.prefix { $0 != "?" }
         switch (request.head.method, path) {

@@ -1,5 +1,5 @@
-public import NIOCore
-public import Wire
+package import NIOCore
+package import Wire
 
 extension Demo {
     /// Has the demo's client ask through a proxy: within about two seconds one exchange of every kind, then a trickle.
@@ -13,7 +13,7 @@ extension Demo {
     ///   - authority: what signs the proxy's certificates.
     ///   - forever: whether an exchange a second or so follows, a WebSocket and a stream of events stay open, and a
     ///     request is held again and again, until the task is cancelled; otherwise it returns after the first exchanges.
-    public static func drive(
+    package static func drive(
         _ origin: DemoOrigin,
         through proxy: SocketAddress,
         authority: CertificateAuthority,

@@ -1,22 +1,21 @@
-public import HTTPModel
+package import HTTPModel
 import NIOCore
-public import Recording
-public import Stages
+package import Recording
+package import Stages
 
 /// What came of one of a profile's assertions.
-public struct AssertionResult: Sendable {
-    /// The assertion.
-    public let assertion: Assertion
+package struct AssertionResult: Sendable {
+    package let assertion: Assertion
     /// How many exchanges its filter chose.
-    public let count: Int
+    package let count: Int
     /// What did not hold, one sentence each; the offending exchanges are named, the first few of them.
-    public let problems: [String]
+    package let problems: [String]
 
     /// Whether all of it held.
-    public var passes: Bool { problems.isEmpty }
+    package var passes: Bool { problems.isEmpty }
 
     /// For a report: one line, and one more for each problem.
-    public var text: String {
+    package var text: String {
         let name = assertion.name
         guard !passes else { return "assert: \(name): \(count) exchange\(count == 1 ? "" : "s"), as expected\n" }
         return "\(assertion.place): assertion failed: \(name)\n" + problems.map { "  \($0)\n" }.joined()
@@ -24,7 +23,7 @@ public struct AssertionResult: Sendable {
 }
 
 /// Checks what a profile asserts of the traffic of a run.
-public enum Assertions {
+package enum Assertions {
     /// How many offending exchanges are named.
     private static let mostNamed = 5
 
@@ -36,7 +35,7 @@ public enum Assertions {
     ///   - start: the first exchange that counts, where the session has others from before; `nil` for all.
     /// - Returns: a result for each assertion, in order.
     /// - Throws: `SessionError` where the session cannot be read.
-    public static func check(
+    package static func check(
         _ assertions: [Assertion],
         session: String,
         from start: ExchangeID? = nil
@@ -48,7 +47,7 @@ public enum Assertions {
     /// Checks one assertion.
     ///
     /// - Throws: `SessionError` where the session cannot be read.
-    public static func check(
+    package static func check(
         _ assertion: Assertion,
         _ reader: SessionReader,
         from start: ExchangeID? = nil

@@ -7,7 +7,7 @@ import Recording
 import Stages
 
 /// Why rules acted on a recorded exchange, or did not.
-public enum RecordedWhy {
+package enum RecordedWhy {
     /// How much of a body a rehearsal is given, in bytes.
     private static let bodyLimit = 1 << 20
 
@@ -23,7 +23,7 @@ public enum RecordedWhy {
     ///   - isWhole: whether rules for other hosts are told one by one, however many they are.
     /// - Returns: a text for people.
     /// - Throws: `StartFailure`, `SessionError` or `ProfileError`.
-    public static func text(
+    package static func text(
         session: String,
         id: Int64,
         profiles: [String] = [],

@@ -1,28 +1,26 @@
 import ExchangeCore
 import Files
 import Foundation
-public import HTTPModel
+package import HTTPModel
 import Recording
-public import Stages
+package import Stages
 
 /// Recorded requests, from a session or a HAR: just methods, URLs and fields.
-public enum RequestArchive {
-    /// One request.
-    public struct Request: Sendable {
+package enum RequestArchive {
+    package struct Request: Sendable {
         /// What it is called there: the exchange's number, or its place among the HAR's entries, from 1.
-        public var name: String
-        /// The method.
-        public var method: String
+        package var name: String
+        package var method: String
         /// What was asked for.
-        public var url: RequestURL
+        package var url: RequestURL
         /// The fields; empty of a session, whose lists do not have them.
-        public var fields: [(name: String, value: String)] = []
+        package var fields: [(name: String, value: String)] = []
     }
 
     /// Calls `body` with each request of a session (a file, or `last`) or a HAR, in order.
     ///
     /// - Throws: `StartFailure` or `SessionError` where it cannot be read.
-    public static func forEach(_ path: String, _ body: (Request) throws -> Void) throws {
+    package static func forEach(_ path: String, _ body: (Request) throws -> Void) throws {
         guard try isHAR(path) else {
             try SessionQuery.open(path).forEachRecord { record in
                 if record.kind != .malformed, record.kind != .failedHandshake {
@@ -42,7 +40,7 @@ public enum RequestArchive {
     }
 
     /// Refuses a file that is there and begins neither as a session nor as a HAR.
-    public static func requireSession(_ path: String) throws(StartFailure) {
+    package static func requireSession(_ path: String) throws(StartFailure) {
         // What cannot be read is told by whoever opens it.
         guard let start = try? InputFile.contents(of: path, atMost: 15), start != Array("SQLite format 3".utf8)
         else { return }
@@ -50,7 +48,7 @@ public enum RequestArchive {
     }
 
     /// A session begins with SQLite's own mark; whatever begins like JSON is taken for a HAR.
-    public static func isHAR(_ path: String) throws -> Bool {
+    package static func isHAR(_ path: String) throws -> Bool {
         let start: [UInt8]
         do throws(FileFailure) {
             start = try InputFile.contents(of: path, atMost: 64)
@@ -157,7 +155,7 @@ extension RuleUsage {
     /// Counts all requests of a session or a HAR.
     ///
     /// - Throws: `StartFailure` or `SessionError` where it cannot be read.
-    public mutating func add(archive path: String) throws {
+    package mutating func add(archive path: String) throws {
         try RequestArchive.forEach(path) { request in
             let target = request.url.scheme == "tunnel" ? request.url.authority : request.url.pathAndQuery
             let opening = ExchangeOpening(

@@ -12,7 +12,7 @@ import Darwin
 /// Watches files and tells when they have changed and are quiet again.
 ///
 /// It looks at them every now and then, which works on every file system, and however an editor writes them.
-public final class FileWatcher: Sendable {
+package final class FileWatcher: Sendable {
     private let task: Task<Void, Never>
     /// The files to watch from the next look on, where others were named.
     private let next: Next
@@ -32,7 +32,7 @@ public final class FileWatcher: Sendable {
     ///   - interval: how often to look.
     ///   - onChange: called when files have changed; returns the files to watch from then on. Nothing is looked at
     ///     until it returns.
-    public convenience init(
+    package convenience init(
         _ paths: [String],
         every interval: Duration = .milliseconds(300),
         onChange: @escaping @Sendable () async -> [String]
@@ -64,12 +64,12 @@ public final class FileWatcher: Sendable {
     }
 
     /// Watches these files and no others from the next look on; those it watched already keep what is known of them.
-    public func watch(_ paths: [String]) {
+    package func watch(_ paths: [String]) {
         next.put(paths)
     }
 
     /// Stops watching; a change that is being told is told to its end before this returns.
-    public func stop() async {
+    package func stop() async {
         task.cancel()
         await task.value
     }

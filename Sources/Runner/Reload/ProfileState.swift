@@ -1,28 +1,28 @@
-public import Stages
+package import Stages
 
 /// A file of the profile that is in force, and what of it is not on the disk.
-public struct ProfileState: Codable, Sendable, Hashable {
+package struct ProfileState: Codable, Sendable, Hashable {
     enum CodingKeys: String, CodingKey, CaseIterable {
         case file, text
         case isUnsaved = "unsaved"
     }
 
     /// The file, as it was named to us.
-    public var file: String
+    package var file: String
     /// The text that is in force.
-    public var text: String
+    package var text: String
     /// Whether the text was put in force without being written to the file.
-    public var isUnsaved: Bool
+    package var isUnsaved: Bool
 
     /// Describes a file.
-    public init(file: String, text: String, isUnsaved: Bool = false) {
+    package init(file: String, text: String, isUnsaved: Bool = false) {
         self.file = file
         self.text = text
         self.isUnsaved = isUnsaved
     }
 
     /// Reads a file's state; whether it is saved may be left out.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         try decoder.refuseUnknownMembers(of: CodingKeys.self)
         let members = try decoder.container(keyedBy: CodingKeys.self)
         file = try members.decode(String.self, forKey: .file)
@@ -30,6 +30,5 @@ public struct ProfileState: Codable, Sendable, Hashable {
         isUnsaved = try members.decodeIfPresent(Bool.self, forKey: .isUnsaved) ?? false
     }
 
-    /// The text and its file.
-    public var source: ProfileSource { ProfileSource(file: file, text: text) }
+    package var source: ProfileSource { ProfileSource(file: file, text: text) }
 }

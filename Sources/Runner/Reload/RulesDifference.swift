@@ -1,23 +1,23 @@
 import ExchangeCore
-public import Stages
+package import Stages
 
 /// What a changed profile comes to, in words for a log line: `2 rules added, 1 changed, 1 now shadowed`.
-public struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
+package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
     /// Rules that were not there before.
-    public private(set) var added = 0
+    package private(set) var added = 0
     /// Rules that say something else than before.
-    public private(set) var changed = 0
+    package private(set) var changed = 0
     /// Rules that are not there any more.
-    public private(set) var removed = 0
+    package private(set) var removed = 0
     /// Rules that an earlier one now keeps from acting.
-    public private(set) var shadowed = 0
+    package private(set) var shadowed = 0
     /// Other things that are allowed but hardly meant, and were not there before.
-    public private(set) var lints = 0
+    package private(set) var lints = 0
     /// What else has changed: `intercept`, `access`, and tools that were switched off or on.
-    public private(set) var others: [String] = []
+    package private(set) var others: [String] = []
 
     /// Compares two profiles; `nil` is one without anything.
-    public init(before: RuleProfile?, after: RuleProfile?) {
+    package init(before: RuleProfile?, after: RuleProfile?) {
         compareRules(RuleText.all(of: before), RuleText.all(of: after))
         let known = Set((before?.lints ?? []).map(\.message))
         // Each shadowed rule has a lint of its own.
@@ -32,7 +32,7 @@ public struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The difference in words; says so where there is none.
-    public var description: String {
+    package var description: String {
         var parts: [String] = []
         func add(_ count: Int, _ what: String) {
             guard count > 0 else { return }

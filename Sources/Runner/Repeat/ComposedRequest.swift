@@ -1,22 +1,20 @@
 import ExchangeCore
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 import Wire
 
 /// A request that is sent, again or for the first time: where to, what, and how it looks as a text to edit.
 ///
 /// Its lengths follow from its body, and fields that are for one connection only are not among its own. What was
 /// received keeps its bytes as far as nobody edits it.
-public struct ComposedRequest: Sendable {
+package struct ComposedRequest: Sendable {
     /// A header field.
-    public struct Field: Sendable, Hashable {
+    package struct Field: Sendable, Hashable {
         /// The name as spelled.
-        public var name: String
-        /// The value.
-        public var value: String
+        package var name: String
+        package var value: String
 
-        /// Names a value.
-        public init(_ name: String, _ value: String) {
+        package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
@@ -27,21 +25,20 @@ public struct ComposedRequest: Sendable {
     /// Where it goes.
     let destination: Destination
     /// The body with its content coding.
-    public let body: ByteBuffer
+    package let body: ByteBuffer
 
-    /// The method.
-    public var method: String { head.method }
+    package var method: String { head.method }
 
     /// The absolute URL.
-    public var url: String { destination.url(of: head) }
+    package var url: String { destination.url(of: head) }
 
     /// The fields in order, without Content-Length.
-    public var fields: [Field] {
+    package var fields: [Field] {
         head.fields.filter { !HeaderRules.framing.contains(FieldName($0.name)) }.map { Field($0.name, $0.value) }
     }
 
     /// Whether it goes to this machine, by its name or address.
-    public var isLocal: Bool { ComposedRequest.isLocal(destination.host) }
+    package var isLocal: Bool { ComposedRequest.isLocal(destination.host) }
 
     /// Whether a host is this machine, by its name or address.
     static func isLocal(_ host: String) -> Bool {
@@ -81,7 +78,7 @@ public struct ComposedRequest: Sendable {
     ///   - body: the request's body as received.
     /// - Throws: ``ControlFailure`` where there is no such request: a tunnel, bytes that were no HTTP, or a body that
     ///   was not recorded whole.
-    public init(_ exchange: RecordedExchange, body: ByteBuffer) throws(ControlFailure) {
+    package init(_ exchange: RecordedExchange, body: ByteBuffer) throws(ControlFailure) {
         let record = exchange.record
         guard [.http, .upgraded, .webSocket].contains(record.kind),
             let received = exchange.messages.requestHead.flatMap({ StoredHead.request($0) }),
@@ -131,7 +128,7 @@ public struct ComposedRequest: Sendable {
     /// The request as a text to edit: `POST https://host/path HTTP/1.1`, fields, an empty line, the body decoded.
     ///
     /// A body that is no text is one line in angle brackets; where that is left alone the body stays as it is.
-    public var draft: String { HoldDraft(message).text }
+    package var draft: String { HoldDraft(message).text }
 
     /// Reads a text that a person wrote or edited.
     ///
@@ -141,7 +138,7 @@ public struct ComposedRequest: Sendable {
     ///   - draft: the text.
     ///   - original: the request whose draft it was; `nil` for a new one.
     /// - Throws: ``ControlFailure`` that says in which line what is wrong.
-    public init(draft: String, original: ComposedRequest?) throws(ControlFailure) {
+    package init(draft: String, original: ComposedRequest?) throws(ControlFailure) {
         let blank = HeldMessage.request(
             RequestHead(method: "GET", target: "/"),
             body: ByteBuffer(),
@@ -155,12 +152,12 @@ public struct ComposedRequest: Sendable {
 
 extension ComposedRequest: Hashable {
     /// Compares what would be sent, and where to.
-    public static func == (left: ComposedRequest, right: ComposedRequest) -> Bool {
+    package static func == (left: ComposedRequest, right: ComposedRequest) -> Bool {
         left.message.isSame(as: right.message)
     }
 
     /// Feeds what would be sent.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(head.serialized())
         hasher.combine(destination)
         hasher.combine(body)

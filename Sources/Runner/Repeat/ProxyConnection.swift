@@ -212,7 +212,6 @@ final class ProxyConnection {
         return try await inbound.next()
     }
 
-    /// Writes bytes as they are.
     func write(_ bytes: ByteBuffer) async throws {
         try await outbound.write(bytes)
     }

@@ -1,25 +1,25 @@
 import Foundation
 
 /// How often a request is sent again, and how fast.
-public struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
+package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
     /// How often it is sent in all.
-    public var times: Int
+    package var times: Int
     /// How many are under way at a time.
-    public var parallel: Int
+    package var parallel: Int
     /// How long each of these waits between an answer and its next request, in milliseconds.
-    public var delayMilliseconds: Int
+    package var delayMilliseconds: Int
 
     /// The most that a plan sends.
-    public static let mostTimes = 100_000
+    package static let mostTimes = 100_000
     /// The most that are under way at a time.
-    public static let mostParallel = 256
+    package static let mostParallel = 256
     /// The longest that is waited between two requests: an hour.
-    public static let longestDelay = 3_600_000
+    package static let longestDelay = 3_600_000
     /// Beyond so many requests a host that is not local must be meant.
-    public static let confirmedTimes = 100
+    package static let confirmedTimes = 100
 
     /// Makes a plan; what is out of bounds is brought to the nearest bound.
-    public init(times: Int = 1, parallel: Int = 1, delayMilliseconds: Int = 0) {
+    package init(times: Int = 1, parallel: Int = 1, delayMilliseconds: Int = 0) {
         self.times = min(max(times, 1), RepeatPlan.mostTimes)
         self.parallel = min(max(parallel, 1), RepeatPlan.mostParallel)
         self.delayMilliseconds = min(max(delayMilliseconds, 0), RepeatPlan.longestDelay)
@@ -29,7 +29,7 @@ public struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
     /// milliseconds: `100 10 50`.
     ///
     /// - Throws: ``ControlFailure`` that says what is wrong with which part.
-    public init(_ text: String) throws(ControlFailure) {
+    package init(_ text: String) throws(ControlFailure) {
         let words = text.split(separator: " ").map(String.init)
         if (2...3).contains(words.count), words.allSatisfy({ Int($0) != nil }) {
             try self.init("\(words[0]) x \(words[1])" + (words.count == 3 ? ", \(words[2])ms" : ""))
@@ -49,13 +49,13 @@ public struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The plan as ``init(_:)`` reads it.
-    public var description: String {
+    package var description: String {
         let counts = parallel == 1 ? "\(times)" : "\(times) x \(parallel)"
         return delayMilliseconds == 0 ? counts : "\(counts), \(delayMilliseconds)ms"
     }
 
     /// Whether it should be asked for once more: so many requests to a machine that is not this one.
-    public func needsConfirmation(forHost host: String) -> Bool {
+    package func needsConfirmation(forHost host: String) -> Bool {
         times > RepeatPlan.confirmedTimes && !ComposedRequest.isLocal(host)
     }
 

@@ -1,16 +1,16 @@
 /// What came of sending one request.
-public struct SendOutcome: Sendable, Hashable {
+package struct SendOutcome: Sendable, Hashable {
     /// The status of the answer, also one that the proxy made itself; `nil` where there was none.
-    public var status: Int?
+    package var status: Int?
     /// From before the request was sent, connecting included, to the end of the answer, in microseconds.
-    public var duration: Int64
+    package var duration: Int64
     /// The bytes of the answer's body, with its content coding.
-    public var bytes: Int64
+    package var bytes: Int64
     /// Why there was no whole answer, in one sentence; `nil` where there was one.
-    public var failure: String?
+    package var failure: String?
 
     /// States an outcome.
-    public init(status: Int?, duration: Int64, bytes: Int64, failure: String? = nil) {
+    package init(status: Int?, duration: Int64, bytes: Int64, failure: String? = nil) {
         self.status = status
         self.duration = duration
         self.bytes = bytes
@@ -19,29 +19,29 @@ public struct SendOutcome: Sendable, Hashable {
 }
 
 /// How far a plan has come.
-public struct RepeatProgress: Sendable, Hashable {
+package struct RepeatProgress: Sendable, Hashable {
     /// How many requests are over.
-    public var done = 0
+    package var done = 0
     /// How many there are to be.
-    public var total: Int
+    package var total: Int
     /// How many of those that are over had no whole answer.
-    public var failures = 0
+    package var failures = 0
     /// How many answers had which status.
-    public var statuses: [Int: Int] = [:]
+    package var statuses: [Int: Int] = [:]
     /// The time that half of the answers took at most, in microseconds; 0 while there is none.
-    public var p50: Int64 = 0
+    package var p50: Int64 = 0
     /// The time that 95 of 100 answers took at most, in microseconds; 0 while there is none.
-    public var p95: Int64 = 0
+    package var p95: Int64 = 0
     /// The time that the slowest answer took, in microseconds; 0 while there is none.
-    public var max: Int64 = 0
+    package var max: Int64 = 0
     /// What went wrong first, in one sentence.
-    public var firstFailure: String?
+    package var firstFailure: String?
 
     /// Begins to count.
-    public init(total: Int) {
+    package init(total: Int) {
         self.total = total
     }
 
     /// Whether all requests are over; a plan that was cancelled does not come to that.
-    public var isFinished: Bool { done == total }
+    package var isFinished: Bool { done == total }
 }

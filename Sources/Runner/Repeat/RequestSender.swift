@@ -1,13 +1,13 @@
-public import Foundation
+package import Foundation
 import HTTPModel
-public import NIOCore
-public import Wire
+package import NIOCore
+package import Wire
 
 /// Sends requests through a running proxy, so that its tools apply to them and they are recorded like any others.
 ///
 /// It needs no more than the proxy's address and the certificate of its authority, so it also serves a proxy that runs
 /// in another process.
-public final class RequestSender: Sendable {
+package final class RequestSender: Sendable {
     private let proxy: SocketAddress
     private let trust: TLSTrust
     private let limit: Duration
@@ -19,7 +19,7 @@ public final class RequestSender: Sendable {
     ///   - authority: what signs its certificates; the system's authorities count too, for hosts that it passes through
     ///     unread.
     ///   - limit: how long one request may take in all.
-    public init(proxy: SocketAddress, authority: CertificateAuthority, limit: Duration = .seconds(300)) {
+    package init(proxy: SocketAddress, authority: CertificateAuthority, limit: Duration = .seconds(300)) {
         self.proxy = RequestSender.reachable(proxy)
         trust = TLSTrust(authorities: [authority])
         self.limit = limit
@@ -33,7 +33,7 @@ public final class RequestSender: Sendable {
     ///   - certificate: that certificate itself, DER, in place of the file.
     ///   - limit: how long one request may take in all.
     /// - Throws: ``StartFailure`` where that is no address; `CertificateFailure` where the file cannot be used.
-    public init(
+    package init(
         proxy: String,
         authority: String = StandardPaths.authorityCertificate,
         certificate: Data? = nil,
@@ -59,7 +59,7 @@ public final class RequestSender: Sendable {
     // MARK: - Sending
 
     /// Sends a request once.
-    public func send(_ request: ComposedRequest) async -> SendOutcome {
+    package func send(_ request: ComposedRequest) async -> SendOutcome {
         var outcome: SendOutcome?
         await work(request, delay: .zero, hasNext: { outcome == nil }, report: { outcome = $0 })
         return outcome ?? SendOutcome(status: nil, duration: 0, bytes: 0, failure: "It was cancelled.")
@@ -73,7 +73,7 @@ public final class RequestSender: Sendable {
     ///   - progress: told how far the plan is, ten times a second at most, and at the end.
     /// - Returns: what came of it. Requests that were cut off by a cancellation do not count.
     @discardableResult
-    public func run(
+    package func run(
         _ request: ComposedRequest,
         _ plan: RepeatPlan,
         progress: @escaping @Sendable (RepeatProgress) -> Void = { _ in }

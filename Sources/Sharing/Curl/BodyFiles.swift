@@ -1,5 +1,5 @@
 import Files
-public import NIOCore
+package import NIOCore
 
 #if canImport(Glibc)
 import Glibc
@@ -8,7 +8,7 @@ import Darwin
 #endif
 
 /// Where the bodies go that no command line can carry.
-public protocol BodyFiles {
+package protocol BodyFiles {
     /// Writes a file.
     ///
     /// - Parameters:
@@ -20,15 +20,15 @@ public protocol BodyFiles {
 }
 
 /// Why a body file could not be written.
-public struct BodyFileError: Error, CustomStringConvertible {
+package struct BodyFileError: Error, CustomStringConvertible {
     /// What happened, with the path and the system's reason.
-    public var description: String
+    package var description: String
 }
 
 /// Body files in one directory, which is made when the first is written.
 ///
 /// Only the user can read them.
-public struct BodyDirectory: BodyFiles {
+package struct BodyDirectory: BodyFiles {
     private let path: String
     private let name: String
 
@@ -37,13 +37,13 @@ public struct BodyDirectory: BodyFiles {
     /// - Parameters:
     ///   - path: the directory.
     ///   - name: how commands name it, for example relative to the script beside it; `path` where `nil`.
-    public init(path: String, referredToAs name: String? = nil) {
+    package init(path: String, referredToAs name: String? = nil) {
         self.path = path
         self.name = name ?? path
     }
 
     /// Writes a file, over an older one of that name.
-    public func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
+    package func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
         if mkdir(path, 0o700) != 0 {
             guard errno == EEXIST else { throw BodyDirectory.failure("cannot make the directory", path) }
             var facts = stat()

@@ -1,4 +1,4 @@
-public import HTTPModel
+package import HTTPModel
 import NIOCore
 
 /// Exports requests as cURL commands that send them again, exactly as the client sent them.
@@ -6,9 +6,9 @@ import NIOCore
 /// One exchange is one command line. Several are a script for `sh` that runs each in turn, or, for `xargs -0` and the
 /// like, commands separated by NUL. Exchanges that are no request (tunnels, failed handshakes) stay out; a script
 /// says so in a comment.
-public struct CurlExport: ExchangeExport {
+package struct CurlExport: ExchangeExport {
     /// How several commands are put together.
-    public enum Form: Sendable {
+    package enum Form: Sendable {
         /// A script for `sh`; for one exchange only the command.
         case script
         /// A script for `sh` that is to lie beside its body files: it begins by changing to its own directory.
@@ -27,17 +27,9 @@ public struct CurlExport: ExchangeExport {
     private var pendingTitle: [UInt8] = []
     private var hasHeader = false
     /// The exchanges that could not become commands, each with the reason.
-    public private(set) var skipped: [(id: ExchangeID, reason: String)] = []
+    package private(set) var skipped: [(id: ExchangeID, reason: String)] = []
 
-    /// Prepares an export.
-    ///
-    /// - Parameters:
-    ///   - source: where the bodies are.
-    ///   - form: how several commands are put together.
-    ///   - files: where bodies go that no command line can carry; without it such exchanges are left out. A script
-    ///     of several commands changes to its own directory first, so paths should be relative to that or absolute.
-    ///   - sink: takes the output.
-    public init(
+    package init(
         source: any ExchangeSource,
         form: Form = .script,
         files: (any BodyFiles)? = nil,
@@ -50,7 +42,7 @@ public struct CurlExport: ExchangeExport {
     }
 
     /// Writes an exchange's command.
-    public mutating func add(_ exchange: RecordedExchange) throws {
+    package mutating func add(_ exchange: RecordedExchange) throws {
         let id = exchange.record.id
         let command: CurlCommand
         do {
@@ -69,7 +61,7 @@ public struct CurlExport: ExchangeExport {
     }
 
     /// Writes what is still kept back.
-    public mutating func finish() throws {
+    package mutating func finish() throws {
         if let first { try sink(ByteBuffer(bytes: first)) }
         first = nil
     }
@@ -77,7 +69,7 @@ public struct CurlExport: ExchangeExport {
     /// The command for one exchange as text, for a clipboard.
     ///
     /// - Throws: an error that says why, where the exchange cannot become one.
-    public static func command(
+    package static func command(
         for exchange: RecordedExchange,
         source: any ExchangeSource,
         files: (any BodyFiles)? = nil

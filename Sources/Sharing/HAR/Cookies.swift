@@ -1,24 +1,20 @@
 import Content
-public import HTTPModel
+package import HTTPModel
 
 /// Cookies in messages (RFC 6265).
-public enum Cookies {
+package enum Cookies {
     /// A cookie that a request sends.
-    public struct Cookie: Equatable, Sendable {
-        /// Its name.
-        public var name: String
-        /// Its value.
-        public var value: String
+    package struct Cookie: Equatable, Sendable {
+        package var name: String
+        package var value: String
     }
 
     /// A cookie that a response sets.
-    public struct SetCookie: Sendable {
-        /// Its name.
-        public var name: String
-        /// Its value.
-        public var value: String
+    package struct SetCookie: Sendable {
+        package var name: String
+        package var value: String
         /// Its attributes in order, their names in lower case; the value is empty where there is no `=`.
-        public var attributes: [(name: String, value: String)]
+        package var attributes: [(name: String, value: String)]
 
         var path: String? { attribute("path") }
         var domain: String? { attribute("domain") }
@@ -41,13 +37,12 @@ public enum Cookies {
     }
 
     /// The cookies that a request sends.
-    public static func request(_ fields: FieldSection) -> [Cookie] {
+    package static func request(_ fields: FieldSection) -> [Cookie] {
         fields.values(of: .cookie).flatMap { $0.split(separator: ";").map { pair($0) } }
             .filter { !$0.name.isEmpty || !$0.value.isEmpty }
     }
 
-    /// The cookies that a response sets.
-    public static func response(_ fields: FieldSection) -> [SetCookie] {
+    package static func response(_ fields: FieldSection) -> [SetCookie] {
         fields.values(of: .setCookie).compactMap { line in
             let pieces = line.split(separator: ";", omittingEmptySubsequences: false)
             guard let first = pieces.first, first.contains("=") else { return nil }

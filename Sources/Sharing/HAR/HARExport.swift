@@ -1,5 +1,5 @@
 import Content
-public import HTTPModel
+package import HTTPModel
 import NIOCore
 
 /// Exports exchanges as an HTTP Archive, HAR 1.2, as browsers' developer tools open it.
@@ -10,18 +10,16 @@ import NIOCore
 /// duration that was measured is `_sluice.duration`. Bodies are without content coding: as text where they are text,
 /// else in base64 (`encoding`; for requests `_encoding`, which HAR 1.2 does not foresee). What WebSockets and event
 /// streams carried is in `_webSocketMessages` and `_eventSourceMessages`.
-public struct HARExport: ExchangeExport {
-    /// How to export.
-    public struct Options: Sendable {
+package struct HARExport: ExchangeExport {
+    package struct Options: Sendable {
         /// How many bytes of each body to write; `nil` for all.
-        public var bodyLimit: Int?
+        package var bodyLimit: Int?
         /// How many bytes to decode of a body with content coding.
-        public var decodedLimit = 256 << 20
+        package var decodedLimit = 256 << 20
         /// The version of Sluice that the archive names.
-        public var creatorVersion = "0.1.0"
+        package var creatorVersion = "0.1.0"
 
-        /// Creates the usual options.
-        public init() {}
+        package init() {}
     }
 
     let source: any ExchangeSource
@@ -30,14 +28,14 @@ public struct HARExport: ExchangeExport {
     private var isOpen = false
 
     /// Prepares an export; nothing is written before the first exchange or the end.
-    public init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
+    package init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
         self.source = source
         self.options = options
         writer = JSONWriter(sink)
     }
 
     /// Writes an exchange as an entry.
-    public mutating func add(_ exchange: RecordedExchange) throws {
+    package mutating func add(_ exchange: RecordedExchange) throws {
         try begin()
         writer.lineBreak()
         let export = self
@@ -45,7 +43,7 @@ public struct HARExport: ExchangeExport {
     }
 
     /// Writes what closes the archive.
-    public mutating func finish() throws {
+    package mutating func finish() throws {
         try begin()
         try writer.endLine()
         try writer.close(UInt8(ascii: "]"))

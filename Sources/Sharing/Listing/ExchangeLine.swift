@@ -1,13 +1,13 @@
-public import HTTPModel
+package import HTTPModel
 
 /// One line for one exchange, for people and for programs.
-public enum ExchangeLine {
+package enum ExchangeLine {
     private static let typeWidth = 10
     /// How much of a server's message there is room for; `show` has it whole.
     private static let messageWidth = 100
 
     /// The titles of the columns of `human`.
-    public static var header: String {
+    package static var header: String {
         line("ID", "TIME", "METHOD", "STATUS", "SIZE", "DURATION", "TYPE".padded(typeWidth), "URL")
     }
 
@@ -15,7 +15,7 @@ public enum ExchangeLine {
     ///
     /// The time of day is in UTC, the size that of the response body. The URL comes last and is never cut, so that it can
     /// be copied. Streams have their messages counted, `12→` from the client and `30←` from the server, by now.
-    public static func human(_ record: ExchangeRecord) -> String {
+    package static func human(_ record: ExchangeRecord) -> String {
         let hasBody = record.kind == .http || record.kind == .webSocket
         let size = hasBody ? record.sizes.responseBody : record.sizes.responseWire
         let line = line(
@@ -33,7 +33,7 @@ public enum ExchangeLine {
     }
 
     /// The exchange as one JSON object without a line break: the members of `JSONExport` up to `failure`.
-    public static func json(_ record: ExchangeRecord) -> String {
+    package static func json(_ record: ExchangeRecord) -> String {
         // The writer throws only what its sink does, and this one keeps the text.
         let text = try? JSONWriter.text { writer in try writer.object { try $0.rowMembers(record) } }
         return text ?? ""
@@ -57,7 +57,7 @@ public enum ExchangeLine {
     }
 
     /// The telling part of a media type: `json` of `application/json`, `problem+json` of `application/problem+json`.
-    public static func shortType(_ mediaType: String) -> String {
+    package static func shortType(_ mediaType: String) -> String {
         let subtype = mediaType.split(separator: "/", maxSplits: 1).last.map(String.init) ?? mediaType
         return subtype.hasPrefix("x-") ? String(subtype.dropFirst(2)) : subtype
     }

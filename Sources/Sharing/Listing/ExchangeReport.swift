@@ -1,11 +1,11 @@
-public import Content
-public import HTTPModel
+package import Content
+package import HTTPModel
 import NIOCore
 
 /// Everything about one exchange as plain text: what `sluice show` prints.
 ///
 /// Values from traffic are printed as ``VisibleText`` has them; only body text keeps its line breaks and tabs.
-public struct ExchangeReport {
+package struct ExchangeReport {
     private static let labelWidth = 14
 
     private let exchange: RecordedExchange
@@ -26,7 +26,7 @@ public struct ExchangeReport {
     ///   - descriptors: what gRPC messages mean; without them their fields have numbers.
     /// - Returns: the report, with a line feed at its end.
     /// - Throws: the source's error.
-    public static func text(
+    package static func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
         bodyLimit: Int = 64 * 1024,

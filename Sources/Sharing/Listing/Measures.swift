@@ -1,19 +1,19 @@
 /// Sizes and durations as people read them.
-public enum Measures {
+package enum Measures {
     /// Bytes in at most four digits and a unit, for example `1.5 KB` (powers of 1000).
-    public static func size(_ bytes: Int64) -> String {
+    package static func size(_ bytes: Int64) -> String {
         scaled(bytes, units: ["B", "KB", "MB", "GB", "TB"], step: 1000)
     }
 
     /// Microseconds as milliseconds or seconds, for example `12.3 ms`.
-    public static func duration(_ microseconds: Int64?) -> String {
+    package static func duration(_ microseconds: Int64?) -> String {
         guard let microseconds else { return "-" }
         if microseconds < 1_000_000 { return tenths(microseconds, 1000) + " ms" }
         return tenths(microseconds, 1_000_000) + " s"
     }
 
     /// The time from one moment to another, both in microseconds, in seconds to the millisecond: `1.204 s`.
-    public static func elapsed(from start: Int64, to moment: Int64) -> String {
+    package static func elapsed(from start: Int64, to moment: Int64) -> String {
         let milliseconds = max(moment - start, 0) / 1000
         let fraction = String(milliseconds % 1000)
         return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction + " s"

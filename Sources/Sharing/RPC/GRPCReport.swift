@@ -1,12 +1,12 @@
-public import Content
-public import HTTPModel
+package import Content
+package import HTTPModel
 import NIOCore
 
 /// A gRPC call as lines for people: its first and last messages, each with its time and what it says, and its outcome.
 ///
 /// The messages of both directions stand in the order in which they arrived; without recorded arrivals the client's
 /// come first. Works on a call that is still in flight: what is there by now is shown.
-public struct GRPCReport {
+package struct GRPCReport {
     /// How many bytes of a message are read.
     private static let messageLimit = 64 * 1024
     /// How many bytes of all messages are read.
@@ -18,7 +18,7 @@ public struct GRPCReport {
     /// How the bodies are framed; `nil` where one is no gRPC, so that it is better seen as it is.
     ///
     /// A call that failed on its way may have a gateway's error page, even under the media type of gRPC.
-    public private(set) var framings: (fromClient: GRPCFraming?, fromServer: GRPCFraming?)
+    package private(set) var framings: (fromClient: GRPCFraming?, fromServer: GRPCFraming?)
 
     private let exchange: RecordedExchange
     private let lookup: DescriptorSet.Lookup?
@@ -55,7 +55,7 @@ public struct GRPCReport {
     ///   - source: where its bodies are.
     ///   - descriptors: what its messages mean; `nil` where that is not known.
     /// - Throws: the source's error.
-    public init?(_ exchange: RecordedExchange, source: any ExchangeSource, descriptors: DescriptorSet? = nil) throws {
+    package init?(_ exchange: RecordedExchange, source: any ExchangeSource, descriptors: DescriptorSet? = nil) throws {
         guard exchange.record.kind == .http else { return nil }
         self.exchange = exchange
         self.descriptors = descriptors
@@ -127,7 +127,7 @@ public struct GRPCReport {
     // MARK: Lines
 
     /// What the lines are headed by, for example `gRPC messages (1 from the client, 3 from the server, so far)`.
-    public var title: String {
+    package var title: String {
         var facts = directions.map { "\($0.messageCount) from the \($0.name)" }
         if exchange.record.state == .inFlight { facts.append("so far") }
         if let firstArrival {
@@ -137,7 +137,7 @@ public struct GRPCReport {
     }
 
     /// The method, the messages and the outcome, as ``VisibleText`` has them.
-    public var lines: [String] {
+    package var lines: [String] {
         var lines = methodLines
         var contentLeft = GRPCReport.contentLimit
         for message in messages.first { lines += self.lines(message, &contentLeft) }

@@ -1,14 +1,14 @@
-public import Content
-public import HTTPModel
+package import Content
+package import HTTPModel
 import NIOCore
 
 /// The messages of an exchange whose bodies are streams, of both directions in the order in which they arrived.
 ///
 /// Read from the recorded bytes piece by piece, so that a stream is never whole in memory. Works on an exchange that
 /// is still in flight: what is there by now is read. Without recorded arrivals the client's messages come first.
-public final class MessageTimeline {
+package final class MessageTimeline {
     /// What one direction is a stream of; `nil` where its body is no stream of messages.
-    public let formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?)
+    package let formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?)
 
     private let cursors: [StreamCursor]
 
@@ -22,7 +22,7 @@ public final class MessageTimeline {
     ///   - sides: which of its bodies to read.
     ///   - payloadLimit: how many bytes of each payload to keep.
     ///   - decodedLimit: how many bytes to decode of a body with content coding.
-    public init?(
+    package init?(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
         sides: (request: BodySide, response: BodySide) = (.requestReceived, .responseReceived),
@@ -65,7 +65,7 @@ public final class MessageTimeline {
     /// Reads the next message; `nil` at the end.
     ///
     /// - Throws: the source's error.
-    public func next() throws -> StreamedMessage? {
+    package func next() throws -> StreamedMessage? {
         var earliest: (cursor: StreamCursor, moment: Int64)?
         for cursor in cursors {
             guard let moment = try cursor.nextArrival() else { continue }
@@ -75,10 +75,10 @@ public final class MessageTimeline {
     }
 
     /// What kept bytes from being read as messages, in sentences; complete once `next` has returned `nil`.
-    public var remarks: [String] { cursors.flatMap(\.remarks) }
+    package var remarks: [String] { cursors.flatMap(\.remarks) }
 
     /// How many comment lines the event streams had.
-    public var commentCount: Int64 { cursors.reduce(0) { $0 + $1.commentCount } }
+    package var commentCount: Int64 { cursors.reduce(0) { $0 + $1.commentCount } }
 
     private static func format(of exchange: RecordedExchange, _ side: BodySide) -> StreamCounter.Format? {
         if exchange.record.kind == .webSocket { return .webSocket }

@@ -13,13 +13,6 @@ final class StreamCursor {
     private var messages: [StreamedMessage] = []
     private var first = 0
 
-    /// Prepares to read from a body's beginning.
-    ///
-    /// - Parameters:
-    ///   - body: the body, which is one of `side`.
-    ///   - side: whose body it is.
-    ///   - state: how far the exchange has come.
-    ///   - reader: what reads messages out of it.
     init(_ body: TimedBody, side: BodySide, state: ExchangeRecord.State, reader: any StreamReader) {
         self.body = body
         self.side = side

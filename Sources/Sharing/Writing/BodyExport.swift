@@ -1,9 +1,9 @@
-public import Content
-public import HTTPModel
-public import NIOCore
+package import Content
+package import HTTPModel
+package import NIOCore
 
 /// Writes one body by itself: what `sluice show --body` prints.
-public enum BodyExport {
+package enum BodyExport {
     /// Text in another encoding than UTF-8 is converted whole, so only up to this size.
     private static let longestConversion = 8 << 20
 
@@ -17,7 +17,7 @@ public enum BodyExport {
     ///   - sink: takes the bytes.
     /// - Returns: what stopped the decoding, if anything did; what came before it has been written.
     /// - Throws: the source's or the sink's error.
-    public static func write(
+    package static func write(
         _ exchange: RecordedExchange,
         side: BodySide,
         from source: any ExchangeSource,
@@ -63,7 +63,7 @@ public enum BodyExport {
 
 extension ExchangeMessages {
     /// The head that belongs to a body: where nothing was changed, the one received is also the one sent.
-    public func head(of side: BodySide) -> ByteBuffer? {
+    package func head(of side: BodySide) -> ByteBuffer? {
         switch side {
         case .requestReceived: requestHead
         case .requestSent: requestHeadSent ?? requestHead
@@ -73,7 +73,7 @@ extension ExchangeMessages {
     }
 
     /// The fields of the head that belongs to a body.
-    public func fields(of side: BodySide) -> FieldSection {
+    package func fields(of side: BodySide) -> FieldSection {
         head(of: side).map { StoredHead.fieldsAfterStartLine($0) } ?? FieldSection()
     }
 }

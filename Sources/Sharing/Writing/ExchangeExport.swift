@@ -1,13 +1,13 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// Takes the next bytes of an export, to a file or a terminal.
-public typealias ExportSink = (ByteBuffer) throws -> Void
+package typealias ExportSink = (ByteBuffer) throws -> Void
 
 /// A format that exchanges are exported in, one by one, so that a session is never whole in memory.
 ///
 /// Call `add` for each exchange in order, then `finish` once; nothing is valid output before that.
-public protocol ExchangeExport {
+package protocol ExchangeExport {
     /// Writes an exchange.
     mutating func add(_ exchange: RecordedExchange) throws
     /// Writes what closes the export.

@@ -1,9 +1,9 @@
-public import HTTPModel
+package import HTTPModel
 
 /// The names of kinds, states and flags in exports and lists; part of the documented formats.
 extension ExchangeRecord.Kind {
     /// The kind's name in exports and lists, for example `websocket`.
-    public var exportName: String {
+    package var exportName: String {
         switch self {
         case .http: "http"
         case .tunnel: "tunnel"
@@ -18,7 +18,7 @@ extension ExchangeRecord.Kind {
 
 extension ExchangeRecord.State {
     /// The state's name in exports and lists, for example `in-flight`.
-    public var exportName: String {
+    package var exportName: String {
         switch self {
         case .inFlight: "in-flight"
         case .complete: "complete"
@@ -41,7 +41,7 @@ extension ExchangeRecord.Flags {
     ]
 
     /// The names of the flags that are set, for example `answered-locally`.
-    public var exportNames: [String] {
+    package var exportNames: [String] {
         ExchangeRecord.Flags.names.filter { contains($0.0) }.map(\.1)
     }
 }

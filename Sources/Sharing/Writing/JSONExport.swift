@@ -1,5 +1,5 @@
 import Content
-public import HTTPModel
+package import HTTPModel
 import NIOCore
 
 /// Exports exchanges as JSON with everything the session knows of them: one array, or one object a line.
@@ -19,18 +19,16 @@ import NIOCore
 /// fragmented or compressed messages, `compressed`, `code` and `reason` of a close frame, `event`, `eventId` and `retry`
 /// of an event, `leftOut` (bytes of the payload that are not there), `incomplete`, `notes`. `messagesComment` says what
 /// could not be read.
-public struct JSONExport: ExchangeExport {
-    /// How to export.
-    public struct Options: Sendable {
+package struct JSONExport: ExchangeExport {
+    package struct Options: Sendable {
         /// One object a line instead of one array.
-        public var lines = false
+        package var lines = false
         /// How many bytes of each body to write; `nil` for all.
-        public var bodyLimit: Int?
+        package var bodyLimit: Int?
         /// How many bytes to decode of a body with content coding.
-        public var decodedLimit = 256 << 20
+        package var decodedLimit = 256 << 20
 
-        /// Creates the usual options.
-        public init() {}
+        package init() {}
     }
 
     /// More of a message's payload is never in memory.
@@ -42,14 +40,14 @@ public struct JSONExport: ExchangeExport {
     private var isOpen = false
 
     /// Prepares an export; nothing is written before the first exchange or the end.
-    public init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
+    package init(source: any ExchangeSource, options: Options = Options(), sink: @escaping ExportSink) {
         self.source = source
         self.options = options
         writer = JSONWriter(sink)
     }
 
     /// Writes an exchange.
-    public mutating func add(_ exchange: RecordedExchange) throws {
+    package mutating func add(_ exchange: RecordedExchange) throws {
         begin()
         if !options.lines { writer.lineBreak() }
         let export = self
@@ -58,7 +56,7 @@ public struct JSONExport: ExchangeExport {
     }
 
     /// Writes what closes the export.
-    public mutating func finish() throws {
+    package mutating func finish() throws {
         begin()
         if !options.lines {
             try writer.endLine()
@@ -174,7 +172,7 @@ extension StoredHead {
 
 extension FieldSection {
     /// All lines of a list-based field as one value (RFC 9110 §5.2); `nil` where there is none.
-    public func combinedValue(of name: FieldName) -> String? {
+    package func combinedValue(of name: FieldName) -> String? {
         let values = values(of: name)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }

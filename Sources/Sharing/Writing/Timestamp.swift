@@ -1,5 +1,5 @@
 /// Moments as text, in UTC, without Foundation.
-public enum Timestamp {
+package enum Timestamp {
     struct Parts: Equatable {
         var year: Int
         var month: Int
@@ -11,18 +11,18 @@ public enum Timestamp {
     }
 
     /// ISO 8601 with microseconds, for example `2026-11-21T10:57:03.000125Z`.
-    public static func iso8601(_ microseconds: Int64) -> String {
+    package static func iso8601(_ microseconds: Int64) -> String {
         let parts = parts(microseconds)
         return "\(date(parts))T\(time(parts)).\(pad(parts.microsecond, 6))Z"
     }
 
     /// Date and time to the millisecond, for people, for example `2026-11-21 10:57:03.000 UTC`.
-    public static func readable(_ microseconds: Int64) -> String {
+    package static func readable(_ microseconds: Int64) -> String {
         "\(date(parts(microseconds))) \(clock(microseconds)) UTC"
     }
 
     /// The time of day to the millisecond, for example `10:57:03.000`.
-    public static func clock(_ microseconds: Int64) -> String {
+    package static func clock(_ microseconds: Int64) -> String {
         let parts = parts(microseconds)
         return "\(time(parts)).\(pad(parts.microsecond / 1000, 3))"
     }

@@ -1,26 +1,26 @@
 import Content
 import HTTPModel
-public import NIOCore
+package import NIOCore
 
 /// A body that is written to a terminal piece by piece, as ``VisibleText`` has it; what is no UTF-8 becomes U+FFFD.
-public struct VisiblePieces {
+package struct VisiblePieces {
     /// Whether anything looks other than it is.
-    public private(set) var hasChanged = false
+    package private(set) var hasChanged = false
     /// The end of what came, whose last character may not be whole.
     private var rest = ByteBuffer()
 
     /// Prepares for a body.
-    public init() {}
+    package init() {}
 
     /// Takes a piece, and returns what can be written by now.
-    public mutating func add(_ piece: ByteBuffer) -> ByteBuffer {
+    package mutating func add(_ piece: ByteBuffer) -> ByteBuffer {
         rest.writeImmutableBuffer(piece)
         defer { rest.discardReadBytes() }
         return visible(rest.readWholeCharacters())
     }
 
     /// Returns what is left at the end.
-    public mutating func finish() -> ByteBuffer {
+    package mutating func finish() -> ByteBuffer {
         visible(rest.readSlice(length: rest.readableBytes) ?? ByteBuffer())
     }
 

@@ -4,15 +4,12 @@ protocol CharlesEntry: Sendable, Hashable {
     static var element: String { get }
     /// Reads the element; what is not understood goes to the reading's report.
     init?(_ element: XMLElement, _ reading: inout CharlesReading)
-    /// The element.
     var xml: XMLElement { get }
 }
 
 extension XMLElement {
-    /// An element with a flag in it.
     init(_ name: String, _ flag: Bool) { self.init(name, flag ? "true" : "false") }
 
-    /// An element with a number in it.
     init(_ name: String, _ number: Double, isInteger: Bool) {
         self.init(name, isInteger ? "\(Int(number.rounded()))" : "\(number)")
     }

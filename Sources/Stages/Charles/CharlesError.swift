@@ -1,16 +1,15 @@
 /// Why a file is not taken for Charles' settings.
-public struct CharlesError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct CharlesError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The line, from 1.
-    public var line: Int
+    package var line: Int
     /// The column in characters, from 1.
-    public var column: Int
+    package var column: Int
     /// What is wrong, and what to do where that can be said; without a full stop.
-    public var message: String
+    package var message: String
     /// Whether nothing is wrong with the file: it takes another argument to read it.
-    public var needsArgument: Bool
+    package var needsArgument: Bool
 
-    /// Creates an error.
-    public init(line: Int = 1, column: Int = 1, message: String, needsArgument: Bool = false) {
+    package init(line: Int = 1, column: Int = 1, message: String, needsArgument: Bool = false) {
         self.line = line
         self.column = column
         self.message = message
@@ -18,5 +17,5 @@ public struct CharlesError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// In the form that follows a file's name: `line:column: message`.
-    public var description: String { "\(line):\(column): \(message)" }
+    package var description: String { "\(line):\(column): \(message)" }
 }

@@ -1,21 +1,21 @@
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 
 /// Makes an export of Charles' tools of a profile, for Charles and for whatever else reads its settings.
-public struct CharlesExport: Sendable {
+package struct CharlesExport: Sendable {
     /// What of the profile Charles can express.
-    public let settings: CharlesSettings
+    package let settings: CharlesSettings
     /// What became of each rule.
-    public let report: FidelityReport
+    package let report: FidelityReport
     /// The settings as the text of a file that Charles imports.
-    public var xml: String { settings.xml }
+    package var xml: String { settings.xml }
     /// Whether there is a rule in the settings.
-    public var isUsable: Bool { report.keptCount + report.approximatedCount > 0 }
+    package var isUsable: Bool { report.keptCount + report.approximatedCount > 0 }
 
     /// Converts a profile with all files that it includes.
     ///
     /// - Throws: ``ProfileError`` where a file is no YAML, which no profile has that was loaded.
-    public init(_ profile: RuleProfile) throws(ProfileError) {
+    package init(_ profile: RuleProfile) throws(ProfileError) {
         try self.init(profile.sources, off: profile.off)
     }
 
@@ -25,7 +25,7 @@ public struct CharlesExport: Sendable {
     ///   - sources: the files, those that are included before those that include them.
     ///   - off: the tools that are switched off as a whole.
     /// - Throws: ``ProfileError`` where a file is no YAML.
-    public init(_ sources: [ProfileSource], off: Set<StageSlot> = []) throws(ProfileError) {
+    package init(_ sources: [ProfileSource], off: Set<StageSlot> = []) throws(ProfileError) {
         var converting = CharlesConverting(try ProfileDocument(sources), off: off)
         converting.run()
         settings = converting.settings

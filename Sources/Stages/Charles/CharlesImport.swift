@@ -1,22 +1,22 @@
 import HTTPModel
 
 /// Makes a profile of Charles' settings.
-public struct CharlesImport: Sendable {
+package struct CharlesImport: Sendable {
     /// A directory that is somewhere else now.
-    public struct PathChange: Sendable, Hashable {
+    package struct PathChange: Sendable, Hashable {
         /// What paths in the settings begin with; `C:\mocks` as well as `/Users/ada/mocks`.
-        public var old: String
+        package var old: String
         /// What they begin with now; where it is relative, it is so to the profile.
-        public var new: String
+        package var new: String
 
         /// Names a change.
-        public init(old: String, new: String) {
+        package init(old: String, new: String) {
             self.old = old
             self.new = new
         }
 
         /// Reads `OLD=NEW`; `nil` where there is no equals sign, or nothing before it or after it.
-        public init?(_ argument: String) {
+        package init?(_ argument: String) {
             guard let mark = argument.firstIndex(of: "="), mark > argument.startIndex else { return nil }
             old = String(argument[..<mark])
             new = String(argument[argument.index(after: mark)...])
@@ -25,11 +25,11 @@ public struct CharlesImport: Sendable {
     }
 
     /// The profile.
-    public let text: String
+    package let text: String
     /// What became of each rule.
-    public let report: FidelityReport
+    package let report: FidelityReport
     /// Whether there is a rule in the profile.
-    public var isUsable: Bool { report.keptCount + report.approximatedCount > 0 }
+    package var isUsable: Bool { report.keptCount + report.approximatedCount > 0 }
 
     /// Makes a profile.
     ///
@@ -41,7 +41,7 @@ public struct CharlesImport: Sendable {
     ///   - file: what the profile's file will be called, from which relative paths begin.
     ///   - paths: directories that are somewhere else now; the first that fits counts.
     /// - Throws: ``CharlesError`` where no profile can be made, as for one that is too large.
-    public init(
+    package init(
         _ settings: CharlesSettings,
         source: String,
         file: String = "profile.yaml",

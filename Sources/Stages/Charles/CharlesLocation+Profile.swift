@@ -4,7 +4,6 @@ extension CharlesLocation {
     /// The location as profiles have it.
     ///
     /// - Parameter notes: told what had to be changed for it to mean what it meant, or could have meant, in Charles.
-    /// - Returns: the pattern.
     func pattern(_ notes: inout [String]) -> LocationPattern {
         let unpasted = splittingPastedURL(&notes)
         var pattern = LocationPattern()
@@ -26,7 +25,6 @@ extension CharlesLocation {
     }
 
     /// Charles' window splits a URL that is pasted for the host over all fields; other programs that write its files do
-    /// not.
     private func splittingPastedURL(_ notes: inout [String]) -> CharlesLocation {
         guard host.contains("://") || host.contains("/"), path.isEmpty, let parts = try? LocationPattern(host) else {
             return self

@@ -1,16 +1,15 @@
 /// A set of rewrite rules with the locations that it is for.
-public struct CharlesRewriteSet: Sendable, Hashable {
+package struct CharlesRewriteSet: Sendable, Hashable {
     /// What the user calls it.
-    public var name: String
+    package var name: String
     /// Whether it counts.
-    public var isActive: Bool
+    package var isActive: Bool
     /// The locations, of which one must match.
-    public var locations: [CharlesPlace]
+    package var locations: [CharlesPlace]
     /// The rules, in order.
-    public var rules: [CharlesRewriteRule]
+    package var rules: [CharlesRewriteRule]
 
-    /// Puts a set together.
-    public init(
+    package init(
         _ name: String,
         isActive: Bool = true,
         locations: [CharlesPlace],
@@ -23,10 +22,9 @@ public struct CharlesRewriteSet: Sendable, Hashable {
     }
 }
 
-/// One rewrite rule.
-public struct CharlesRewriteRule: Sendable, Hashable {
+package struct CharlesRewriteRule: Sendable, Hashable {
     /// What a rule does, under the number that Charles has for it.
-    public enum Kind: Int, Sendable, Hashable, CaseIterable {
+    package enum Kind: Int, Sendable, Hashable, CaseIterable {
         case addHeader = 1
         case removeHeader = 2
         case modifyHeader = 3
@@ -40,7 +38,7 @@ public struct CharlesRewriteRule: Sendable, Hashable {
         case status = 11
 
         /// `add header`, `modify host` and so on.
-        public var words: String { "\(verb) \(target)" }
+        package var words: String { "\(verb) \(target)" }
 
         /// `add`, `modify` or `remove`.
         var verb: String {
@@ -70,35 +68,33 @@ public struct CharlesRewriteRule: Sendable, Hashable {
         var hasDirection: Bool { target == "header" || self == .body }
     }
 
-    /// What it does.
-    public var kind: Kind
+    package var kind: Kind
     /// Whether it counts.
-    public var isActive = true
+    package var isActive = true
     /// Whether it acts on requests; without meaning for kinds that have one place.
-    public var onRequest = false
+    package var onRequest = false
     /// Whether it acts on responses; likewise.
-    public var onResponse = false
+    package var onResponse = false
     /// The name to look for; blank for any.
-    public var matchName = ""
+    package var matchName = ""
     /// Whether that is a regular expression, which may match a part of the name.
-    public var isNameExpression = false
+    package var isNameExpression = false
     /// The value to look for; blank for any.
-    public var matchValue = ""
+    package var matchValue = ""
     /// Whether that is a regular expression.
-    public var isValueExpression = false
+    package var isValueExpression = false
     /// Whether the whole value must match.
-    public var matchesWhole = false
+    package var matchesWhole = false
     /// Whether the case of letters counts.
-    public var isCaseSensitive = false
+    package var isCaseSensitive = false
     /// The new name; blank for the same.
-    public var newName = ""
-    /// The new value.
-    public var newValue = ""
+    package var newName = ""
+    package var newValue = ""
     /// Whether just the first match is replaced.
-    public var replacesFirst = false
+    package var replacesFirst = false
 
     /// A rule that does nothing yet.
-    public init(_ kind: Kind) {
+    package init(_ kind: Kind) {
         self.kind = kind
     }
 }

@@ -1,12 +1,12 @@
 extension CharlesSettings {
     /// A tool that an exported file does not name, if it is that tool alone.
-    public enum LoneTool: String, Sendable, Hashable, CaseIterable {
+    package enum LoneTool: String, Sendable, Hashable, CaseIterable {
         case noCaching = "no-caching"
         case blockCookies = "block-cookies"
     }
 
     /// In bytes; larger files are refused.
-    public static var largestFile: Int { XMLReader.mostBytes }
+    package static var largestFile: Int { XMLReader.mostBytes }
 
     /// The elements that a single tool's own export begins with.
     private static let loneElements: Set<String> = [
@@ -22,7 +22,7 @@ extension CharlesSettings {
     ///   - loneTool: what a `selectedHostsTool` that stands alone is, since Charles does not say.
     /// - Returns: the settings, and a report of what in them is not known.
     /// - Throws: ``CharlesError`` where it is no such file.
-    public static func read(
+    package static func read(
         _ bytes: [UInt8],
         as loneTool: LoneTool? = nil
     ) throws(CharlesError) -> (settings: CharlesSettings, unread: FidelityReport) {
@@ -82,7 +82,7 @@ extension CharlesSettings {
     // MARK: - Writing
 
     /// The settings as Charles' own export of several tools; access control and SSL proxying are not among its tools.
-    public var xml: String {
+    package var xml: String {
         var entries: [XMLElement] = []
         func add(_ name: String, _ element: XMLElement?) {
             if let element { entries.append(XMLElement("entry", [XMLElement("string", name), element])) }

@@ -1,9 +1,9 @@
 import HTTPModel
 
 /// What became of each rule on its way from one program's settings to the other's.
-public struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
+package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
     /// What became of one rule.
-    public enum Fate: Sendable, Hashable {
+    package enum Fate: Sendable, Hashable {
         /// It means the same.
         case kept
         /// It is there, but something about it is not the same.
@@ -13,16 +13,16 @@ public struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// One rule and its fate.
-    public struct Line: Sendable, Hashable, CustomStringConvertible {
+    package struct Line: Sendable, Hashable, CustomStringConvertible {
         /// The rule, with its tool: `Map Remote 3: https://api.example.com/*`.
-        public var rule: String
+        package var rule: String
         /// What became of it.
-        public var fate: Fate
+        package var fate: Fate
         /// What `kept` is called: `imported` or `exported`.
         var word: String
 
         /// For example `approximated  Map Local 2: */fixtures (it is a Windows path)`.
-        public var description: String {
+        package var description: String {
             switch fate {
             case .kept: "\(word)      \(rule)"
             case .approximated(let why): "approximated  \(rule) (\(why.joined(separator: "; ")))"
@@ -32,9 +32,9 @@ public struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// What `kept` is called: `imported` or `exported`.
-    public let word: String
+    package let word: String
     /// All rules, in the order that they were met.
-    public private(set) var lines: [Line] = []
+    package private(set) var lines: [Line] = []
 
     init(word: String) {
         self.word = word
@@ -50,26 +50,26 @@ public struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The report with the lines of another after its own.
-    public func adding(_ other: FidelityReport) -> FidelityReport {
+    package func adding(_ other: FidelityReport) -> FidelityReport {
         var sum = self
         sum.lines += other.lines
         return sum
     }
 
     /// How many rules came over as they were.
-    public var keptCount: Int { lines.count { $0.fate == .kept } }
+    package var keptCount: Int { lines.count { $0.fate == .kept } }
     /// How many came over with a difference.
-    public var approximatedCount: Int {
+    package var approximatedCount: Int {
         lines.count { if case .approximated = $0.fate { true } else { false } }
     }
     /// How many did not.
-    public var skippedCount: Int { lines.count - keptCount - approximatedCount }
+    package var skippedCount: Int { lines.count - keptCount - approximatedCount }
 
     /// For example `12 imported, 2 approximated, 1 skipped`.
-    public var summary: String { "\(keptCount) \(word), \(approximatedCount) approximated, \(skippedCount) skipped" }
+    package var summary: String { "\(keptCount) \(word), \(approximatedCount) approximated, \(skippedCount) skipped" }
 
     /// A line for each rule, and the summary at the end.
-    public var description: String { (lines.map(\.description) + [summary]).joined(separator: "\n") }
+    package var description: String { (lines.map(\.description) + [summary]).joined(separator: "\n") }
 }
 
 extension String {

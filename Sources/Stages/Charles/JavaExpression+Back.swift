@@ -7,7 +7,6 @@ extension JavaExpression {
 
     /// A pattern of PCRE2 as Java writes it.
     ///
-    /// - Returns: the pattern, and notes on what Java does not have.
     static func javaPattern(_ source: String) -> (text: String, notes: [String]) {
         var result = ""
         var notes: [String] = []

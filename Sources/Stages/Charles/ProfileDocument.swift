@@ -13,7 +13,6 @@ struct ProfileDocument {
         let directory: String
         let node: Node?
 
-        /// The value of a key.
         subscript(key: String) -> Node? { node?.mapping?[key] }
 
         /// The text of a key; `nil` where it is not there.
@@ -22,7 +21,6 @@ struct ProfileDocument {
         /// A flag; the fallback where it is not there.
         func flag(_ key: String, default fallback: Bool) -> Bool { text(key).map { $0 == "true" } ?? fallback }
 
-        /// A number.
         func number(_ key: String) -> Double? { text(key).flatMap(Double.init) }
 
         /// One text or a list of them.

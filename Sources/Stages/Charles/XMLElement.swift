@@ -11,13 +11,11 @@ struct XMLElement: Hashable, Sendable {
     /// The line that it began in; 0 where it was not read.
     var line = 0
 
-    /// An element with text in it.
     init(_ name: String, _ text: String = "") {
         self.name = name
         self.text = text
     }
 
-    /// An element with elements in it.
     init(_ name: String, _ children: [XMLElement]) {
         self.name = name
         self.children = children

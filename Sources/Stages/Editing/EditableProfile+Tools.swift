@@ -4,7 +4,7 @@ import Yams
 /// Edits that know what a section is for.
 extension EditableProfile {
     /// The preset of the rule that slows all traffic down; `nil` where there is none in force.
-    public var throttlePreset: String? {
+    package var throttlePreset: String? {
         guard let rules = try? rules(of: .tool(.throttle)), let outline = try? ProfileOutline(text, file: name) else {
             return nil
         }
@@ -19,7 +19,7 @@ extension EditableProfile {
     ///
     /// - Parameter preset: the preset's name.
     /// - Throws: ``ProfileError`` where there is no such preset, or the text cannot be edited.
-    public mutating func setThrottle(preset: String?) throws(ProfileError) {
+    package mutating func setThrottle(preset: String?) throws(ProfileError) {
         let section = ProfileSection.tool(.throttle)
         var edited = self
         let entries = try ProfileOutline(text, file: name)[section]?.entries ?? []
@@ -53,7 +53,7 @@ extension EditableProfile {
     ///
     /// - Parameter location: the host, with a port if only that is meant.
     /// - Throws: ``ProfileError`` where it is no host, or the text cannot be edited.
-    public mutating func exclude(_ location: String) throws(ProfileError) {
+    package mutating func exclude(_ location: String) throws(ProfileError) {
         guard let rule = try rules(of: .intercept).first else {
             try insert(RuleText("except: \(DraftValue.list([.text(location)]).flow)"), into: .intercept)
             return

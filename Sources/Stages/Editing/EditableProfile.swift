@@ -1,20 +1,19 @@
-public import ExchangeCore
+package import ExchangeCore
 import Yams
 
 /// A profile's text, edited rule by rule; whatever is not touched stays as it was written, comments included.
 ///
 /// Every edit is checked before it counts: the new text is read again, must have just the rules that were meant, and no
 /// mistake that was not there before. An edit that fails leaves the text as it was; the value before an edit undoes it.
-public struct EditableProfile: Sendable, Hashable {
-    /// The text.
-    public private(set) var text: String
+package struct EditableProfile: Sendable, Hashable {
+    package private(set) var text: String
     /// The file it was read from, beside which relative paths begin; `nil` for a profile without one.
-    public var file: String?
+    package var file: String?
     /// The other files of the same set-up, whose throttle presets the rules may name.
-    public var others: [ProfileSource]
+    package var others: [ProfileSource]
 
     /// Takes a text, whatever is in it; an empty one is a new profile.
-    public init(text: String, file: String?, among others: [ProfileSource] = []) {
+    package init(text: String, file: String?, among others: [ProfileSource] = []) {
         self.text = text
         self.file = file
         self.others = others
@@ -28,14 +27,14 @@ public struct EditableProfile: Sendable, Hashable {
     /// The rules of a section in the order of the text; those that are not enabled too.
     ///
     /// - Throws: ``ProfileError`` where the text is no YAML, or is written in a way that cannot be edited.
-    public func rules(of section: ProfileSection) throws(ProfileError) -> [EditableRule] {
+    package func rules(of section: ProfileSection) throws(ProfileError) -> [EditableRule] {
         try ProfileOutline(text, file: name).rules(of: section, presets: presets, file: name)
     }
 
     /// All rules in the order of the text.
     ///
     /// - Throws: ``ProfileError`` where the text is no YAML, or is written in a way that cannot be edited.
-    public func rules() throws(ProfileError) -> [EditableRule] {
+    package func rules() throws(ProfileError) -> [EditableRule] {
         let outline = try ProfileOutline(text, file: name)
         let presets = presets
         let sections = outline.pairs.compactMap { ProfileSection(key: $0.name) }
@@ -43,7 +42,7 @@ public struct EditableProfile: Sendable, Hashable {
     }
 
     /// What is wrong with the text or hardly meant, in its order; without what is said about the other files.
-    public var issues: [ProfileIssue] {
+    package var issues: [ProfileIssue] {
         do throws(ProfileError) {
             return try RuleProfile(sources: sources).lints.filter { $0.file == name }
         } catch {
@@ -75,7 +74,7 @@ public struct EditableProfile: Sendable, Hashable {
     /// - Returns: the rule's place.
     /// - Throws: ``ProfileError``: what is wrong with the rule, with places in its text, or why it cannot be put in.
     @discardableResult
-    public mutating func insert(
+    package mutating func insert(
         _ rule: RuleText,
         into section: ProfileSection,
         at index: Int? = nil
@@ -90,7 +89,7 @@ public struct EditableProfile: Sendable, Hashable {
     /// Puts a text in the place of a rule's.
     ///
     /// - Throws: ``ProfileError``: what is wrong with the rule, with places in its text, or why it cannot be put in.
-    public mutating func replace(_ id: EditableRule.ID, with rule: RuleText) throws(ProfileError) {
+    package mutating func replace(_ id: EditableRule.ID, with rule: RuleText) throws(ProfileError) {
         let lines = try checked(rule, id.section)
         try commit(try ProfileEditor(text, name).replace(id, lines))
     }
@@ -98,35 +97,35 @@ public struct EditableProfile: Sendable, Hashable {
     /// Takes a rule out, with the comments directly above it; with the last rule of a section goes the section.
     ///
     /// - Throws: ``ProfileError`` where that cannot be.
-    public mutating func remove(_ id: EditableRule.ID) throws(ProfileError) {
+    package mutating func remove(_ id: EditableRule.ID) throws(ProfileError) {
         try commit(try ProfileEditor(text, name).remove(id))
     }
 
     /// Moves a rule to another place among those of its section; the comments directly above it move with it.
     ///
     /// - Throws: ``ProfileError`` where that cannot be.
-    public mutating func move(_ id: EditableRule.ID, to index: Int) throws(ProfileError) {
+    package mutating func move(_ id: EditableRule.ID, to index: Int) throws(ProfileError) {
         try commit(try ProfileEditor(text, name).move(id, to: index))
     }
 
     /// Switches a rule on or off, by its key `enabled`.
     ///
     /// - Throws: ``ProfileError`` where that cannot be.
-    public mutating func setEnabled(_ id: EditableRule.ID, _ isEnabled: Bool) throws(ProfileError) {
+    package mutating func setEnabled(_ id: EditableRule.ID, _ isEnabled: Bool) throws(ProfileError) {
         try commit(try ProfileEditor(text, name).setEnabled(id, isEnabled))
     }
 
     /// Gives a rule another value for a key that takes one word, for example `preset` or `name`.
     ///
     /// - Throws: ``ProfileError`` where that cannot be.
-    public mutating func set(_ key: String, of id: EditableRule.ID, to value: String) throws(ProfileError) {
+    package mutating func set(_ key: String, of id: EditableRule.ID, to value: String) throws(ProfileError) {
         try commit(try ProfileEditor(text, name).set(key, of: id, to: DraftValue.text(value).flow, value))
     }
 
     /// Switches all rules of a tool on or off; one that takes `true` and has no rules is given that.
     ///
     /// - Throws: ``ProfileError`` where a tool without rules is to be switched on and needs some.
-    public mutating func setTool(_ slot: StageSlot, isOn: Bool) throws(ProfileError) {
+    package mutating func setTool(_ slot: StageSlot, isOn: Bool) throws(ProfileError) {
         let section = ProfileSection.tool(slot)
         let rules = try rules(of: section)
         var edited = self

@@ -2,42 +2,42 @@ import ExchangeCore
 import Yams
 
 /// One rule of a profile's text.
-public struct EditableRule: Sendable, Hashable, Identifiable {
+package struct EditableRule: Sendable, Hashable, Identifiable {
     /// Names a rule as long as the text is not edited.
-    public struct ID: Sendable, Hashable {
+    package struct ID: Sendable, Hashable {
         /// The rule's section.
-        public var section: ProfileSection
+        package var section: ProfileSection
         /// The rule's place in it, from 0.
-        public var index: Int
+        package var index: Int
 
         /// Names a rule.
-        public init(_ section: ProfileSection, _ index: Int) {
+        package init(_ section: ProfileSection, _ index: Int) {
             self.section = section
             self.index = index
         }
     }
 
     /// Names the rule.
-    public let id: ID
+    package let id: ID
     /// The name that it was given; `nil` where it has none.
-    public let name: String?
+    package let name: String?
     /// Whether it is in force.
-    public let isEnabled: Bool
+    package let isEnabled: Bool
     /// What it is called, or else where it acts: `*.tracker.example`.
-    public let title: String
+    package let title: String
     /// What it does and where, on one line: `*.tracker.example: cut the connection`.
-    public let summary: String
+    package let summary: String
     /// Its text without indentation, with the comments in it.
-    public let yaml: String
+    package let yaml: String
     /// The line in which it begins, from 1.
-    public let line: Int
+    package let line: Int
     /// The column in which it begins, in characters from 1.
-    public let column: Int
+    package let column: Int
     /// The first thing that is wrong with it; `nil` where it can be used.
-    public let problem: String?
+    package let problem: String?
 
     /// Its text, to be put somewhere else or back.
-    public var text: RuleText { RuleText(yaml) }
+    package var text: RuleText { RuleText(yaml) }
 }
 
 extension ProfileOutline {

@@ -1,7 +1,7 @@
-public import HTTPModel
+package import HTTPModel
 
 /// How much a rule that is made from an exchange is for, from narrow to wide.
-public enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable {
+package enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable {
     /// This URL with its query.
     case url
     /// This path with any query.
@@ -14,10 +14,10 @@ public enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable {
     case domain
 
     /// From narrow to wide.
-    public static func < (left: ExchangeBreadth, right: ExchangeBreadth) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: ExchangeBreadth, right: ExchangeBreadth) -> Bool { left.rawValue < right.rawValue }
 
     /// In words.
-    public var text: String {
+    package var text: String {
         switch self {
         case .url: "this URL"
         case .path: "this path, any query"
@@ -28,7 +28,7 @@ public enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable {
     }
 
     /// The breadths that mean different things for a URL, from narrow to wide.
-    public static func all(for url: RequestURL) -> [ExchangeBreadth] {
+    package static func all(for url: RequestURL) -> [ExchangeBreadth] {
         allCases.filter { breadth in
             switch breadth {
             case .url: url.scheme != "tunnel" && url.query?.isEmpty == false
@@ -41,7 +41,7 @@ public enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable {
     }
 
     /// The locations, in the string form, that mean this much of a URL; one of them matches it.
-    public func locations(of url: RequestURL) -> [String] {
+    package func locations(of url: RequestURL) -> [String] {
         var pattern = LocationPattern(host: url.host)
         // Brackets and stars in a host that is none of an address are unheard of, but not impossible.
         if !url.host.contains(":") { pattern.host = Glob.escaping(url.host) }

@@ -94,7 +94,6 @@ struct ProfileOutline {
     }
 
     /// Where a rule's own lines end: behind its last line, and behind the comments below it that are indented as a part
-    /// of it.
     func linesEnd(_ entry: Entry) -> Int {
         let column = source.column(of: entry.hyphen ?? entry.range.lowerBound)
         // A mapping in place of a list is indented itself; what is as deep belongs to it.

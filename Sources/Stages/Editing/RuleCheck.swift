@@ -1,7 +1,7 @@
 import Yams
 
 /// Says what is wrong with a rule's text before it is put into a profile.
-public enum RuleCheck {
+package enum RuleCheck {
     /// Checks a rule's text.
     ///
     /// Also found is what only the profile shows: that an earlier rule decides about all that this one is for, or that
@@ -13,7 +13,7 @@ public enum RuleCheck {
     ///   - profile: the profile it is for; its throttle presets may be named, paths begin beside its file.
     ///   - id: the rule that it replaces; `nil` for a new one.
     /// - Returns: all that is wrong or hardly meant, with lines and columns of the rule's text.
-    public static func check(
+    package static func check(
         _ rule: RuleText,
         of section: ProfileSection,
         in profile: EditableProfile,

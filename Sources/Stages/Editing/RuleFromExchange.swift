@@ -1,10 +1,10 @@
 import ExchangeCore
-public import HTTPModel
+package import HTTPModel
 
 /// Makes a rule of each tool from an exchange that was recorded, to be put in as it is or edited first.
-public enum RuleFromExchange {
+package enum RuleFromExchange {
     /// How much a tool's rule is for where nothing else is asked for.
-    public static func usualBreadth(for section: ProfileSection, _ record: ExchangeRecord) -> ExchangeBreadth {
+    package static func usualBreadth(for section: ProfileSection, _ record: ExchangeRecord) -> ExchangeBreadth {
         let usual: ExchangeBreadth =
             switch section {
             case .tool(.breakpoints), .tool(.mapRemote), .tool(.mapLocal), .tool(.blockList), .tool(.rewrite): .path
@@ -15,7 +15,7 @@ public enum RuleFromExchange {
     }
 
     /// The breadths to choose from, from narrow to wide; empty where no rule can be made.
-    public static func breadths(for section: ProfileSection, _ record: ExchangeRecord) -> [ExchangeBreadth] {
+    package static func breadths(for section: ProfileSection, _ record: ExchangeRecord) -> [ExchangeBreadth] {
         guard !record.url.host.isEmpty, record.kind != .malformed else { return [] }
         let all = ExchangeBreadth.all(for: record.url)
         switch section {
@@ -37,7 +37,7 @@ public enum RuleFromExchange {
     ///   - record: the exchange.
     ///   - breadth: how much the rule is for; `nil` for what is usual.
     /// - Returns: the rule's text; `nil` where the tool can do nothing with such an exchange.
-    public static func rule(
+    package static func rule(
         for section: ProfileSection,
         from record: ExchangeRecord,
         _ breadth: ExchangeBreadth? = nil
@@ -87,7 +87,7 @@ public enum RuleFromExchange {
 
     /// Where the body that map-local answers with can be saved: a path beside the profile, with an extension that tells
     /// the body's type.
-    public static func suggestedFile(for record: ExchangeRecord, _ breadth: ExchangeBreadth = .path) -> String {
+    package static func suggestedFile(for record: ExchangeRecord, _ breadth: ExchangeBreadth = .path) -> String {
         var url = record.url
         if breadth > .url { url.query = nil }
         let names = MirrorNames(url)

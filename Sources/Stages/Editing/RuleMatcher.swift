@@ -1,12 +1,12 @@
 import ExchangeCore
-public import HTTPModel
+package import HTTPModel
 import Yams
 
 /// Says of recorded exchanges whether a rule would be for them, as its tool decides it.
 ///
 /// Compiled once, asked for each exchange. What was sent and answered does not count, nor do chance and other rules: a
 /// rule that is not enabled, or that an earlier one shadows, is asked as though it stood alone.
-public struct RuleMatcher: Sendable {
+package struct RuleMatcher: Sendable {
     private enum Question: Sendable {
         case everything
         case scope(RuleScope)
@@ -32,7 +32,7 @@ public struct RuleMatcher: Sendable {
     ///   - section: where it belongs.
     ///   - profile: the profile it is for.
     /// - Throws: ``ProfileError`` with all that is wrong, with places in the rule's text.
-    public init(
+    package init(
         _ rule: RuleText,
         of section: ProfileSection,
         in profile: EditableProfile = EditableProfile(text: "", file: nil)
@@ -76,8 +76,7 @@ public struct RuleMatcher: Sendable {
         return RuleCheck.read(RuleText(DraftValue(.mapping(mapping)).flow), of: section, in: profile).rule
     }
 
-    /// Whether the rule is for a recorded exchange.
-    public func matches(_ record: ExchangeRecord) -> Bool {
+    package func matches(_ record: ExchangeRecord) -> Bool {
         guard record.kind != .malformed, record.kind != .failedHandshake else { return false }
         return matches(method: record.method, url: record.url)
     }
@@ -88,7 +87,7 @@ public struct RuleMatcher: Sendable {
     ///   - method: the method; `CONNECT` for a tunnel.
     ///   - url: the URL as the client sent it.
     /// - Returns: whether the rule acts on it, or would where the message has what it looks for.
-    public func matches(method: String, url: RequestURL) -> Bool {
+    package func matches(method: String, url: RequestURL) -> Bool {
         guard takesTunnels || url.scheme != "tunnel", !isGetOnly || method == "GET" else { return false }
         switch question {
         case .everything: return true

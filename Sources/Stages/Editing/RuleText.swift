@@ -1,12 +1,12 @@
 import Yams
 
 /// One rule as YAML of its own, for example `at: https://x.example/*` and `action: 403` on two lines.
-public struct RuleText: Sendable, Hashable {
+package struct RuleText: Sendable, Hashable {
     /// The rule's text: a mapping in any style, without the hyphen of a list; `true` where a tool takes that.
-    public var yaml: String
+    package var yaml: String
 
     /// Takes a text as it is; ``RuleCheck`` says what is wrong with it.
-    public init(_ yaml: String) {
+    package init(_ yaml: String) {
         self.yaml = yaml
     }
 

@@ -38,7 +38,6 @@ struct SourceText {
     /// The byte at a place; 0 at the end.
     subscript(_ position: Int) -> UInt8 { bytes.indices.contains(position) ? bytes[position] : 0 }
 
-    /// The text of a range.
     func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
     // MARK: - Lines

@@ -5,31 +5,28 @@ import HTTPModel
 import NIOCore
 
 /// What came of one of a profile's own tests.
-public struct ExpectationResult: Sendable {
+package struct ExpectationResult: Sendable {
     /// Something that was not as expected.
-    public struct Difference: Sendable, Hashable {
+    package struct Difference: Sendable, Hashable {
         /// What was looked at, as the profile writes it: `sends.url`.
-        public var what: String
-        /// What was expected.
-        public var expected: String
-        /// What came.
-        public var came: String
+        package var what: String
+        package var expected: String
+        package var came: String
     }
 
     /// The test.
-    public let expectation: Expectation
+    package let expectation: Expectation
     /// What became of its request.
-    public let exchange: RehearsedExchange
+    package let exchange: RehearsedExchange
     /// What was not as expected; empty where the test passes.
-    public let differences: [Difference]
+    package let differences: [Difference]
 
-    /// Whether all was as expected.
-    public var passes: Bool { differences.isEmpty }
+    package var passes: Bool { differences.isEmpty }
 }
 
 extension RuleProfile {
     /// Plays the profile's own tests, in order, as one run; no network, and nothing is written.
-    public func rehearse() -> [ExpectationResult] {
+    package func rehearse() -> [ExpectationResult] {
         var rehearsal = Rehearsal(self)
         return expectations.map { expectation in
             let exchange = rehearsal.play(expectation.request, expectation.response)

@@ -1,14 +1,13 @@
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 import NIOCore
 
 /// A request that was played through a profile, and why its rules did what they did.
-public struct ExplainedRequest: Sendable {
+package struct ExplainedRequest: Sendable {
     /// What became of it.
-    public let exchange: RehearsedExchange
+    package let exchange: RehearsedExchange
     /// What each rule did.
-    public let explanation: Explanation
-    /// The request as it was given.
+    package let explanation: Explanation
     private let request: RehearsedRequest
 
     fileprivate init(_ exchange: RehearsedExchange, _ explanation: Explanation, _ request: RehearsedRequest) {
@@ -21,7 +20,7 @@ public struct ExplainedRequest: Sendable {
     ///
     /// - Parameter isWhole: whether rules for other hosts are told one by one, however many they are.
     /// - Returns: some lines for each tool, and what goes out.
-    public func text(isWhole: Bool = false) -> String {
+    package func text(isWhole: Bool = false) -> String {
         var text = ""
         if exchange.isTunnel, request.url.scheme != "tunnel" {
             text += "\(request.url.host) is not decrypted ('intercept'), so just host and port are known.\n\n"
@@ -33,7 +32,7 @@ public struct ExplainedRequest: Sendable {
 
 extension RehearsedRequest {
     /// Plays the request through a profile and explains what its rules did.
-    public func explained(
+    package func explained(
         by profile: RuleProfile,
         without off: Set<StageSlot>? = nil,
         answered response: RehearsedResponse = .init()

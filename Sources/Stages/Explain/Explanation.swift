@@ -1,32 +1,30 @@
-public import ExchangeCore
-public import HTTPModel
+package import ExchangeCore
+package import HTTPModel
 
 /// Why each rule of a profile acted on an exchange, or did not.
-public struct Explanation: Sendable {
+package struct Explanation: Sendable {
     /// What is to be said of one rule.
-    public struct Line: Sendable {
-        /// The rule.
-        public let rule: RuleHeading
+    package struct Line: Sendable {
+        package let rule: RuleHeading
         /// What became of it.
-        public let verdict: RuleVerdict
+        package let verdict: RuleVerdict
         /// Of several locations the one by which it is for the request: the first in its list that matches.
-        public let location: Location?
+        package let location: Location?
     }
 
     /// What is to be said of one tool.
-    public struct ToolLines: Sendable {
-        /// The tool.
-        public let tool: ToolOutline
+    package struct ToolLines: Sendable {
+        package let tool: ToolOutline
         /// Whether it is switched off.
-        public let isOff: Bool
+        package let isOff: Bool
         /// What the tool did that no single rule stands for.
-        public let remarks: [String]
+        package let remarks: [String]
         /// Its rules in order.
-        public let lines: [Line]
+        package let lines: [Line]
     }
 
     /// The tools that the profile says something about, in the fixed order.
-    public let tools: [ToolLines]
+    package let tools: [ToolLines]
 
     /// Explains an exchange by its trace and by the profile that was in force.
     ///
@@ -35,7 +33,7 @@ public struct Explanation: Sendable {
     ///   - opening: what they were asked about.
     ///   - profile: the rules.
     ///   - off: the tools that were switched off.
-    public init(
+    package init(
         _ trace: [TraceEntry],
         of opening: ExchangeOpening,
         by profile: RuleProfile,
@@ -84,7 +82,7 @@ public struct Explanation: Sendable {
 }
 
 /// What became of a rule.
-public enum RuleVerdict: Sendable {
+package enum RuleVerdict: Sendable {
     /// It acted; what it did, in words.
     case fired([String])
     /// It is for this request, but found nothing to do.
@@ -116,8 +114,7 @@ public enum RuleVerdict: Sendable {
 
     fileprivate var isIdle: Bool { if case .idle = self { true } else { false } }
 
-    /// One word for it.
-    public var word: String {
+    package var word: String {
         switch self {
         case .fired: "fired"
         case .idle: "idle"
@@ -129,7 +126,7 @@ public enum RuleVerdict: Sendable {
     }
 
     /// The whole of it, one line for each thing that was done.
-    public var texts: [String] {
+    package var texts: [String] {
         switch self {
         case .fired(let texts): texts
         case .idle: ["it is for this request, but found nothing to do"]
@@ -145,7 +142,7 @@ extension RuleScope {
     /// Why a request is not meant: the first field that does not match, with both values; `nil` where it is meant.
     ///
     /// Of several locations the one that comes nearest is named.
-    public func mismatch(_ opening: ExchangeOpening) -> String? {
+    package func mismatch(_ opening: ExchangeOpening) -> String? {
         if let locations, !locations.contains(where: { $0.matches(opening.url) }) {
             let order = LocationPattern.Field.allCases
             let nearest = locations.compactMap { location in
@@ -179,7 +176,7 @@ extension Explanation {
     ///
     /// - Parameter isWhole: whether rules for other hosts are told one by one, too, however many they are.
     /// - Returns: some lines for each tool.
-    public func text(isWhole: Bool = false) -> String {
+    package func text(isWhole: Bool = false) -> String {
         guard !tools.isEmpty else { return "The profile has no rules.\n" }
         return tools.map { $0.text(isWhole: isWhole, most: Explanation.mostLines) }.joined(separator: "\n")
     }

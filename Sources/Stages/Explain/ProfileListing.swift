@@ -5,7 +5,7 @@ import HTTPModel
 /// A profile as it takes effect: the tools in their fixed order and their rules.
 extension RuleProfile {
     /// As people read it.
-    public var listing: String {
+    package var listing: String {
         var text = name.isEmpty ? "" : "\(name)\n"
         text += "read from \(sources.map(\.file).joined(separator: ", "))\n"
         text += "requests pass: \(RuleProfile.way)\n"
@@ -45,7 +45,7 @@ extension RuleProfile {
     }
 
     /// The same as one JSON object.
-    public var listingJSON: String {
+    package var listingJSON: String {
         let listing = Listing(
             name: name,
             files: sources.map(\.file),

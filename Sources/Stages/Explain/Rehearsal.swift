@@ -1,4 +1,4 @@
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 import NIOCore
 
@@ -14,9 +14,9 @@ import Darwin
 ///
 /// The exchange machine and the tools are those of the real proxy; just the sockets and the clock are made up. Time does
 /// not pass but to the moments that stages wait for. Files are read as they would be; nothing is written.
-public struct Rehearsal {
+package struct Rehearsal {
     /// How much of a body is kept to be looked at, in bytes.
-    public static let bodyLimit = 1 << 20
+    package static let bodyLimit = 1 << 20
     /// No exchange of a rehearsal takes as many steps.
     private static let mostSteps = 100_000
 
@@ -26,7 +26,7 @@ public struct Rehearsal {
     private var count: Int64 = 0
 
     /// Prepares to rehearse under a profile; requests of one rehearsal follow one another, as those of one run do.
-    public init(_ profile: RuleProfile, without off: Set<StageSlot>? = nil) {
+    package init(_ profile: RuleProfile, without off: Set<StageSlot>? = nil) {
         chain = profile.rehearsalChain(without: off ?? profile.off)
         intercept = profile.intercept
     }
@@ -37,8 +37,10 @@ public struct Rehearsal {
     ///   - request: what the client sends. An `https` URL of a host that is not decrypted becomes a tunnel.
     ///   - response: what a server answers, if one is asked.
     /// - Returns: what became of it.
-    public mutating func play(_ request: RehearsedRequest, _ response: RehearsedResponse = .init()) -> RehearsedExchange
-    {
+    package mutating func play(
+        _ request: RehearsedRequest,
+        _ response: RehearsedResponse = .init()
+    ) -> RehearsedExchange {
         count += 1
         let isEncrypted = request.url.scheme == "https" || request.url.scheme == "wss"
         var request = request

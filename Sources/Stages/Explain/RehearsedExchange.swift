@@ -1,20 +1,19 @@
-public import ExchangeCore
-public import HTTPModel
-public import NIOCore
+package import ExchangeCore
+package import HTTPModel
+package import NIOCore
 
 /// A request that a rehearsal makes up.
-public struct RehearsedRequest: Sendable {
+package struct RehearsedRequest: Sendable {
     /// The method; `CONNECT` asks for a tunnel.
-    public var method: String
+    package var method: String
     /// What is asked for.
-    public var url: RequestURL
+    package var url: RequestURL
     /// The fields; `Host` and `Content-Length` are added where they are not among them.
-    public var fields: [(name: String, value: String)]
+    package var fields: [(name: String, value: String)]
     /// The body; `nil` where there is none.
-    public var body: ByteBuffer?
+    package var body: ByteBuffer?
 
-    /// Puts a request together.
-    public init(
+    package init(
         method: String = "GET",
         url: RequestURL,
         fields: [(name: String, value: String)] = [],
@@ -29,14 +28,14 @@ public struct RehearsedRequest: Sendable {
     /// Reads `METHOD URL`, or a URL alone for a GET; `nil` for anything else.
     ///
     /// After CONNECT stands `host:port`.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         guard let last = words.last, words.count <= 2 else { return nil }
         self.init(method: words.count == 2 ? String(words[0]) : "GET", target: String(last))
     }
 
     /// Reads a method and what it asks for; `nil` where they are none.
-    public init?(method: String, target: String) {
+    package init?(method: String, target: String) {
         guard !method.isEmpty, method.utf8.allSatisfy(ProfileReader.isTokenByte) else { return nil }
         if method == "CONNECT", let (host, port) = RequestURL.splitAuthority(target), let port {
             self.init(method: method, url: RequestURL(scheme: "tunnel", host: host, port: port, path: ""))
@@ -63,16 +62,16 @@ public struct RehearsedRequest: Sendable {
 }
 
 /// What a server is supposed to answer in a rehearsal.
-public struct RehearsedResponse: Sendable {
+package struct RehearsedResponse: Sendable {
     /// The status code.
-    public var status: Int
+    package var status: Int
     /// The fields; `Content-Length` is added where there is a body and no such field.
-    public var fields: [(name: String, value: String)]
+    package var fields: [(name: String, value: String)]
     /// The body, in the content coding that the fields name; `nil` where there is none.
-    public var body: ByteBuffer?
+    package var body: ByteBuffer?
 
     /// Puts a response together; without arguments it is 200 without a body.
-    public init(status: Int = 200, fields: [(name: String, value: String)] = [], body: ByteBuffer? = nil) {
+    package init(status: Int = 200, fields: [(name: String, value: String)] = [], body: ByteBuffer? = nil) {
         self.status = status
         self.fields = fields
         self.body = body
@@ -89,41 +88,40 @@ public struct RehearsedResponse: Sendable {
 }
 
 /// What became of a rehearsed request.
-public struct RehearsedExchange: Sendable {
+package struct RehearsedExchange: Sendable {
     /// A message as it left a leg.
-    public struct Sent<Head: Sendable>: Sendable {
-        /// The head.
-        public var head: Head
+    package struct Sent<Head: Sendable>: Sendable {
+        package var head: Head
         /// The body, at most ``Rehearsal/bodyLimit`` bytes of it.
-        public var body = ByteBuffer()
+        package var body = ByteBuffer()
     }
 
     /// The row as it would stand in a session.
-    public var record: ExchangeRecord
+    package var record: ExchangeRecord
     /// What stages and Sluice did, in order.
-    public var trace: [TraceEntry] = []
+    package var trace: [TraceEntry] = []
     /// The request as sent to a server; `nil` where none was asked.
-    public var sent: Sent<RequestHead>?
+    package var sent: Sent<RequestHead>?
     /// Where it was sent.
-    public var destination: Destination?
+    package var destination: Destination?
     /// The response as the client has it; `nil` where it has none.
-    public var answered: Sent<ResponseHead>?
+    package var answered: Sent<ResponseHead>?
     /// Which messages were held for a decision; they went on unedited.
-    public var held: [FlowDirection] = []
+    package var held: [FlowDirection] = []
     /// Whether the client was cut off.
-    public var isCutOff = false
+    package var isCutOff = false
     /// How long stages held it up.
-    public var delay = TimeAmount.zero
+    package var delay = TimeAmount.zero
 
     /// Whether a list refused it.
-    public var isBlocked: Bool { record.state == .blocked }
+    package var isBlocked: Bool { record.state == .blocked }
     /// The failure that it ended with.
-    public var failure: ExchangeFailure? { record.failure }
+    package var failure: ExchangeFailure? { record.failure }
     /// Whether only host and port were known, since the host is not decrypted.
-    public var isTunnel: Bool { record.kind == .tunnel }
+    package var isTunnel: Bool { record.kind == .tunnel }
 
     /// The URL that a server was asked for; `nil` where none was.
-    public var sentURL: RequestURL? {
+    package var sentURL: RequestURL? {
         guard let sent, let destination else { return nil }
         var url = record.url
         (url.scheme, url.host, url.port) = (destination.scheme, destination.host, destination.port)

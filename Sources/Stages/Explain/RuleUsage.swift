@@ -1,20 +1,19 @@
-public import ExchangeCore
+package import ExchangeCore
 
 /// Counts which rules of a profile decide about recorded requests.
 ///
 /// Of tools whose first matching rule decides, only that one is counted. Exceptions and methods count, what a rule finds to
 /// do in a message does not.
-public struct RuleUsage: Sendable {
+package struct RuleUsage: Sendable {
     /// What is known of one rule.
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// The rule's tool.
-        public let tool: StageSlot
-        /// The rule.
-        public let rule: RuleHeading
+        package let tool: StageSlot
+        package let rule: RuleHeading
         /// How many requests it was for; `nil` where its own condition is not known here, or where it is not in force.
-        public fileprivate(set) var count: Int?
+        package fileprivate(set) var count: Int?
         /// The first few of them.
-        public fileprivate(set) var samples: [String] = []
+        package fileprivate(set) var samples: [String] = []
     }
 
     private struct Tool: Sendable {
@@ -25,15 +24,15 @@ public struct RuleUsage: Sendable {
     }
 
     /// All rules, in the order of the tools and of the profile.
-    public private(set) var entries: [Entry] = []
+    package private(set) var entries: [Entry] = []
     /// How many requests were looked at.
-    public private(set) var requests = 0
+    package private(set) var requests = 0
 
     private var tools: [Tool] = []
     private static let mostSamples = 3
 
     /// Begins to count for a profile.
-    public init(_ profile: RuleProfile) {
+    package init(_ profile: RuleProfile) {
         for tool in profile.tools {
             tools.append(
                 Tool(index: RuleIndex(tool.countable), isFirst: tool.selection == .first, base: entries.count)
@@ -52,7 +51,7 @@ public struct RuleUsage: Sendable {
     /// - Parameters:
     ///   - opening: the request.
     ///   - sample: how it is to be named, where it is one of the first for a rule.
-    public mutating func add(_ opening: ExchangeOpening, sample: @autoclosure () -> String) {
+    package mutating func add(_ opening: ExchangeOpening, sample: @autoclosure () -> String) {
         requests += 1
         for tool in tools {
             let rules = tool.isFirst ? tool.index.first(opening).map { [$0.rule] } ?? [] : tool.index.all(opening)
@@ -66,7 +65,7 @@ public struct RuleUsage: Sendable {
     }
 
     /// As people read it: each rule with its count and samples, and the rules that are for none of the requests.
-    public var text: String {
+    package var text: String {
         var text = "\(requests) request\(requests == 1 ? "" : "s")\n"
         var slot: StageSlot?
         for entry in entries {

@@ -23,7 +23,6 @@ struct Shadows {
     /// The rule that shadows each one that is shadowed, both by position.
     ///
     /// - Parameter headings: the rules in order; `nil` for one that has conditions beside its scope.
-    /// - Returns: the shadow of each rule that has one.
     static func find(_ headings: [RuleHeading?]) -> [Int: Int] {
         var shadows = Shadows()
         var found: [Int: Int] = [:]

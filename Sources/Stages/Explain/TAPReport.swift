@@ -1,17 +1,17 @@
 import HTTPModel
 
 /// What came of profiles' own tests, in the Test Anything Protocol, version 14.
-public struct TAPReport {
+package struct TAPReport {
     private var lines: [String] = []
     private var count = 0
     /// How many tests failed.
-    public private(set) var failures = 0
+    package private(set) var failures = 0
 
     /// Begins a report.
-    public init() {}
+    package init() {}
 
     /// Adds a test of a profile.
-    public mutating func add(_ result: ExpectationResult) {
+    package mutating func add(_ result: ExpectationResult) {
         count += 1
         let name = TAPReport.escaped(result.expectation.name)
         guard !result.passes else {
@@ -36,7 +36,7 @@ public struct TAPReport {
     }
 
     /// Adds a profile that cannot be used at all.
-    public mutating func add(broken name: String, _ issues: [ProfileIssue]) {
+    package mutating func add(broken name: String, _ issues: [ProfileIssue]) {
         count += 1
         failures += 1
         lines.append("not ok \(count) - \(TAPReport.escaped(name))")
@@ -47,7 +47,7 @@ public struct TAPReport {
     }
 
     /// The report, plan included.
-    public var text: String {
+    package var text: String {
         let plan = count == 0 ? "1..0 # SKIP there is no 'expect' in what was given" : "1..\(count)"
         return (["TAP version 14", plan] + lines).joined(separator: "\n") + "\n"
     }

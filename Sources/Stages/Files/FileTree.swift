@@ -12,7 +12,6 @@ import Darwin
 /// link. Links are read and walked likewise, as long as they stay within the tree. So whatever is changed on the disk
 /// meanwhile, no name leads out.
 struct FileTree {
-    /// What was found.
     struct Found: ~Copyable {
         let file: OpenFile
         let status: FileStatus
@@ -24,9 +23,6 @@ struct FileTree {
     /// More links than this on one path go round in circles.
     private static let mostLinks = 32
 
-    /// - Parameters:
-    ///   - root: the path of the directory.
-    ///   - isCaseSensitive: whether names differ by the case of letters, whatever the disk says.
     init(_ root: String, isCaseSensitive: Bool) {
         self.root = root
         self.isCaseSensitive = isCaseSensitive

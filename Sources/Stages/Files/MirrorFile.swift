@@ -29,7 +29,6 @@ final class MirrorFile: Sendable {
         let file: OpenFile
         let temporaryName: String
         var decoder: ContentDecoder?
-        /// Whether it has its place.
         var isPlaced = false
 
         /// Makes the directories and the file.

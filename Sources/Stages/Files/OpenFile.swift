@@ -43,7 +43,6 @@ struct OpenFile: ~Copyable {
         self.init(owning: try SystemError.check { openat(parent, name, flags) })
     }
 
-    /// What it is.
     func status() throws(SystemError) -> FileStatus {
         var status = stat()
         _ = try SystemError.check { fstat(descriptor, &status) }
@@ -109,7 +108,6 @@ struct OpenFile: ~Copyable {
     private static let mostNames = 100_000
 }
 
-/// What a file is.
 struct FileStatus {
     enum Kind {
         case file

@@ -247,7 +247,6 @@ struct TextMatch {
         self.count = count
     }
 
-    /// The whole match.
     var whole: Range<Int> { group(0) ?? 0..<0 }
 
     /// A group; `nil` where it took no part.

@@ -67,9 +67,6 @@ final class RequestCounter: Sendable {
     private let table = Mutex(Table())
     private let limit: Int
 
-    /// Creates a counter.
-    ///
-    /// - Parameter limit: how many URLs are counted each by itself; further ones share a fixed number of counts.
     init(limit: Int = 65_536) {
         self.limit = limit
     }

@@ -1,27 +1,27 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 import Yams
 
 /// What must hold of the traffic of a run, checked once it is over.
-public struct Assertion: Sendable {
+package struct Assertion: Sendable {
     /// What it is called: the name it was given, else its filter.
-    public let name: String
+    package let name: String
     /// Where it stands.
-    public let place: ProfilePlace
+    package let place: ProfilePlace
     /// Which exchanges it is about.
-    public let filter: Filter
+    package let filter: Filter
     /// The filter as it is written.
-    public let filterText: String
+    package let filterText: String
     /// How many there must be.
-    public let count: CountTest
+    package let count: CountTest
     /// The status that each must have.
-    public let status: StatusTest?
+    package let status: StatusTest?
     /// The longest that each may take.
-    public let limit: TimeAmount?
+    package let limit: TimeAmount?
 }
 
 /// What is expected of a number: `3`, `>=1`, `<10`.
-public struct CountTest: Sendable, Hashable, CustomStringConvertible {
+package struct CountTest: Sendable, Hashable, CustomStringConvertible {
     private enum Relation: String, Sendable, CaseIterable {
         // Longer ones first, so that the first that fits is the one meant.
         case atLeast = ">="
@@ -34,8 +34,7 @@ public struct CountTest: Sendable, Hashable, CustomStringConvertible {
     private let relation: Relation
     private let number: Int
 
-    /// At least one.
-    public static let some = CountTest(relation: .atLeast, number: 1)
+    package static let some = CountTest(relation: .atLeast, number: 1)
 
     private init(relation: Relation, number: Int) {
         self.relation = relation
@@ -43,7 +42,7 @@ public struct CountTest: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Reads `3`, `>=1`, `<= 5`, `>0` or `<10`; `nil` for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard let relation = Relation.allCases.first(where: { text.hasPrefix($0.rawValue) }) else { return nil }
         let digits = text.dropFirst(relation.rawValue.count).drop { $0 == " " }
         guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let number = Int(digits) else { return nil }
@@ -51,7 +50,7 @@ public struct CountTest: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether a number is as expected.
-    public func passes(_ count: Int) -> Bool {
+    package func passes(_ count: Int) -> Bool {
         switch relation {
         case .atLeast: count >= number
         case .atMost: count <= number
@@ -62,7 +61,7 @@ public struct CountTest: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// As it is written.
-    public var description: String { relation.rawValue + String(number) }
+    package var description: String { relation.rawValue + String(number) }
 }
 
 extension Assertion {

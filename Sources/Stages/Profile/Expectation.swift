@@ -4,15 +4,15 @@ import NIOCore
 import Yams
 
 /// A profile's own test: given a request, and what a server would answer to it, what the tools do.
-public struct Expectation: Sendable {
+package struct Expectation: Sendable {
     /// What it is called: the name it was given, else its request.
-    public let name: String
+    package let name: String
     /// Where it stands.
-    public let place: ProfilePlace
+    package let place: ProfilePlace
     /// What the client sends.
-    public let request: RehearsedRequest
+    package let request: RehearsedRequest
     /// What a server would answer.
-    public let response: RehearsedResponse
+    package let response: RehearsedResponse
 
     let checks: [Check]
 
@@ -58,7 +58,6 @@ struct FiredName: Sendable, Hashable, CustomStringConvertible {
 enum ValueTest: Sendable, CustomStringConvertible {
     /// It is not there.
     case absent
-    /// It is this.
     case text(String)
     /// It has this in it: a regular expression, and how it was written.
     case expression(TextPattern, source: String)
@@ -81,11 +80,11 @@ enum ValueTest: Sendable, CustomStringConvertible {
 }
 
 /// What is expected of a status code: one code, or a class such as `2xx`.
-public struct StatusTest: Sendable, Hashable, CustomStringConvertible {
+package struct StatusTest: Sendable, Hashable, CustomStringConvertible {
     private let codes: ClosedRange<Int>
 
     /// Reads `200` or `2xx`; `nil` for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.utf8.count == 3, let digit = text.first?.wholeNumberValue, (1...9).contains(digit) else {
             return nil
         }
@@ -99,10 +98,10 @@ public struct StatusTest: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether a status code is meant.
-    public func passes(_ status: Int) -> Bool { codes.contains(status) }
+    package func passes(_ status: Int) -> Bool { codes.contains(status) }
 
     /// As it is written.
-    public var description: String {
+    package var description: String {
         codes.count == 1 ? String(codes.lowerBound) : "\(codes.lowerBound / 100)xx"
     }
 }

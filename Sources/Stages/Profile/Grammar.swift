@@ -1,22 +1,21 @@
-public import ExchangeCore
+package import ExchangeCore
 
 /// A key of a profile: what it is called, what it takes, what it is for.
 ///
 /// The same table decides which keys are taken and what `sluice profile help` prints.
-public struct GrammarKey: Sendable {
-    /// The key.
-    public let name: String
+package struct GrammarKey: Sendable {
+    package let name: String
     /// What it takes.
-    public let value: GrammarValue
+    package let value: GrammarValue
     /// What it is for, in one sentence.
-    public let summary: String
+    package let summary: String
     /// A line of YAML, or several, that shows it; without indentation.
-    public let example: String
+    package let example: String
     /// What counts where the key is not there, in words; `nil` where it must be, or where nothing counts then.
-    public let fallback: String?
+    package let fallback: String?
 
     /// Describes a key.
-    public init(_ name: String, _ value: GrammarValue, _ summary: String, example: String, fallback: String? = nil) {
+    package init(_ name: String, _ value: GrammarValue, _ summary: String, example: String, fallback: String? = nil) {
         self.name = name
         self.value = value
         self.summary = summary
@@ -26,10 +25,9 @@ public struct GrammarKey: Sendable {
 }
 
 /// What a key takes.
-public indirect enum GrammarValue: Sendable {
+package indirect enum GrammarValue: Sendable {
     /// `true` or `false`.
     case flag
-    /// Any text.
     case text
     /// A number in a range, in a unit; the unit may be empty.
     case number(ClosedRange<Double>, unit: String)
@@ -37,7 +35,6 @@ public indirect enum GrammarValue: Sendable {
     case choice([String])
     /// A time such as `500ms`, `30s` or `2m`.
     case duration
-    /// One location.
     case location
     /// One location or a list of them.
     case locations
@@ -55,7 +52,7 @@ public indirect enum GrammarValue: Sendable {
     case either(GrammarValue, GrammarValue)
 
     /// In words, for help.
-    public var text: String {
+    package var text: String {
         switch self {
         case .flag: "true or false"
         case .text: "text"
@@ -82,9 +79,9 @@ public indirect enum GrammarValue: Sendable {
 }
 
 /// What a profile may say about one tool.
-public struct ToolGrammar: Sendable {
+package struct ToolGrammar: Sendable {
     /// How a rule of the tool says which requests it is for.
-    public enum ScopeKey: String, Sendable {
+    package enum ScopeKey: String, Sendable {
         /// `at`, which must be there.
         case at
         /// `from`, which must be there; the tool reads it itself where it is no location.
@@ -96,24 +93,24 @@ public struct ToolGrammar: Sendable {
     }
 
     /// The tool's place and name.
-    public let slot: StageSlot
+    package let slot: StageSlot
     /// What messages call one rule: `a block rule`.
-    public let noun: String
+    package let noun: String
     /// What the tool is for, in one sentence.
-    public let summary: String
+    package let summary: String
     /// How a rule says which requests it is for.
-    public let scope: ScopeKey
+    package let scope: ScopeKey
     /// Which of the rules that match act.
-    public let selection: RuleSelection
+    package let selection: RuleSelection
     /// The tool's own keys.
-    public let keys: [GrammarKey]
+    package let keys: [GrammarKey]
     /// A whole example, the tool's key first.
-    public let example: String
+    package let example: String
     /// Whether `true` stands for one rule that is for every request.
-    public let takesTrue: Bool
+    package let takesTrue: Bool
 
     /// Describes a tool.
-    public init(
+    package init(
         _ slot: StageSlot,
         noun: String,
         summary: String,
@@ -134,7 +131,7 @@ public struct ToolGrammar: Sendable {
     }
 
     /// All keys of a rule: where it acts, the tool's own, and those that every rule has.
-    public var allKeys: [GrammarKey] {
+    package var allKeys: [GrammarKey] {
         var all: [GrammarKey] = []
         switch scope {
         case .at: all.append(ToolGrammar.at)

@@ -1,25 +1,25 @@
-public import HTTPModel
+package import HTTPModel
 import Yams
 
 /// Which hosts are decrypted.
-public struct InterceptRules: Sendable, Hashable {
+package struct InterceptRules: Sendable, Hashable {
     private var only: [Location]?
     private var except: [Location]
 
     /// Every host is decrypted.
-    public init() {
+    package init() {
         only = nil
         except = []
     }
 
     /// Decrypts hosts that match `only` (`nil`: every host) and not `except`; just host and port of locations count.
-    public init(only: [Location]?, except: [Location]) {
+    package init(only: [Location]?, except: [Location]) {
         self.only = only
         self.except = except
     }
 
     /// Whether TLS to this host is to be decrypted.
-    public func decrypts(host: String, port: Int) -> Bool {
+    package func decrypts(host: String, port: Int) -> Bool {
         let url = RequestURL(scheme: "tunnel", host: host, port: port, path: "")
         return (only?.contains { $0.matches(url) } ?? true) && !except.contains { $0.matches(url) }
     }

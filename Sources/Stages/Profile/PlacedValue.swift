@@ -1,33 +1,28 @@
 import Yams
 
 /// A value of a YAML file, with the place where it stands: for the files of Sluice that are no profiles.
-public struct PlacedValue: Sendable, Hashable {
-    /// What the value is.
-    public enum Content: Sendable, Hashable {
+package struct PlacedValue: Sendable, Hashable {
+    package enum Content: Sendable, Hashable {
         /// Nothing written, `~` or `null`.
         case nothing
         /// A text, whatever type YAML takes it for.
         case text(String)
-        /// A list.
         case list([PlacedValue])
         /// Keys and values in the order of the file.
         case mapping([Member])
     }
 
     /// A key and its value.
-    public struct Member: Sendable, Hashable {
-        /// The key.
-        public var key: PlacedValue
-        /// The value.
-        public var value: PlacedValue
+    package struct Member: Sendable, Hashable {
+        package var key: PlacedValue
+        package var value: PlacedValue
     }
 
-    /// What the value is.
-    public var content: Content
+    package var content: Content
     /// The line, from 1.
-    public var line: Int
+    package var line: Int
     /// The column in characters, from 1.
-    public var column: Int
+    package var column: Int
 
     /// Reads a text, with the same limits as a profile's.
     ///
@@ -36,7 +31,7 @@ public struct PlacedValue: Sendable, Hashable {
     ///   - file: what issues name it.
     /// - Returns: the value; `nil` where there is nothing in the text.
     /// - Throws: ``ProfileError`` where it is no YAML.
-    public static func read(_ text: String, file: String) throws(ProfileError) -> PlacedValue? {
+    package static func read(_ text: String, file: String) throws(ProfileError) -> PlacedValue? {
         try ProfileText.tree(text, file: file).map { PlacedValue($0) }
     }
 
@@ -45,7 +40,7 @@ public struct PlacedValue: Sendable, Hashable {
     /// - Parameter file: its path.
     /// - Returns: the value; `nil` where there is nothing in the file.
     /// - Throws: ``ProfileError`` where it cannot be read or is no YAML.
-    public static func read(file: String) throws(ProfileError) -> PlacedValue? {
+    package static func read(file: String) throws(ProfileError) -> PlacedValue? {
         try read(ProfileText.read(file), file: file)
     }
 
@@ -69,7 +64,7 @@ public struct PlacedValue: Sendable, Hashable {
     ///   - message: what is wrong, without a full stop.
     ///   - file: the file that it stands in.
     /// - Returns: the error, to be shown as `file:line:column: message`.
-    public func issue(_ message: String, in file: String) -> ProfileIssue {
+    package func issue(_ message: String, in file: String) -> ProfileIssue {
         ProfileIssue(severity: .error, file: file, line: line, column: column, message: message)
     }
 
@@ -79,7 +74,7 @@ public struct PlacedValue: Sendable, Hashable {
     ///   - word: the unknown word.
     ///   - known: the words that there are.
     /// - Returns: for example ` (did you mean 'down'?)`; empty where the word is too long to be one.
-    public static func suggestion(for word: String, among known: [String]) -> String {
+    package static func suggestion(for word: String, among known: [String]) -> String {
         Suggestion.text(for: word, among: known)
     }
 }

@@ -48,7 +48,6 @@ enum ProfileGrammar {
         ),
     ]
 
-    /// The keys by which a profile is tested.
     private static let tests: [GrammarKey] = [
         GrammarKey(
             "expect",

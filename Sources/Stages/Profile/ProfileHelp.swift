@@ -1,17 +1,17 @@
 import ExchangeCore
 
 /// What `sluice profile help` prints: the tables by which profiles are read, as text.
-public enum ProfileHelp {
+package enum ProfileHelp {
     /// There is no such key or topic.
-    public struct UnknownKey: Error, CustomStringConvertible {
+    package struct UnknownKey: Error, CustomStringConvertible {
         /// What to tell whoever asked.
-        public let description: String
+        package let description: String
     }
 
     /// Explains a key such as `throttle` or `rewrite.rules`, or a topic; without one, lists all.
     ///
     /// - Throws: ``UnknownKey`` with what was probably meant.
-    public static func text(for key: String? = nil) throws(UnknownKey) -> String {
+    package static func text(for key: String? = nil) throws(UnknownKey) -> String {
         guard let key, !key.isEmpty else { return overview }
         if let topic = topics.first(where: { $0.names.contains(key) }) { return topic.text }
         var keys = ProfileGrammar.allKeys

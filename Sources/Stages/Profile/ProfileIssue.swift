@@ -1,7 +1,7 @@
 /// Something wrong, or hardly meant, in a profile.
-public struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
+package struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
     /// How bad it is.
-    public enum Severity: Sendable, Hashable {
+    package enum Severity: Sendable, Hashable {
         /// The profile cannot be used.
         case error
         /// The profile can be used, but does perhaps not what was meant.
@@ -9,20 +9,20 @@ public struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// How bad it is.
-    public var severity: Severity
+    package var severity: Severity
     /// The file, as it was named to us.
-    public var file: String
+    package var file: String
     /// The line, from 1.
-    public var line: Int
+    package var line: Int
     /// The column in characters, from 1.
-    public var column: Int
+    package var column: Int
     /// What is wrong, without a full stop.
-    public var message: String
+    package var message: String
     /// Whether the file itself could not be read.
     var isUnreadable = false
 
     /// Describes what is wrong at a place.
-    public init(severity: Severity, file: String, line: Int, column: Int, message: String) {
+    package init(severity: Severity, file: String, line: Int, column: Int, message: String) {
         self.severity = severity
         self.file = file
         self.line = line
@@ -31,23 +31,23 @@ public struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// One line in the form that editors jump to: `file:line:column: message`.
-    public var description: String {
+    package var description: String {
         "\(file):\(line):\(column): \(severity == .lint ? "lint: " : "")\(message)"
     }
 }
 
 /// Why a profile cannot be used: all that is wrong with it, lints included, in the order of the file.
-public struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What was found; at least one is an error.
-    public var issues: [ProfileIssue]
+    package var issues: [ProfileIssue]
 
     /// Gathers what is wrong.
-    public init(issues: [ProfileIssue]) {
+    package init(issues: [ProfileIssue]) {
         self.issues = issues
     }
 
     /// One line for each issue.
-    public var description: String {
+    package var description: String {
         issues.map(\.description).joined(separator: "\n")
     }
 }

@@ -127,7 +127,6 @@ struct ProfileReader {
         return number(node, key, range, unit)
     }
 
-    /// A number in a range.
     mutating func number(_ node: Node, _ what: String, _ range: ClosedRange<Double>?, _ unit: String) -> Double? {
         guard let text = text(node, what) else { return nil }
         guard let number = Double(text), number.isFinite else {

@@ -1,14 +1,12 @@
 import Yams
 
 /// One file of a profile: its name and its text.
-public struct ProfileSource: Sendable, Hashable, Codable {
+package struct ProfileSource: Sendable, Hashable, Codable {
     /// The file, as it was named to us.
-    public var file: String
-    /// What is in it.
-    public var text: String
+    package var file: String
+    package var text: String
 
-    /// Puts a source together.
-    public init(file: String, text: String) {
+    package init(file: String, text: String) {
         self.file = file
         self.text = text
     }
@@ -16,12 +14,12 @@ public struct ProfileSource: Sendable, Hashable, Codable {
     /// Reads one file, without those that it includes.
     ///
     /// - Throws: ``ProfileError`` where it cannot be read.
-    public static func read(file: String) throws(ProfileError) -> ProfileSource {
+    package static func read(file: String) throws(ProfileError) -> ProfileSource {
         ProfileSource(file: file, text: try ProfileText.read(file))
     }
 
     /// The same for every way to name the same file.
-    public var identity: String { ProfileText.canonical(file) }
+    package var identity: String { ProfileText.canonical(file) }
 
     /// Reads files and those that they include, which come before them; each is read once.
     ///

@@ -1,28 +1,28 @@
-public import ExchangeCore
+package import ExchangeCore
 import Yams
 
 /// A set-up of tools as one file or several describe it: read, checked and compiled.
 ///
 /// The rules of several files stand one after the other, in the order of the files.
-public struct RuleProfile: Sendable {
+package struct RuleProfile: Sendable {
     /// The name that the profile gives itself; empty where it does not.
-    public let name: String
+    package let name: String
     /// The files it was read from, those that are included before those that include them.
-    public let sources: [ProfileSource]
+    package let sources: [ProfileSource]
     /// The tools that the files say something about, in the fixed order.
-    public let tools: [ToolOutline]
+    package let tools: [ToolOutline]
     /// The tools that are switched off at first.
-    public let off: Set<StageSlot>
+    package let off: Set<StageSlot>
     /// Which hosts are decrypted.
-    public let intercept: InterceptRules
+    package let intercept: InterceptRules
     /// Further networks that may use the proxy, as CIDR.
-    public let access: [String]
+    package let access: [String]
     /// The profile's own tests.
-    public let expectations: [Expectation]
+    package let expectations: [Expectation]
     /// What must hold of the traffic of a run.
-    public let assertions: [Assertion]
+    package let assertions: [Assertion]
     /// What is allowed but hardly meant.
-    public let lints: [ProfileIssue]
+    package let lints: [ProfileIssue]
 
     let compiled: [Compiled]
 
@@ -42,7 +42,7 @@ public struct RuleProfile: Sendable {
     ///     included one. It is waited for, but not when it is silent for five seconds: for when a command begins.
     /// - Returns: the profile, compiled.
     /// - Throws: ``ProfileError`` with everything that is wrong.
-    public static func load(
+    package static func load(
         paths: [String],
         edited: [ProfileSource] = [],
         takesPipes: Bool = false
@@ -53,14 +53,14 @@ public struct RuleProfile: Sendable {
     /// Reads a profile from one text; `file` is what issues call it.
     ///
     /// - Throws: ``ProfileError`` with everything that is wrong.
-    public init(_ text: String, file: String) throws(ProfileError) {
+    package init(_ text: String, file: String) throws(ProfileError) {
         try self.init(sources: [ProfileSource(file: file, text: text)])
     }
 
     /// Compiles texts that have been read; what they include is among them already.
     ///
     /// - Throws: ``ProfileError`` with everything that is wrong.
-    public init(sources: [ProfileSource]) throws(ProfileError) {
+    package init(sources: [ProfileSource]) throws(ProfileError) {
         var compiler = ProfileCompiler()
         try compiler.add(sources)
         let issues = compiler.issues
@@ -81,12 +81,12 @@ public struct RuleProfile: Sendable {
     }
 
     /// The tools in force at first.
-    public var chain: StageChain { chain(without: off) }
+    package var chain: StageChain { chain(without: off) }
 
     /// The tools in force, in their fixed order, where some are switched off.
     ///
     /// The throttle stays even then: `setThrottle` switches it, for what is under way too.
-    public func chain(without off: Set<StageSlot>) -> StageChain {
+    package func chain(without off: Set<StageSlot>) -> StageChain {
         let inForce = compiled.filter { !off.contains($0.stage.slot) || $0.stage is Throttle }
         return StageChain(inForce.map(\.stage), preselection: HostPreselection(inForce.map(\.headings)))
     }
@@ -109,12 +109,12 @@ public struct RuleProfile: Sendable {
     }
 
     /// How many rules are in force.
-    public var ruleCount: Int {
+    package var ruleCount: Int {
         tools.reduce(0) { $0 + $1.rules.count { $0.isEnabled } }
     }
 
     /// For example `2 block rules, 1 rewrite rule`.
-    public var summary: String {
+    package var summary: String {
         let counts = tools.compactMap { tool -> String? in
             let count = tool.rules.count { $0.isEnabled }
             let state = off.contains(tool.slot) ? " (off)" : ""

@@ -5,9 +5,7 @@ protocol NamedValues {
     /// How many there are.
     var count: Int { get }
     /// The position of the next one that rules may edit, at or after `start`, whose name is this one in any case; `nil`
-    /// for any name.
     func position(of name: FieldName?, from start: Int) -> Int?
-    /// The name at a position.
     func name(at position: Int) -> String
     /// The bytes of the value at a position, as it is meant.
     func valueBytes(at position: Int) -> [UInt8]

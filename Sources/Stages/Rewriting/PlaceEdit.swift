@@ -2,7 +2,6 @@ import HTTPModel
 
 /// An edit of where a request goes: of the URL's host, its path, or all of it.
 struct PlaceEdit: Sendable {
-    /// What is edited.
     enum Part: String, Sendable {
         case host
         case path

@@ -108,7 +108,6 @@ enum PercentEncoding {
         return encoded
     }
 
-    /// The bytes that are encoded.
     static func decode(_ encoded: [UInt8]) -> [UInt8] { pieces(of: encoded).map(\.byte) }
 
     /// Encodes bytes that take the place of encoded ones; what begins and ends both alike stays as it was.

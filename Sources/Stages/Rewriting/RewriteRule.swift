@@ -3,7 +3,6 @@ import HTTPModel
 
 /// One rule of a rewrite set.
 struct RewriteRule: Sendable {
-    /// What it edits.
     enum Edit: Sendable {
         case header(PairEdit)
         case query(PairEdit)

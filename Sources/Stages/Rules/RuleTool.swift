@@ -1,4 +1,4 @@
-public import ExchangeCore
+package import ExchangeCore
 import Yams
 
 /// A tool that a profile configures: its grammar, its rules, and the stage that they make.
@@ -24,24 +24,22 @@ extension RuleTool {
     static var actsWithoutMatch: Bool { false }
 }
 
-/// A rule of a tool.
 protocol ToolRule: Sendable {
-    /// What every rule has.
     var heading: RuleHeading { get }
 }
 
 /// What a profile says about one tool.
-public struct ToolOutline: Sendable {
+package struct ToolOutline: Sendable {
     /// The tool's place and name.
-    public let slot: StageSlot
+    package let slot: StageSlot
     /// What the tool is for, in one sentence.
-    public let summary: String
+    package let summary: String
     /// Which of the rules that match act.
-    public let selection: RuleSelection
+    package let selection: RuleSelection
     /// The rules in the user's order, those that are not enabled too.
-    public let rules: [RuleHeading]
+    package let rules: [RuleHeading]
     /// By position: rules that never decide, and for each the earlier one that is for all that it is for.
-    public let shadows: [Int: Int]
+    package let shadows: [Int: Int]
     /// How the tool's rules say which requests they are for.
     let scope: ToolGrammar.ScopeKey
 
@@ -67,7 +65,7 @@ public struct ToolOutline: Sendable {
 }
 
 /// Which of several rules that match a request act.
-public enum RuleSelection: Sendable, Hashable {
+package enum RuleSelection: Sendable, Hashable {
     /// The first one; later ones are shadowed.
     case first
     /// All, in the user's order.
@@ -94,7 +92,6 @@ struct Tool: Sendable {
     ///   - node: the value.
     ///   - count: how many rules of the tool were read before.
     ///   - reader: told what is wrong.
-    /// - Returns: the rules.
     func read(_ node: Node, after count: Int, _ reader: inout ProfileReader) -> [any ToolRule] {
         if let text = node.scalar?.string, grammar.takesTrue {
             guard let isOn = reader.flag(node, grammar.slot.name), isOn else { return [] }

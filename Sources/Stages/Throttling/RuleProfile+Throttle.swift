@@ -4,7 +4,7 @@ extension RuleProfile {
     /// Switches the throttle on or off, for exchanges that are under way too: at their next bytes.
     ///
     /// A profile begins with what it says itself under `off`.
-    public func setThrottle(isOn: Bool) {
+    package func setThrottle(isOn: Bool) {
         throttle?.isOn = isOn
     }
 
@@ -12,7 +12,7 @@ extension RuleProfile {
     /// under the rule that has the same name as its own, or under none where there is no such rule.
     ///
     /// To be called once this profile is in force. Whether its throttle is on is told by `setThrottle`.
-    public func adopt(linksOf old: RuleProfile) {
+    package func adopt(linksOf old: RuleProfile) {
         guard let before = old.throttle else { return }
         guard let throttle else {
             before.release()
@@ -25,7 +25,7 @@ extension RuleProfile {
     /// the same name alike.
     ///
     /// To be called before this profile is in force, so that no request is counted from 1 again.
-    public func goOnCounting(from old: RuleProfile) {
+    package func goOnCounting(from old: RuleProfile) {
         if let before: BlockList = old.stage() { (stage() as BlockList?)?.goOnCounting(from: before) }
     }
 

@@ -1,31 +1,31 @@
 import ExchangeCore
-public import NIOCore
+package import NIOCore
 
 /// What a simulated network connection is like, as a throttle rule or a preset describes it.
-public struct ThrottleConditions: Sendable, Hashable {
+package struct ThrottleConditions: Sendable, Hashable {
     /// To the client, in kbit/s; `nil` for no limit, 0 for a network that is not there.
-    public var down: Double?
+    package var down: Double?
     /// To the server, in kbit/s; `nil` for no limit, 0 for a network that is not there.
-    public var up: Double?
+    package var up: Double?
     /// How much of `down` there is to be had, in percent.
-    public var utilisationDown = 100.0
+    package var utilisationDown = 100.0
     /// How much of `up` there is to be had, in percent.
-    public var utilisationUp = 100.0
+    package var utilisationUp = 100.0
     /// How long each request takes there and back, beside its bytes, in ms.
-    public var latency = 0.0
+    package var latency = 0.0
     /// In what multiples bytes are handed out.
-    public var mtu = 1_500
+    package var mtu = 1_500
     /// How probably 10 KiB are passed on without the connection failing, in percent.
-    public var reliability = 100.0
+    package var reliability = 100.0
     /// How probably the connection is stable in a given second, in percent.
-    public var stability = 100.0
+    package var stability = 100.0
     /// From what range the quality of a second that is not stable is drawn: the share of the bandwidth in percent.
-    public var quality = 100.0...100.0
+    package var quality = 100.0...100.0
     /// The least time between two server-sent events; zero for none.
-    public var eventGap = TimeAmount.zero
+    package var eventGap = TimeAmount.zero
 
     /// Conditions that slow nothing down.
-    public init() {}
+    package init() {}
 
     /// Conditions that differ from a perfect network in bandwidth (kbit/s) and latency (ms).
     init(down: Double?, up: Double?, latency: Double, mtu: Int = 1_500, utilisation: Double = 100) {
@@ -34,10 +34,10 @@ public struct ThrottleConditions: Sendable, Hashable {
     }
 
     /// Whether nothing can be reached at all.
-    public var isOffline: Bool { down == 0 || up == 0 }
+    package var isOffline: Bool { down == 0 || up == 0 }
 
     /// Whether some seconds are worse than others.
-    public var isUnstable: Bool { stability < 100 && quality.lowerBound < 100 }
+    package var isUnstable: Bool { stability < 100 && quality.lowerBound < 100 }
 
     /// Whether anything is left to chance.
     var isRandom: Bool { isUnstable || reliability < 100 }
@@ -56,7 +56,7 @@ public struct ThrottleConditions: Sendable, Hashable {
     }
 
     /// In words: `down 1600 kbit/s, up 768 kbit/s, latency 300 ms`.
-    public var text: String {
+    package var text: String {
         guard !isOffline else { return "no network" }
         func number(_ value: Double) -> String { GrammarValue.text(value) }
         func bandwidth(_ name: String, _ value: Double?, _ utilisation: Double) -> String? {

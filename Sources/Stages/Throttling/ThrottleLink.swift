@@ -26,7 +26,6 @@ final class ThrottleLink: Sendable {
     let draw: SeededDraw
     /// Counts the requests, since each is drawn for anew.
     let requests = RequestCounter()
-    /// Whether the throttle is on at all.
     let power: ThrottlePower
 
     /// When the link is free again, in nanoseconds of the event loops' clock.

@@ -1,22 +1,21 @@
 /// Conditions that have a name.
-public struct ThrottlePreset: Sendable {
+package struct ThrottlePreset: Sendable {
     /// What profiles call it.
-    public let name: String
-    /// The name that Charles has for it, where it has one.
-    public let charlesName: String?
+    package let name: String
+    package let charlesName: String?
     /// What the connection is like.
-    public let conditions: ThrottleConditions
+    package let conditions: ThrottleConditions
     /// Where the numbers come from.
-    public let source: String
+    package let source: String
 
     /// The preset of that name, Sluice's or Charles'; the case of letters does not count.
-    public static func named(_ name: String) -> ThrottlePreset? {
+    package static func named(_ name: String) -> ThrottlePreset? {
         let name = name.lowercased()
         return all.first { $0.name == name || $0.charlesName?.lowercased() == name }
     }
 
     /// All presets, from the slowest to the fastest of each kind.
-    public static let all: [ThrottlePreset] = mobile + fixed + special
+    package static let all: [ThrottlePreset] = mobile + fixed + special
 
     private static let mobile = [
         webPageTest("edge", down: 240, up: 200, latency: 840),

@@ -1,8 +1,8 @@
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 
 /// The allow list: only requests that match one of its rules pass.
-public struct AllowList: Stage {
+package struct AllowList: Stage {
     struct Rule: ToolRule {
         var heading: RuleHeading
         let refusal: Refusal?
@@ -17,7 +17,7 @@ public struct AllowList: Stage {
     }
 
     /// A handler that refuses, unless a rule matches.
-    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard index.first(opening) == nil else { return nil }
         return RefusingHandler(refusal, rule: nil, reason: "no location of the allow list matches")
     }
@@ -28,7 +28,7 @@ extension AllowList: RuleTool {
     static var actsWithoutMatch: Bool { true }
 
     /// The allow list's place.
-    public var slot: StageSlot { .allowList }
+    package var slot: StageSlot { .allowList }
 
     static let grammar = ToolGrammar(
         .allowList,

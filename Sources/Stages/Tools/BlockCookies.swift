@@ -1,8 +1,8 @@
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 
 /// Takes cookies out of both messages: `Cookie` out of requests, `Set-Cookie` out of responses, and nothing else.
-public struct BlockCookies: Stage {
+package struct BlockCookies: Stage {
     struct Rule: ToolRule {
         var heading: RuleHeading
     }
@@ -16,7 +16,7 @@ public struct BlockCookies: Stage {
     }
 
     /// A handler that removes the cookies, where a rule matches.
-    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard !opening.isTunnel, let match = index.first(opening) else { return nil }
         return Handler(rules[match.rule].heading.name)
     }
@@ -59,7 +59,7 @@ public struct BlockCookies: Stage {
 
 extension BlockCookies: RuleTool {
     /// The tool's place.
-    public var slot: StageSlot { .blockCookies }
+    package var slot: StageSlot { .blockCookies }
 
     static let grammar = ToolGrammar(
         .blockCookies,

@@ -1,11 +1,11 @@
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 
 /// The block list: requests that match one of its rules are refused, by a cut connection or by an answer.
 ///
 /// A rule may be for a share of the requests that match it; the others are left to the rules after it. A tunnel that is
 /// not decrypted can match by host and port only.
-public struct BlockList: Stage {
+package struct BlockList: Stage {
     struct Rule: ToolRule {
         var heading: RuleHeading
         let refusal: Refusal
@@ -24,7 +24,7 @@ public struct BlockList: Stage {
     }
 
     /// A handler that refuses, where a rule matches.
-    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard let match = index.first(opening) else { return nil }
         if hasShares { return drawn(opening) }
         return RefusingHandler(rules[match.rule].refusal, rule: rules[match.rule].heading.name, reason: reason(match))
@@ -70,7 +70,6 @@ public struct BlockList: Stage {
 
 /// A share of requests, drawn by chance that a seed makes repeatable.
 struct BlockShare: Sendable {
-    /// In percent.
     let percent: Double
     let seed: UInt64
     private let draws: SeededDraw
@@ -113,7 +112,7 @@ private final class SparingHandler: StageHandler {
 
 extension BlockList: RuleTool {
     /// The block list's place.
-    public var slot: StageSlot { .blockList }
+    package var slot: StageSlot { .blockList }
 
     static let grammar = ToolGrammar(
         .blockList,

@@ -1,4 +1,4 @@
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 import NIOCore
 import Yams
@@ -8,7 +8,7 @@ import Yams
 /// A message is held whole, so that its body can be edited; of a stream, of what asks for another protocol and of a body
 /// that is too large only the head is held, and the trace says so. The first rule that matches and is for a direction
 /// holds the message of that direction.
-public struct Breakpoints: Stage {
+package struct Breakpoints: Stage {
     struct Rule: ToolRule {
         var heading: RuleHeading
         let directions: Set<FlowDirection>
@@ -24,7 +24,7 @@ public struct Breakpoints: Stage {
     }
 
     /// A handler that holds, where a rule matches.
-    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard !opening.isTunnel else { return nil }
         let found = index.all(opening).map { rules[$0] }
         guard !found.isEmpty else { return nil }
@@ -116,7 +116,7 @@ public struct Breakpoints: Stage {
 
 extension Breakpoints: RuleTool {
     /// The tool's place.
-    public var slot: StageSlot { .breakpoints }
+    package var slot: StageSlot { .breakpoints }
 
     static let grammar = ToolGrammar(
         .breakpoints,

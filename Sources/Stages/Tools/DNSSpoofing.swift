@@ -1,4 +1,4 @@
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 import NIOCore
 import Yams
@@ -8,7 +8,7 @@ import Yams
 /// What counts is the host that is about to be looked up: the one a map-remote rule put in the place of the client's, if
 /// there is one. `Host`, Server Name Indication and the name that the certificate must have stay the host's. An address is
 /// never looked up, so no rule applies to it. Tunnels that are not decrypted are spoofed likewise.
-public struct DNSSpoofing: Stage {
+package struct DNSSpoofing: Stage {
     struct Rule: ToolRule {
         var heading: RuleHeading
         /// What is connected to: an address without brackets, or a name.
@@ -24,7 +24,7 @@ public struct DNSSpoofing: Stage {
     }
 
     /// A handler that looks at the host once earlier stages have decided about it.
-    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         Handler(stage: self, opening: opening)
     }
 
@@ -62,7 +62,7 @@ public struct DNSSpoofing: Stage {
 
 extension DNSSpoofing: RuleTool {
     /// DNS spoofing's place.
-    public var slot: StageSlot { .dnsSpoofing }
+    package var slot: StageSlot { .dnsSpoofing }
 
     /// The host that counts is known only after map-remote.
     static var actsWithoutMatch: Bool { true }

@@ -193,7 +193,6 @@ private struct FileLookUp {
 }
 
 extension OpenFile {
-    /// What it says where it is a sidecar.
     fileprivate var sidecar: Sidecar? {
         guard (try? status())?.kind == .file, let bytes = try? read(0..<Int64(Sidecar.limit)) else { return nil }
         return Sidecar(bytes)

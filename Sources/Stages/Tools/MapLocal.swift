@@ -1,4 +1,4 @@
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 import NIOCore
 import Yams
@@ -8,7 +8,7 @@ import Yams
 /// A rule leads to a file, which answers every request that matches, or to a directory, in which the part of the path
 /// behind the literal part of the location is looked up. Like locations, this goes by the URL as the client sent it; the
 /// query is no part of it. Every method is answered, `OPTIONS` too, unless the rule names methods.
-public struct MapLocal: Stage {
+package struct MapLocal: Stage {
     struct Rule: ToolRule {
         var heading: RuleHeading
         /// Where the files are.
@@ -32,7 +32,7 @@ public struct MapLocal: Stage {
     }
 
     /// A handler that looks for a file, where a rule matches.
-    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard !opening.isTunnel, let match = index.first(opening) else { return nil }
         var candidates = [Candidate(rules[match.rule], match.location, opening.url)]
         if rules[match.rule].onMiss == .next {
@@ -89,7 +89,7 @@ enum MissPolicy: Sendable {
 
 extension MapLocal: RuleTool {
     /// Map local's place.
-    public var slot: StageSlot { .mapLocal }
+    package var slot: StageSlot { .mapLocal }
 
     static let grammar = ToolGrammar(
         .mapLocal,

@@ -1,11 +1,11 @@
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 import NIOCore
 import Yams
 
 extension MapRemote: RuleTool {
     /// Map remote's place.
-    public var slot: StageSlot { .mapRemote }
+    package var slot: StageSlot { .mapRemote }
 
     static let grammar = ToolGrammar(
         .mapRemote,
@@ -98,7 +98,6 @@ extension MapRemote: RuleTool {
         return rule
     }
 
-    /// The regular expression of a `from` that is one.
     private static func expression(_ node: Node, _ reader: inout ProfileReader) -> RegularExpression? {
         guard let text = node.scalar?.string, text.utf8.count > 2, text.hasPrefix("/"), text.hasSuffix("/") else {
             return nil

@@ -1,4 +1,4 @@
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 import NIOCore
 import Yams
@@ -9,7 +9,7 @@ import Yams
 /// it. What `to` leaves blank stays as it is when the rule acts: as earlier tools, rewrite for one, have left it.
 ///
 /// Nothing in the response is changed: a redirect to the new place leads the client there, past the rule (as Charles).
-public struct MapRemote: Stage {
+package struct MapRemote: Stage {
     struct Rule: ToolRule {
         var heading: RuleHeading
         /// What the whole URL must match; `nil` where locations say which requests are meant.
@@ -30,7 +30,7 @@ public struct MapRemote: Stage {
     }
 
     /// A handler that changes the destination, where a rule matches.
-    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard hasExpressions else {
             return index.first(opening).map { RemoteHandler(rules[$0.rule], located(opening.url, $0.location)) }
         }

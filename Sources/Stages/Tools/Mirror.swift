@@ -1,5 +1,5 @@
 import Content
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 import NIOCore
 import Yams
@@ -11,7 +11,7 @@ import Yams
 /// where another one was asked; contents are as earlier tools, rewrite for one, have left them. Each part of the body is written before the client
 /// gets it, so nothing is gathered in memory. The content coding is removed in the file only; the client gets what the
 /// server sent.
-public struct Mirror: Stage {
+package struct Mirror: Stage {
     struct Rule: ToolRule {
         var heading: RuleHeading
         /// Where the files go.
@@ -29,7 +29,7 @@ public struct Mirror: Stage {
     }
 
     /// A handler that saves the response, where a rule matches.
-    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard !opening.isTunnel, opening.head.method == "GET", let match = index.first(opening) else { return nil }
         return MirrorHandler(rules[match.rule])
     }
@@ -163,7 +163,7 @@ final class MirrorHandler: StageHandler {
 
 extension Mirror: RuleTool {
     /// The mirror's place.
-    public var slot: StageSlot { .mirror }
+    package var slot: StageSlot { .mirror }
 
     static let grammar = ToolGrammar(
         .mirror,

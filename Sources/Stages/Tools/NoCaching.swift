@@ -1,10 +1,10 @@
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 
 /// Keeps caches out of it: every request is answered in full, and no answer is kept.
 ///
 /// Conditions and validators are taken out, and both messages say `no-cache`, whatever they said before.
-public struct NoCaching: Stage {
+package struct NoCaching: Stage {
     struct Rule: ToolRule {
         var heading: RuleHeading
     }
@@ -18,7 +18,7 @@ public struct NoCaching: Stage {
     }
 
     /// A handler that edits the caching fields, where a rule matches.
-    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard !opening.isTunnel, let match = index.first(opening) else { return nil }
         return Handler(rules[match.rule].heading.name)
     }
@@ -84,7 +84,7 @@ public struct NoCaching: Stage {
 
 extension NoCaching: RuleTool {
     /// The tool's place.
-    public var slot: StageSlot { .noCaching }
+    package var slot: StageSlot { .noCaching }
 
     static let grammar = ToolGrammar(
         .noCaching,

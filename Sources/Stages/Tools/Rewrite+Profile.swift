@@ -1,9 +1,9 @@
-public import ExchangeCore
+package import ExchangeCore
 import Yams
 
 extension Rewrite: RuleTool {
     /// The rewrite tool's place.
-    public var slot: StageSlot { .rewrite }
+    package var slot: StageSlot { .rewrite }
 
     static let grammar = ToolGrammar(
         .rewrite,

@@ -1,5 +1,5 @@
 import Content
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 import NIOCore
 
@@ -8,7 +8,7 @@ import NIOCore
 /// Rules about heads act when a head has come, those about bodies when the body is there; apart from that they act in the
 /// user's order. A body is gathered only for a rule that edits it, and only where it can be text: what is a stream, a part
 /// of a whole (206) or of a binary type passes, and the trace says so.
-public struct Rewrite: Stage {
+package struct Rewrite: Stage {
     struct Rule: ToolRule {
         var heading: RuleHeading
         let set: RewriteSet
@@ -23,7 +23,7 @@ public struct Rewrite: Stage {
     }
 
     /// A handler with the rules of every set that has a matching location, in the user's order.
-    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard !opening.isTunnel else { return nil }
         let found = index.all(opening)
         return found.isEmpty ? nil : RewritingHandler(found.map { sets[$0] }, opening)

@@ -1,4 +1,4 @@
-public import ExchangeCore
+package import ExchangeCore
 import HTTPModel
 import Yams
 
@@ -6,7 +6,7 @@ import Yams
 ///
 /// Everything that a rule is for shares one link, so two downloads get half of it each. The first rule that matches
 /// counts.
-public struct Throttle: Stage {
+package struct Throttle: Stage {
     struct Rule: ToolRule {
         var heading: RuleHeading
         let conditions: ThrottleConditions
@@ -28,7 +28,7 @@ public struct Throttle: Stage {
     }
 
     /// A handler that takes the exchange over the link of the first rule that matches.
-    public func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         index.first(opening).map { ThrottleHandler(links[$0.rule], opening) }
     }
 
@@ -60,7 +60,7 @@ extension Throttle {
 
 extension Throttle: RuleTool {
     /// The throttle's place.
-    public var slot: StageSlot { .throttle }
+    package var slot: StageSlot { .throttle }
 
     private static let conditionKeys = Set(["preset"] + ThrottleConditions.keys.map(\.name))
 

@@ -5,12 +5,12 @@ import Glibc
 #endif
 
 /// Waits for the terminal, for signals, and for whatever else has a descriptor.
-public enum EventWaiter {
+package enum EventWaiter {
     /// Waits until one of the descriptors can be read, and returns those that can.
     ///
     /// One that has ended or failed counts as readable, so that reading finds it out. The result is empty when the time is
     /// over; without a time it waits for as long as it takes. Signals do not end the wait by themselves.
-    public static func wait(for descriptors: [Int32], timeoutMilliseconds: Int32?) -> Set<Int32> {
+    package static func wait(for descriptors: [Int32], timeoutMilliseconds: Int32?) -> Set<Int32> {
         var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let clock = ContinuousClock()
         let deadline = timeoutMilliseconds.map { clock.now + .milliseconds(Int64(max($0, 0))) }

@@ -7,26 +7,23 @@ import Glibc
 /// A terminal that is only in memory: input is given to it, output is kept.
 ///
 /// It lets a whole program be tested without a terminal; waiting for its ``inputDescriptor`` works as with a real one.
-public final class RecordedTerminal: TerminalDevice {
-    /// What it says it can do.
-    public var capabilities: TerminalCapabilities
-    /// The size it says it has.
-    public var size: Size
+package final class RecordedTerminal: TerminalDevice {
+    package var capabilities: TerminalCapabilities
+    package var size: Size
     /// Readable while input waits; -1 if the process may open no more descriptors.
-    public let inputDescriptor: Int32
+    package let inputDescriptor: Int32
     /// Everything written, what ``takeOutput()`` has not yet taken.
-    public private(set) var output: [UInt8] = []
+    package private(set) var output: [UInt8] = []
     /// Whether the screen is taken.
-    public private(set) var isEntered = false
+    package private(set) var isEntered = false
     /// How often it was suspended.
-    public private(set) var suspensions = 0
+    package private(set) var suspensions = 0
 
     private let waking: Int32
     private var input: [UInt8] = []
     private var hasEnded = false
 
-    /// A terminal of a size.
-    public init(size: Size, capabilities: TerminalCapabilities = TerminalCapabilities()) {
+    package init(size: Size, capabilities: TerminalCapabilities = TerminalCapabilities()) {
         self.size = size
         self.capabilities = capabilities
         (inputDescriptor, waking) = Descriptors.pipe() ?? (-1, -1)
@@ -38,30 +35,30 @@ public final class RecordedTerminal: TerminalDevice {
     }
 
     /// Lets bytes come as if typed.
-    public func send(_ bytes: some Sequence<UInt8>) {
+    package func send(_ bytes: some Sequence<UInt8>) {
         input += bytes
         wake()
     }
 
     /// Lets text come as if typed.
-    public func send(_ text: String) {
+    package func send(_ text: String) {
         send(text.utf8)
     }
 
     /// Ends the input: when what was sent is read, there is no more.
-    public func endInput() {
+    package func endInput() {
         hasEnded = true
         wake()
     }
 
     /// What was written since the last call.
-    public func takeOutput() -> [UInt8] {
+    package func takeOutput() -> [UInt8] {
         defer { output = [] }
         return output
     }
 
     /// The bytes that were sent and not yet read.
-    public func read() -> [UInt8]? {
+    package func read() -> [UInt8]? {
         if input.isEmpty, hasEnded { return nil }
         // An end that is still to be found keeps the descriptor readable.
         if !hasEnded { _ = Descriptors.readAvailable(inputDescriptor) }
@@ -70,22 +67,22 @@ public final class RecordedTerminal: TerminalDevice {
     }
 
     /// Keeps the bytes.
-    public func write(_ bytes: [UInt8]) {
+    package func write(_ bytes: [UInt8]) {
         output += bytes
     }
 
     /// Notes that the screen is taken.
-    public func enter() {
+    package func enter() {
         isEntered = true
     }
 
     /// Notes that the screen is given back.
-    public func leave() {
+    package func leave() {
         isEntered = false
     }
 
     /// Counts it, and goes on at once.
-    public func suspend() {
+    package func suspend() {
         suspensions += 1
     }
 

@@ -11,11 +11,10 @@ import Glibc
 /// While entered, input is raw, the alternate screen is shown without a cursor and does not wrap lines, and mouse, focus and
 /// pastes are reported. However the program ends, by ``leave()``, by `exit` or by a crash, the terminal is restored; only
 /// `SIGKILL` leaves no chance.
-public final class SystemTerminal: TerminalDevice {
-    /// What the terminal can do.
-    public let capabilities: TerminalCapabilities
+package final class SystemTerminal: TerminalDevice {
+    package let capabilities: TerminalCapabilities
     /// Where input comes from.
-    public let inputDescriptor: Int32
+    package let inputDescriptor: Int32
     private let outputDescriptor: Int32
     /// Opened here, and therefore closed here.
     private let ownsDescriptor: Bool
@@ -28,7 +27,7 @@ public final class SystemTerminal: TerminalDevice {
     /// What it can do is read from the environment, by default the process's own.
     ///
     /// - Throws: ``TerminalError/noTerminal`` if there is none.
-    public convenience init(environment: [String: String]? = nil) throws {
+    package convenience init(environment: [String: String]? = nil) throws {
         let environment = environment ?? ProcessInfo.processInfo.environment
         if isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
             self.init(input: STDIN_FILENO, output: STDOUT_FILENO, ownsDescriptor: false, environment: environment)
@@ -40,7 +39,7 @@ public final class SystemTerminal: TerminalDevice {
     }
 
     /// A terminal of descriptors that are open already and stay so.
-    public convenience init(input: Int32, output: Int32, environment: [String: String]) {
+    package convenience init(input: Int32, output: Int32, environment: [String: String]) {
         self.init(input: input, output: output, ownsDescriptor: false, environment: environment)
     }
 
@@ -58,7 +57,7 @@ public final class SystemTerminal: TerminalDevice {
     }
 
     /// The columns and rows; 80 × 24 where the terminal does not say.
-    public var size: Size {
+    package var size: Size {
         var window = winsize()
         guard ioctl(outputDescriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
             return Size(width: 80, height: 24)
@@ -67,7 +66,7 @@ public final class SystemTerminal: TerminalDevice {
     }
 
     /// The bytes that came: none if there is nothing now, `nil` when the terminal is gone.
-    public func read() -> [UInt8]? {
+    package func read() -> [UInt8]? {
         switch Descriptors.readAvailable(inputDescriptor) {
         case .bytes(let bytes): bytes
         case .nothingNow: []
@@ -78,14 +77,14 @@ public final class SystemTerminal: TerminalDevice {
     /// Writes all the bytes, and waits where the terminal is slow.
     ///
     /// What a terminal that is gone does not take is dropped.
-    public func write(_ bytes: [UInt8]) {
+    package func write(_ bytes: [UInt8]) {
         Descriptors.writeAll(bytes, to: outputDescriptor)
     }
 
     /// Takes the screen.
     ///
     /// - Throws: ``TerminalError/refused(code:)`` if raw mode is not possible; then nothing has changed.
-    public func enter() throws {
+    package func enter() throws {
         guard !isEntered else { return }
         guard tcgetattr(inputDescriptor, &cooked) == 0 else { throw TerminalError.refused(code: errno) }
         // Before anything changes, so that there is no moment in which a crash would leave it so.
@@ -107,7 +106,7 @@ public final class SystemTerminal: TerminalDevice {
     }
 
     /// Gives the screen back as it was; input that nobody read, as mouse reports on their way, is dropped.
-    public func leave() {
+    package func leave() {
         guard isEntered else { return }
         isEntered = false
         write(sequences.leave)
@@ -118,7 +117,7 @@ public final class SystemTerminal: TerminalDevice {
     /// Gives the screen back, stops the process group as `^Z` does, and takes the screen again when the program goes on.
     ///
     /// Should the terminal refuse raw mode then, the screen is not taken, and the next read finds the end of input or plain lines.
-    public func suspend() {
+    package func suspend() {
         let wasEntered = isEntered
         leave()
         var action = sigaction()

@@ -1,8 +1,7 @@
 /// A terminal that a program draws on and reads from.
 ///
 /// A device belongs to one thread: the one that waits for ``inputDescriptor``.
-public protocol TerminalDevice: AnyObject {
-    /// What the terminal can do.
+package protocol TerminalDevice: AnyObject {
     var capabilities: TerminalCapabilities { get }
     /// Its columns and rows, as they are now.
     var size: Size { get }

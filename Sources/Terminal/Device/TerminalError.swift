@@ -1,5 +1,5 @@
 /// Why a terminal cannot be used.
-public enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Neither standard input and output nor `/dev/tty` is a terminal.
     case noTerminal
     /// The terminal refuses raw mode.
@@ -10,7 +10,7 @@ public enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
     case noDescriptors
 
     /// A sentence for the user.
-    public var description: String {
+    package var description: String {
         switch self {
         case .noTerminal: "there is no terminal to draw on"
         case .refused(let code): "the terminal cannot be switched to raw input (error \(code))"

@@ -11,9 +11,9 @@ import Glibc
 /// While it lives, the process is not ended by these signals; each makes ``descriptor`` readable. Only one may live at a time.
 /// Afterwards they do what they did before, but for ``Signal/hangUp``: a terminal that is closed sends it more than once, and
 /// what is then still being stopped must come to its end.
-public final class TerminalSignals {
+package final class TerminalSignals {
     /// A signal that concerns a program with a screen.
-    public enum Signal: UInt8, CaseIterable, Hashable, Sendable {
+    package enum Signal: UInt8, CaseIterable, Hashable, Sendable {
         /// SIGWINCH: the terminal has another size.
         case resized
         /// SIGCONT: the program goes on after it was stopped.
@@ -40,14 +40,14 @@ public final class TerminalSignals {
     private static let target = Atomic<Int32>(-1)
 
     /// Readable while signals wait to be drained.
-    public let descriptor: Int32
+    package let descriptor: Int32
     private let writing: Int32
     private var before: [(number: Int32, action: sigaction)] = []
 
     /// Begins to listen for signals.
     ///
     /// - Throws: ``TerminalError`` if another one listens already, or no pipe can be made.
-    public init(_ signals: Set<Signal> = Set(Signal.allCases)) throws {
+    package init(_ signals: Set<Signal> = Set(Signal.allCases)) throws {
         guard let pipe = Descriptors.pipe() else { throw TerminalError.noDescriptors }
         descriptor = pipe.reading
         writing = pipe.writing
@@ -83,7 +83,7 @@ public final class TerminalSignals {
     }
 
     /// The signals that came since the last call.
-    public func drain() -> Set<Signal> {
+    package func drain() -> Set<Signal> {
         var signals: Set<Signal> = []
         while case .bytes(let bytes) = Descriptors.readAvailable(descriptor, limit: 256) {
             signals.formUnion(bytes.compactMap(Signal.init(rawValue:)))

@@ -2,7 +2,7 @@
 ///
 /// Sixteen bytes that are compared as two words. The text is at most eight bytes of UTF-8: of a longer cluster, the base and
 /// as many of its other scalars as fit. A character of two columns is a cell with ``width`` 2 and, right of it, a continuation.
-public struct Cell: Hashable, Sendable {
+package struct Cell: Hashable, Sendable {
     /// UTF-8, first byte lowest; 0 in a continuation.
     let glyph: UInt64
     /// The style's bits (0–39) and the two flags.
@@ -22,30 +22,30 @@ public struct Cell: Hashable, Sendable {
     }
 
     /// A cell of one character, drawn as ``CellBuffer/write(_:x:y:style:limit:ellipsis:)`` draws it.
-    public init(_ character: Character = " ", style: Style = .plain) {
+    package init(_ character: Character = " ", style: Style = .plain) {
         let glyph = Glyph.drawing(of: character).first
         self.init(glyph: glyph.bytes, isWide: glyph.columns == 2, style: style.packed)
     }
 
     /// A space in the terminal's own colours.
-    public static let blank = Cell(glyph: 0x20, isWide: false, style: 0)
+    package static let blank = Cell(glyph: 0x20, isWide: false, style: 0)
 
     /// The character; empty in a continuation.
-    public var text: String {
+    package var text: String {
         String(decoding: glyphBytes, as: UTF8.self)
     }
 
     /// How it looks.
-    public var style: Style {
+    package var style: Style {
         get { Style(packed: styleBits) }
         set { format = newValue.packed | format & (Cell.continuationFlag | Cell.wideFlag) }
     }
 
     /// Whether it is the second column of the character left of it.
-    public var isContinuation: Bool { format & Cell.continuationFlag != 0 }
+    package var isContinuation: Bool { format & Cell.continuationFlag != 0 }
 
     /// Its columns: 1 or 2, and 0 in a continuation.
-    public var width: Int { isContinuation ? 0 : isWide ? 2 : 1 }
+    package var width: Int { isContinuation ? 0 : isWide ? 2 : 1 }
 
     var isWide: Bool { format & Cell.wideFlag != 0 }
 

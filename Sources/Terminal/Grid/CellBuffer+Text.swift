@@ -1,6 +1,6 @@
 extension CellBuffer {
     /// The text of a row, without the blanks at its end.
-    public func row(_ y: Int) -> String {
+    package func row(_ y: Int) -> String {
         guard y >= 0, y < size.height else { return "" }
         var bytes: [UInt8] = []
         for x in 0..<size.width { bytes += self[x, y].glyphBytes }
@@ -9,14 +9,14 @@ extension CellBuffer {
     }
 
     /// All rows, each ended by a line feed.
-    public var text: String {
+    package var text: String {
         (0..<size.height).map { row($0) + "\n" }.joined()
     }
 
     /// All rows with their styles in words, for snapshots: `‹bold red›text‹/›`.
     ///
     /// Blanks at the end of a row are left out if they are plain. The cursor, if it shows, is a last line.
-    public var styledText: String {
+    package var styledText: String {
         var result = ""
         for y in 0..<size.height {
             var end = size.width

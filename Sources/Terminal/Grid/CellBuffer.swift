@@ -2,31 +2,31 @@
 ///
 /// Nothing that is drawn outside of it, or outside of ``clip``, does harm or leaves a mark. No cell ever holds half of a wide
 /// character: what overwrites one half blanks the other.
-public struct CellBuffer: Sendable {
+package struct CellBuffer: Sendable {
     /// The columns and rows.
-    public let size: Size
+    package let size: Size
     /// Where the cursor stands; hidden if `nil`.
-    public var cursor: CursorPosition?
+    package var cursor: CursorPosition?
     /// Where drawing has an effect; at first, everywhere.
-    public var clip: Rect
+    package var clip: Rect
     /// Row after row.
     private(set) var cells: [Cell]
 
     /// A grid of blanks.
-    public init(_ size: Size) {
+    package init(_ size: Size) {
         self.size = size
         clip = Rect(size)
         cells = Array(repeating: .blank, count: size.width * size.height)
     }
 
     /// The whole grid as a rectangle.
-    public var bounds: Rect { Rect(size) }
+    package var bounds: Rect { Rect(size) }
 
     /// The cell at a column and a row.
     ///
     /// Outside of the grid it reads as a blank, and writing does nothing. Setting a wide cell sets its continuation too; where
     /// that has no room, a blank is set.
-    public subscript(x: Int, y: Int) -> Cell {
+    package subscript(x: Int, y: Int) -> Cell {
         get { bounds.contains(x: x, y: y) ? cells[y * size.width + x] : .blank }
         set {
             guard bounds.contains(x: x, y: y), clip.contains(x: x, y: y) else { return }
@@ -39,7 +39,7 @@ public struct CellBuffer: Sendable {
     /// At most `limit` columns from (`x`, `y`) are used, by default those to the right edge of the clip; what does not fit is cut
     /// and, if `ellipsis`, ends with `…`. Control characters are shown as pictures (`␛`), a tab as four spaces.
     @discardableResult
-    public mutating func write(
+    package mutating func write(
         _ text: some StringProtocol,
         x: Int,
         y: Int,
@@ -77,7 +77,7 @@ public struct CellBuffer: Sendable {
     }
 
     /// Fills a rectangle with a character in a style.
-    public mutating func fill(_ rect: Rect, with character: Character = " ", style: Style) {
+    package mutating func fill(_ rect: Rect, with character: Character = " ", style: Style) {
         let area = rect.intersection(visible)
         let cell = Cell(character, style: style)
         for y in area.y..<area.maxY {
@@ -88,7 +88,7 @@ public struct CellBuffer: Sendable {
     }
 
     /// Changes the style of each character that begins in a rectangle.
-    public mutating func restyle(_ rect: Rect, _ change: (Style) -> Style) {
+    package mutating func restyle(_ rect: Rect, _ change: (Style) -> Style) {
         let area = rect.intersection(visible)
         var memory: (before: UInt64, after: Style)?
         for y in area.y..<area.maxY {

@@ -1,26 +1,26 @@
 /// A number of columns and rows.
-public struct Size: Hashable, Sendable {
+package struct Size: Hashable, Sendable {
     /// The columns.
-    public var width: Int
+    package var width: Int
     /// The rows.
-    public var height: Int
+    package var height: Int
 
     /// A size; what is negative becomes zero.
-    public init(width: Int, height: Int) {
+    package init(width: Int, height: Int) {
         self.width = max(0, width)
         self.height = max(0, height)
     }
 }
 
 /// A place on the grid: column and row, counted from 0.
-public struct CursorPosition: Hashable, Sendable {
+package struct CursorPosition: Hashable, Sendable {
     /// The column.
-    public var x: Int
+    package var x: Int
     /// The row.
-    public var y: Int
+    package var y: Int
 
     /// A place.
-    public init(x: Int, y: Int) {
+    package init(x: Int, y: Int) {
         self.x = x
         self.y = y
     }
@@ -30,18 +30,18 @@ public struct CursorPosition: Hashable, Sendable {
 ///
 /// Width and height are never negative. The splits clamp what is asked of them to what is there, so a layout of a small
 /// screen gives empty rectangles and no special cases.
-public struct Rect: Hashable, Sendable {
+package struct Rect: Hashable, Sendable {
     /// The first column.
-    public var x: Int
+    package var x: Int
     /// The first row.
-    public var y: Int
+    package var y: Int
     /// The columns.
-    public var width: Int
+    package var width: Int
     /// The rows.
-    public var height: Int
+    package var height: Int
 
     /// A rectangle; a negative width or height becomes zero.
-    public init(x: Int, y: Int, width: Int, height: Int) {
+    package init(x: Int, y: Int, width: Int, height: Int) {
         self.x = x
         self.y = y
         self.width = max(0, width)
@@ -49,18 +49,18 @@ public struct Rect: Hashable, Sendable {
     }
 
     /// The whole of a size.
-    public init(_ size: Size) {
+    package init(_ size: Size) {
         self.init(x: 0, y: 0, width: size.width, height: size.height)
     }
 
     /// Whether it holds no cell.
-    public var isEmpty: Bool { width <= 0 || height <= 0 }
+    package var isEmpty: Bool { width <= 0 || height <= 0 }
 
     /// The first column right of it.
-    public var maxX: Int { Rect.end(x, width) }
+    package var maxX: Int { Rect.end(x, width) }
 
     /// The first row below it.
-    public var maxY: Int { Rect.end(y, height) }
+    package var maxY: Int { Rect.end(y, height) }
 
     /// The sum, or the greatest number where there is none.
     private static func end(_ start: Int, _ length: Int) -> Int {
@@ -69,15 +69,15 @@ public struct Rect: Hashable, Sendable {
     }
 
     /// Its columns and rows.
-    public var size: Size { Size(width: width, height: height) }
+    package var size: Size { Size(width: width, height: height) }
 
     /// Whether the cell at column `x` and row `y` is in it.
-    public func contains(x: Int, y: Int) -> Bool {
+    package func contains(x: Int, y: Int) -> Bool {
         x >= self.x && x < maxX && y >= self.y && y < maxY
     }
 
     /// What both have; empty where they do not meet.
-    public func intersection(_ other: Rect) -> Rect {
+    package func intersection(_ other: Rect) -> Rect {
         let left = max(x, other.x)
         let top = max(y, other.y)
         return Rect(
@@ -89,14 +89,14 @@ public struct Rect: Hashable, Sendable {
     }
 
     /// The rectangle without `count` cells on each side.
-    public func inset(_ count: Int) -> Rect {
+    package func inset(_ count: Int) -> Rect {
         let columns = min(max(count, 0), (width + 1) / 2)
         let rows = min(max(count, 0), (height + 1) / 2)
         return Rect(x: x + columns, y: y + rows, width: width - 2 * columns, height: height - 2 * rows)
     }
 
     /// The first `rows` rows, and what is below them.
-    public func splitTop(_ rows: Int) -> (top: Rect, rest: Rect) {
+    package func splitTop(_ rows: Int) -> (top: Rect, rest: Rect) {
         let rows = min(max(rows, 0), height)
         return (
             Rect(x: x, y: y, width: width, height: rows),
@@ -105,13 +105,13 @@ public struct Rect: Hashable, Sendable {
     }
 
     /// What is above the last `rows` rows, and these.
-    public func splitBottom(_ rows: Int) -> (rest: Rect, bottom: Rect) {
+    package func splitBottom(_ rows: Int) -> (rest: Rect, bottom: Rect) {
         let (rest, bottom) = splitTop(height - min(max(rows, 0), height))
         return (rest, bottom)
     }
 
     /// The first `columns` columns, and what is right of them.
-    public func splitLeft(_ columns: Int) -> (left: Rect, rest: Rect) {
+    package func splitLeft(_ columns: Int) -> (left: Rect, rest: Rect) {
         let columns = min(max(columns, 0), width)
         return (
             Rect(x: x, y: y, width: columns, height: height),
@@ -120,7 +120,7 @@ public struct Rect: Hashable, Sendable {
     }
 
     /// What is left of the last `columns` columns, and these.
-    public func splitRight(_ columns: Int) -> (rest: Rect, right: Rect) {
+    package func splitRight(_ columns: Int) -> (rest: Rect, right: Rect) {
         let (rest, right) = splitLeft(width - min(max(columns, 0), width))
         return (rest, right)
     }

@@ -1,7 +1,7 @@
 /// A colour as a terminal names it.
 ///
 /// What a terminal cannot show is degraded by the ``FrameRenderer``, so a view may always use the palette.
-public enum Color: Hashable, Sendable {
+package enum Color: Hashable, Sendable {
     /// The terminal's own colour for text or background.
     case standard
     /// One of the sixteen: 0–7 black, red, green, yellow, blue, magenta, cyan, white; 8–15 the bright ones.
@@ -28,55 +28,54 @@ public enum Color: Hashable, Sendable {
 }
 
 /// How a cell's text looks.
-public struct Style: Hashable, Sendable {
+package struct Style: Hashable, Sendable {
     /// What can be added to the colours.
-    public struct Attributes: OptionSet, Hashable, Sendable {
+    package struct Attributes: OptionSet, Hashable, Sendable {
         /// The bits.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// A set of these bits.
-        public init(rawValue: UInt8) {
+        package init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
         /// Bold, on some terminals brighter.
-        public static let bold = Attributes(rawValue: 1)
+        package static let bold = Attributes(rawValue: 1)
         /// Fainter than usual.
-        public static let dim = Attributes(rawValue: 2)
+        package static let dim = Attributes(rawValue: 2)
         /// Slanted.
-        public static let italic = Attributes(rawValue: 4)
-        /// Underlined.
-        public static let underline = Attributes(rawValue: 8)
+        package static let italic = Attributes(rawValue: 4)
+        package static let underline = Attributes(rawValue: 8)
         /// Foreground and background exchanged.
-        public static let reverse = Attributes(rawValue: 16)
+        package static let reverse = Attributes(rawValue: 16)
         /// Struck out.
-        public static let strikethrough = Attributes(rawValue: 32)
+        package static let strikethrough = Attributes(rawValue: 32)
     }
 
     /// The text's colour.
-    public var foreground: Color
+    package var foreground: Color
     /// The colour behind it.
-    public var background: Color
+    package var background: Color
     /// Bold, underlined and so on.
-    public var attributes: Attributes
+    package var attributes: Attributes
 
     /// The terminal's own colours and nothing else.
-    public static let plain = Style()
+    package static let plain = Style()
 
     /// A style of a text colour, a background and attributes.
-    public init(_ foreground: Color = .standard, on background: Color = .standard, _ attributes: Attributes = []) {
+    package init(_ foreground: Color = .standard, on background: Color = .standard, _ attributes: Attributes = []) {
         self.foreground = foreground
         self.background = background
         self.attributes = attributes
     }
 
     /// The same with more attributes.
-    public func with(_ attributes: Attributes) -> Style {
+    package func with(_ attributes: Attributes) -> Style {
         Style(foreground, on: background, self.attributes.union(attributes))
     }
 
     /// The same on another background.
-    public func on(_ background: Color) -> Style {
+    package func on(_ background: Color) -> Style {
         Style(foreground, on: background, attributes)
     }
 
@@ -96,7 +95,7 @@ public struct Style: Hashable, Sendable {
 
 extension Style: CustomStringConvertible {
     /// The style in words, `bold red on blue` or `plain`.
-    public var description: String {
+    package var description: String {
         var words: [String] = []
         let names: [(Attributes, String)] = [
             (.bold, "bold"), (.dim, "dim"), (.italic, "italic"), (.underline, "underline"), (.reverse, "reverse"),
@@ -113,7 +112,7 @@ extension Style: CustomStringConvertible {
 
 extension Color: CustomStringConvertible {
     /// The colour in a word, `red`, `bright-blue`, `p208` or `standard`.
-    public var description: String {
+    package var description: String {
         let names = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
         return switch self {
         case .standard: "standard"

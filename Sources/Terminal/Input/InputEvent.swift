@@ -1,5 +1,5 @@
 /// Something that came from the terminal.
-public enum InputEvent: Hashable, Sendable {
+package enum InputEvent: Hashable, Sendable {
     /// A key was pressed.
     case key(Key)
     /// The mouse was used.
@@ -13,9 +13,8 @@ public enum InputEvent: Hashable, Sendable {
 }
 
 /// A click, a drag, or a turn of the wheel.
-public struct MouseEvent: Hashable, Sendable {
-    /// A button of the mouse.
-    public enum Button: Hashable, Sendable {
+package struct MouseEvent: Hashable, Sendable {
+    package enum Button: Hashable, Sendable {
         /// The first one.
         case left
         /// The wheel, pressed.
@@ -25,7 +24,7 @@ public struct MouseEvent: Hashable, Sendable {
     }
 
     /// What was done.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// A button went down.
         case press(Button)
         /// A button went up.
@@ -39,16 +38,16 @@ public struct MouseEvent: Hashable, Sendable {
     }
 
     /// What was done.
-    public var kind: Kind
+    package var kind: Kind
     /// The column, from 0.
-    public var x: Int
+    package var x: Int
     /// The row, from 0.
-    public var y: Int
+    package var y: Int
     /// The keys held meanwhile.
-    public var modifiers: Key.Modifiers
+    package var modifiers: Key.Modifiers
 
     /// A mouse event at a cell.
-    public init(_ kind: Kind, x: Int, y: Int, modifiers: Key.Modifiers = []) {
+    package init(_ kind: Kind, x: Int, y: Int, modifiers: Key.Modifiers = []) {
         self.kind = kind
         self.x = x
         self.y = y
@@ -57,17 +56,17 @@ public struct MouseEvent: Hashable, Sendable {
 }
 
 /// What a terminal answers.
-public enum TerminalReply: Hashable, Sendable {
+package enum TerminalReply: Hashable, Sendable {
     /// Its background, asked with ``backgroundQuery``: red, green and blue, each 0–255.
     case background(red: UInt8, green: UInt8, blue: UInt8)
 
     /// Asks for the background's colour.
     ///
     /// A terminal that does not know the question does not answer.
-    public static let backgroundQuery: [UInt8] = Array("\u{1B}]11;?\u{1B}\\".utf8)
+    package static let backgroundQuery: [UInt8] = Array("\u{1B}]11;?\u{1B}\\".utf8)
 
     /// Whether the background is a dark one.
-    public var isDark: Bool {
+    package var isDark: Bool {
         switch self {
         case .background(let red, let green, let blue):
             299 * Int(red) + 587 * Int(green) + 114 * Int(blue) < 128_000

@@ -6,7 +6,7 @@
 ///
 /// A lone Esc is the beginning of a sequence until ``flush()`` says that nothing follows: while ``isPending``, wait 25 to
 /// 50 milliseconds for more bytes, then flush.
-public struct InputParser: Sendable {
+package struct InputParser: Sendable {
     /// The most of a paste that is one event, in bytes.
     static let pasteLimit = 1 << 20
     /// The most bytes a sequence's parameters may have; of a longer one nothing is understood.
@@ -42,10 +42,10 @@ public struct InputParser: Sendable {
     private var events: [InputEvent] = []
 
     /// A parser at the beginning of input.
-    public init() {}
+    package init() {}
 
     /// Takes bytes and returns the events they complete.
-    public mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
+    package mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
         for byte in bytes {
             silences = 0
             take(byte)
@@ -56,7 +56,7 @@ public struct InputParser: Sendable {
     /// Says that no byte came for a while: a lone Esc becomes the key.
     ///
     /// A sequence or a reply that has begun is given a second such while before it is given up.
-    public mutating func flush() -> [InputEvent] {
+    package mutating func flush() -> [InputEvent] {
         silences += 1
         switch state {
         case .ground: break
@@ -90,7 +90,7 @@ public struct InputParser: Sendable {
     }
 
     /// Whether something has begun that ``flush()`` would end.
-    public var isPending: Bool {
+    package var isPending: Bool {
         switch state {
         case .ground: false
         case .paste(let matched): matched == 1

@@ -1,7 +1,6 @@
 /// A key as it was pressed.
-public struct Key: Hashable, Sendable {
-    /// Which key.
-    public enum Code: Hashable, Sendable {
+package struct Key: Hashable, Sendable {
+    package enum Code: Hashable, Sendable {
         /// A key that writes something; with control, the lower-case letter.
         case character(Character)
         /// Return, also on the keypad.
@@ -14,7 +13,6 @@ public struct Key: Hashable, Sendable {
         case backspace
         /// Delete: deletes what is under the cursor.
         case delete
-        /// Insert.
         case insert
         /// The arrow up.
         case up
@@ -24,43 +22,36 @@ public struct Key: Hashable, Sendable {
         case left
         /// The arrow right.
         case right
-        /// Home.
         case home
-        /// End.
         case end
-        /// Page up.
         case pageUp
-        /// Page down.
         case pageDown
         /// F1 and so on.
         case function(Int)
     }
 
     /// The keys held meanwhile.
-    public struct Modifiers: OptionSet, Hashable, Sendable {
+    package struct Modifiers: OptionSet, Hashable, Sendable {
         /// The bits.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// A set of these bits.
-        public init(rawValue: UInt8) {
+        package init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
         /// Shift; never set for a character, which has changed already.
-        public static let shift = Modifiers(rawValue: 1)
+        package static let shift = Modifiers(rawValue: 1)
         /// Alt, or Meta, or Option.
-        public static let alt = Modifiers(rawValue: 2)
-        /// Control.
-        public static let control = Modifiers(rawValue: 4)
+        package static let alt = Modifiers(rawValue: 2)
+        package static let control = Modifiers(rawValue: 4)
     }
 
-    /// Which key.
-    public var code: Code
+    package var code: Code
     /// The keys held meanwhile.
-    public var modifiers: Modifiers
+    package var modifiers: Modifiers
 
-    /// A key with its modifiers.
-    public init(_ code: Code, _ modifiers: Modifiers = []) {
+    package init(_ code: Code, _ modifiers: Modifiers = []) {
         self.code = code
         self.modifiers = modifiers
     }
@@ -86,7 +77,7 @@ extension Key {
     /// The key in the words of a configuration file: `a`, `A`, `ctrl-x`, `alt-enter`, `shift-tab`, `space`, `f5`, `pgup`, `?`.
     ///
     /// ``init(spelling:)`` reads it back.
-    public var spelling: String {
+    package var spelling: String {
         let prefix = Key.prefixes.filter { modifiers.contains($0.modifier) }.map(\.name).joined()
         if let name = Key.names.first(where: { $0.code == code })?.name { return prefix + name }
         return switch code {
@@ -99,7 +90,7 @@ extension Key {
     /// The key of a spelling, or `nil` if there is none.
     ///
     /// Names and modifiers may be in capitals. `ctrl-X` is `ctrl-x`, and `shift-a` is `A`: the forms in which such keys arrive.
-    public init?(spelling: String) {
+    package init?(spelling: String) {
         var modifiers: Modifiers = []
         var rest = spelling[...]
         while rest.count > 1,

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The clipboard of the terminal, which is the user's own even over ssh.
-public enum Clipboard {
+package enum Clipboard {
     /// The most base64 a terminal is sent; what xterm, iTerm2 and others take in one sequence.
     static let limit = 74_994
 
@@ -10,7 +10,7 @@ public enum Clipboard {
     /// Not every terminal allows it, and none says so. Inside tmux the sequence is wrapped so that it reaches the terminal
     /// around it; tmux passes it on if `allow-passthrough` is on, and itself understands the unwrapped one if
     /// `set-clipboard` is, so both are written.
-    public static func osc52(_ text: String, insideTmux: Bool) -> [UInt8]? {
+    package static func osc52(_ text: String, insideTmux: Bool) -> [UInt8]? {
         let encoded = Data(text.utf8).base64EncodedString()
         guard encoded.utf8.count <= limit else { return nil }
         let plain = "\u{1B}]52;c;\(encoded)\u{7}"

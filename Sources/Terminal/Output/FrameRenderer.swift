@@ -5,7 +5,7 @@
 /// without Unicode everything becomes ASCII.
 ///
 /// The terminal must not wrap lines by itself (``SystemTerminal`` sees to it): then no cell, not even the last, can scroll it.
-public struct FrameRenderer: Sendable {
+package struct FrameRenderer: Sendable {
     private let isUnicode: Bool
     private var pen: Pen
     private var shown: CellBuffer?
@@ -18,20 +18,20 @@ public struct FrameRenderer: Sendable {
     )
 
     /// A renderer for a terminal whose screen is in an unknown state.
-    public init(_ capabilities: TerminalCapabilities) {
+    package init(_ capabilities: TerminalCapabilities) {
         isUnicode = capabilities.isUnicode
         pen = Pen(depth: capabilities.colorDepth)
     }
 
     /// Forgets what the terminal shows: the next frame is drawn whole.
-    public mutating func invalidate() {
+    package mutating func invalidate() {
         shown = nil
     }
 
     /// The bytes that make the terminal show a frame; none if it shows it already.
     ///
     /// The first frame, and one of another size, is drawn whole on a cleared screen.
-    public mutating func render(_ next: CellBuffer) -> [UInt8] {
+    package mutating func render(_ next: CellBuffer) -> [UInt8] {
         output.removeAll(keepingCapacity: true)
         output += FrameRenderer.synchronize.on
         let empty = output.count

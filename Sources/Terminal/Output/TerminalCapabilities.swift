@@ -1,5 +1,5 @@
 /// How many colours a terminal shows.
-public enum ColorDepth: Int, Hashable, Sendable, Comparable {
+package enum ColorDepth: Int, Hashable, Sendable, Comparable {
     /// No colours; attributes only.
     case none
     /// The eight of ANSI.
@@ -10,26 +10,26 @@ public enum ColorDepth: Int, Hashable, Sendable, Comparable {
     case palette256
 
     /// Whether the first shows fewer.
-    public static func < (left: ColorDepth, right: ColorDepth) -> Bool {
+    package static func < (left: ColorDepth, right: ColorDepth) -> Bool {
         left.rawValue < right.rawValue
     }
 }
 
 /// What a terminal can do, as far as the drawing depends on it.
-public struct TerminalCapabilities: Hashable, Sendable {
+package struct TerminalCapabilities: Hashable, Sendable {
     /// The terminal's name, the value of `TERM`.
-    public var name: String
+    package var name: String
     /// How many colours it shows and the user wants.
-    public var colorDepth: ColorDepth
+    package var colorDepth: ColorDepth
     /// Whether text is UTF-8; if not, only ASCII is written.
-    public var isUnicode: Bool
+    package var isUnicode: Bool
     /// Whether it cannot place the cursor: no screen can be drawn, only lines written.
-    public var isDumb: Bool
+    package var isDumb: Bool
     /// Whether the program runs inside tmux.
-    public var isInsideTmux: Bool
+    package var isInsideTmux: Bool
 
     /// A terminal of these abilities.
-    public init(
+    package init(
         name: String = "xterm-256color",
         colorDepth: ColorDepth = .palette256,
         isUnicode: Bool = true,
@@ -50,7 +50,7 @@ extension TerminalCapabilities {
     /// Without a terminal, or with one that cannot place its cursor by ANSI's sequence, ``isDumb`` is set. A name the database
     /// does not have is taken for a terminal like xterm, since it was chosen after the database was made. A non-empty
     /// `NO_COLOR` takes the colours away.
-    public static func detect(environment: [String: String], isTerminal: Bool = true) -> TerminalCapabilities {
+    package static func detect(environment: [String: String], isTerminal: Bool = true) -> TerminalCapabilities {
         let name = environment["TERM"] ?? ""
         let entry = Terminfo(name: name)
         let isDumb = !isTerminal || name.isEmpty || name == "dumb" || entry?.isANSI == false

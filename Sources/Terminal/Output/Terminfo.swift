@@ -13,7 +13,6 @@ struct Terminfo: Sendable {
     let alternateScreen: Pair
     /// Let the keypad and the arrows send their own sequences, and no longer.
     let keypad: Pair
-    /// Show the cursor.
     let showCursor: [UInt8]
 
     /// A sequence and the one that undoes it.

@@ -1,9 +1,8 @@
 /// How many columns text takes, and how it is made to fit.
 ///
 /// The columns are those ``CellBuffer/write(_:x:y:style:limit:ellipsis:)`` uses: pictures for control characters, four for a tab.
-public enum TextWidth {
-    /// The columns of a text.
-    public static func columns(_ text: some StringProtocol) -> Int {
+package enum TextWidth {
+    package static func columns(_ text: some StringProtocol) -> Int {
         var count = 0
         Glyph.each(in: text) { glyph, _ in
             count += glyph.columns
@@ -12,13 +11,12 @@ public enum TextWidth {
         return count
     }
 
-    /// The columns of a character.
-    public static func columns(_ character: Character) -> Int {
+    package static func columns(_ character: Character) -> Int {
         Glyph.drawing(of: character).columns
     }
 
     /// Calls `body` with the columns of each character and with the UTF-8 offset behind it, until it returns `false`.
-    public static func each(in text: some StringProtocol, _ body: (_ columns: Int, _ end: Int) -> Bool) {
+    package static func each(in text: some StringProtocol, _ body: (_ columns: Int, _ end: Int) -> Bool) {
         var columns = 0
         var start = 0
         Glyph.each(in: text) { glyph, end in
@@ -30,7 +28,7 @@ public enum TextWidth {
     }
 
     /// The text, or its beginning and the ellipsis, in at most so many columns.
-    public static func cut(_ text: some StringProtocol, to columns: Int, ellipsis: String = "…") -> String {
+    package static func cut(_ text: some StringProtocol, to columns: Int, ellipsis: String = "…") -> String {
         let text = Glyph.substring(text)
         guard !fits(text, in: columns) else { return String(text) }
         let mark = prefix(ellipsis[...], columns: columns)
@@ -38,7 +36,7 @@ public enum TextWidth {
     }
 
     /// The text, or its beginning, the ellipsis and its end, in at most so many columns.
-    public static func cutMiddle(_ text: some StringProtocol, to columns: Int, ellipsis: String = "…") -> String {
+    package static func cutMiddle(_ text: some StringProtocol, to columns: Int, ellipsis: String = "…") -> String {
         let text = Glyph.substring(text)
         guard !fits(text, in: columns) else { return String(text) }
         let mark = prefix(ellipsis[...], columns: columns)
@@ -56,13 +54,13 @@ public enum TextWidth {
     }
 
     /// The text in exactly so many columns: cut, or with spaces behind it.
-    public static func padded(_ text: some StringProtocol, to columns: Int) -> String {
+    package static func padded(_ text: some StringProtocol, to columns: Int) -> String {
         let cut = cut(text, to: columns)
         return cut + String(repeating: " ", count: max(columns - TextWidth.columns(cut), 0))
     }
 
     /// The text in exactly so many columns: cut, or with spaces before it.
-    public static func paddedLeft(_ text: some StringProtocol, to columns: Int) -> String {
+    package static func paddedLeft(_ text: some StringProtocol, to columns: Int) -> String {
         let cut = cut(text, to: columns)
         return String(repeating: " ", count: max(columns - TextWidth.columns(cut), 0)) + cut
     }
@@ -71,7 +69,7 @@ public enum TextWidth {
     ///
     /// A line ends at a line feed, else behind a space, else where it is full; spaces at a break are left out. A character wider
     /// than a line has a line of its own. An empty text is one empty line.
-    public static func wrap(_ text: some StringProtocol, to columns: Int) -> [Substring] {
+    package static func wrap(_ text: some StringProtocol, to columns: Int) -> [Substring] {
         var lines: [Substring] = []
         for paragraph in Glyph.substring(text).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
             wrapParagraph(paragraph, to: max(columns, 1), into: &lines)

@@ -1,13 +1,13 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// Writes messages in HTTP/1 form: heads, and bodies in the framing their head announces.
 ///
 /// A large part goes out as three buffers without a copy (`partPrefix`, the part, `partSuffix`), a small one better as a
 /// copy into a buffer that is written anyway (`writePart`).
-public enum HTTP1Encoder {
+package enum HTTP1Encoder {
     /// Writes a request's head: the received bytes where nothing was changed.
-    public static func writeHead(_ head: RequestHead, into output: inout ByteBuffer) {
+    package static func writeHead(_ head: RequestHead, into output: inout ByteBuffer) {
         if head.isChanged || head.fields.needsRewriting || head.received == nil {
             head.write(into: &output)
         } else {
@@ -16,7 +16,7 @@ public enum HTTP1Encoder {
     }
 
     /// Writes a response's head: the received bytes where nothing was changed.
-    public static func writeHead(_ head: ResponseHead, into output: inout ByteBuffer) {
+    package static func writeHead(_ head: ResponseHead, into output: inout ByteBuffer) {
         if head.isChanged || head.fields.needsRewriting || head.received == nil {
             head.write(into: &output)
         } else {
@@ -25,7 +25,7 @@ public enum HTTP1Encoder {
     }
 
     /// Writes a copy of a part of a body in its framing; nothing for an empty part, which would end a chunked body.
-    public static func writePart(_ part: ByteBuffer, framing: BodyFraming, into output: inout ByteBuffer) {
+    package static func writePart(_ part: ByteBuffer, framing: BodyFraming, into output: inout ByteBuffer) {
         guard part.readableBytes > 0 else { return }
         writePartPrefix(count: part.readableBytes, framing: framing, into: &output)
         output.writeImmutableBuffer(part)
@@ -33,7 +33,7 @@ public enum HTTP1Encoder {
     }
 
     /// Writes what goes before a part of `count` bytes, which must not be zero.
-    public static func writePartPrefix(count: Int, framing: BodyFraming, into output: inout ByteBuffer) {
+    package static func writePartPrefix(count: Int, framing: BodyFraming, into output: inout ByteBuffer) {
         guard framing == .chunked else { return }
         var shift = max(0, (Int.bitWidth - count.leadingZeroBitCount + 3) / 4 * 4 - 4)
         while shift >= 0 {
@@ -45,7 +45,7 @@ public enum HTTP1Encoder {
     }
 
     /// What goes before a part of `count` bytes, which must not be zero; `nil` where the framing has nothing there.
-    public static func partPrefix(count: Int, framing: BodyFraming) -> ByteBuffer? {
+    package static func partPrefix(count: Int, framing: BodyFraming) -> ByteBuffer? {
         guard framing == .chunked else { return nil }
         var prefix = ByteBuffer()
         prefix.reserveCapacity(18)
@@ -54,14 +54,14 @@ public enum HTTP1Encoder {
     }
 
     /// What goes after a part; `nil` where the framing has nothing there.
-    public static func partSuffix(framing: BodyFraming) -> ByteBuffer? {
+    package static func partSuffix(framing: BodyFraming) -> ByteBuffer? {
         framing == .chunked ? lineBreak : nil
     }
 
     /// Writes the end of a body.
     ///
     /// Only a chunked body can have trailers (RFC 9112 §7.1.2); in another framing they are dropped.
-    public static func writeEnd(framing: BodyFraming, trailers: FieldSection? = nil, into output: inout ByteBuffer) {
+    package static func writeEnd(framing: BodyFraming, trailers: FieldSection? = nil, into output: inout ByteBuffer) {
         guard framing == .chunked else { return }
         output.writeStaticString("0\r\n")
         trailers?.write(into: &output)
@@ -69,7 +69,7 @@ public enum HTTP1Encoder {
     }
 
     /// The end of a body as a buffer of its own; `nil` where the framing has nothing there.
-    public static func end(framing: BodyFraming, trailers: FieldSection? = nil) -> ByteBuffer? {
+    package static func end(framing: BodyFraming, trailers: FieldSection? = nil) -> ByteBuffer? {
         guard framing == .chunked else { return nil }
         guard let trailers, !trailers.isEmpty else { return lastChunk }
         var end = ByteBuffer()

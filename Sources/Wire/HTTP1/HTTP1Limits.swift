@@ -1,60 +1,60 @@
 /// How much of a message's framing the HTTP/1 parsers accept before they give up; bodies have no limit here.
-public struct HTTP1Limits: Sendable, Hashable {
+package struct HTTP1Limits: Sendable, Hashable {
     /// The most bytes of a start line, its CRLF included; a longer request line is a 414.
-    public var startLine = 64 * 1024
+    package var startLine = 64 * 1024
     /// The most bytes of a whole head, and again of a trailer section; more is a 431.
-    public var head = 256 * 1024
+    package var head = 256 * 1024
     /// The most field lines of a head, and again of a trailer section; more is a 431.
-    public var fieldCount: Int
+    package var fieldCount: Int
     /// The most bytes of a chunk-size line, extensions included.
-    public var chunkLine = 4 * 1024
+    package var chunkLine = 4 * 1024
 
     /// Sets the number of field lines and takes the defaults for the rest.
-    public init(fieldCount: Int) {
+    package init(fieldCount: Int) {
         self.fieldCount = fieldCount
     }
 
     /// What a request may have.
-    public static let request = HTTP1Limits(fieldCount: 256)
+    package static let request = HTTP1Limits(fieldCount: 256)
     /// What a response may have.
-    public static let response = HTTP1Limits(fieldCount: 1000)
+    package static let response = HTTP1Limits(fieldCount: 1000)
 }
 
 /// The bytes of one message on the wire.
-public struct HTTP1WireSize: Sendable, Hashable {
+package struct HTTP1WireSize: Sendable, Hashable {
     /// The bytes of the head as received, an empty line before it included.
-    public internal(set) var head = 0
+    package internal(set) var head = 0
     /// The bytes of the body as received: data, chunk framing, and the trailer section.
-    public internal(set) var body: Int64 = 0
+    package internal(set) var body: Int64 = 0
 }
 
 /// Faults of a message that a parser let pass because its meaning is not in doubt.
 ///
 /// Requests get only `leadingEmptyLine`; everything else is for responses.
-public struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
-    public let rawValue: UInt8
+package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
 
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// An empty line came before the start line (RFC 9112 §2.2).
-    public static let leadingEmptyLine = HTTP1Tolerances(rawValue: 1 << 0)
+    package static let leadingEmptyLine = HTTP1Tolerances(rawValue: 1 << 0)
     /// A line of the head ended with LF alone (RFC 9112 §2.2).
-    public static let bareLineFeed = HTTP1Tolerances(rawValue: 1 << 1)
+    package static let bareLineFeed = HTTP1Tolerances(rawValue: 1 << 1)
     /// A field value went on over several lines (RFC 9112 §5.2).
-    public static let obsoleteFolding = HTTP1Tolerances(rawValue: 1 << 2)
+    package static let obsoleteFolding = HTTP1Tolerances(rawValue: 1 << 2)
     /// White space stood between a field name and its colon (RFC 9112 §5.1).
-    public static let whitespaceBeforeColon = HTTP1Tolerances(rawValue: 1 << 3)
+    package static let whitespaceBeforeColon = HTTP1Tolerances(rawValue: 1 << 3)
     /// Content-Length was given more than once with the same value (RFC 9110 §8.6).
-    public static let repeatedContentLength = HTTP1Tolerances(rawValue: 1 << 4)
+    package static let repeatedContentLength = HTTP1Tolerances(rawValue: 1 << 4)
     /// The status line ended after the status code, without the space that comes before a reason (RFC 9112 §4).
-    public static let missingReason = HTTP1Tolerances(rawValue: 1 << 5)
+    package static let missingReason = HTTP1Tolerances(rawValue: 1 << 5)
     /// White space stood after a chunk size (RFC 9112 §7.1).
-    public static let paddedChunkSize = HTTP1Tolerances(rawValue: 1 << 6)
+    package static let paddedChunkSize = HTTP1Tolerances(rawValue: 1 << 6)
 
     /// One plain sentence for each fault, for the trace.
-    public var explanations: [String] {
+    package var explanations: [String] {
         isEmpty ? [] : HTTP1Tolerances.sentences.compactMap { contains($0.0) ? $0.1 : nil }
     }
 

@@ -1,7 +1,7 @@
 /// Why bytes are no acceptable HTTP/1 message.
-public struct HTTP1ParseError: Error, Sendable, Hashable {
+package struct HTTP1ParseError: Error, Sendable, Hashable {
     /// What is wrong.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    package enum Code: String, Sendable, Hashable, CaseIterable {
         case notHTTP
         case malformedStartLine
         case unsupportedVersion
@@ -33,13 +33,13 @@ public struct HTTP1ParseError: Error, Sendable, Hashable {
     }
 
     /// What is wrong.
-    public let code: Code
+    package let code: Code
     /// Where in the message it is wrong: bytes from the message's first one, head and body as on the wire.
-    public let offset: Int64
+    package let offset: Int64
     /// The status code for the client: a 4xx or 5xx of its own request, 502 for what a server sent.
-    public let status: Int
+    package let status: Int
     /// How many bytes were missing at least, for a truncated message; `nil` where that is not known.
-    public let missing: Int64?
+    package let missing: Int64?
 
     init(_ code: Code, at offset: Int, in side: MessageSide) {
         self.init(code, at: Int64(offset), in: side)
@@ -68,7 +68,7 @@ extension HTTP1ParseError.Code {
 
 extension HTTP1ParseError: CustomStringConvertible {
     /// One plain sentence that says what is wrong.
-    public var explanation: String {
+    package var explanation: String {
         switch code {
         case .notHTTP: "The first bytes are not HTTP/1."
         case .malformedStartLine: "The start line does not have the form that HTTP/1.1 prescribes."
@@ -105,7 +105,7 @@ extension HTTP1ParseError: CustomStringConvertible {
     }
 
     /// The code, the place and the explanation, for logs.
-    public var description: String {
+    package var description: String {
         "\(code.rawValue) at byte \(offset): \(explanation)"
     }
 }

@@ -1,14 +1,14 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// Reads HTTP/1 requests from the bytes of a connection, however these are cut (RFC 9112).
 ///
 /// It is strict: a request whose meaning or length could be understood in two ways is refused. Give it bytes with
 /// `receive`, then call `next` until that returns `nil`. Heads and parts are slices of the received buffers; only a head
 /// or trailer section that is cut over several reads is copied.
-public struct HTTP1RequestParser: ~Copyable, Sendable {
+package struct HTTP1RequestParser: ~Copyable, Sendable {
     /// A step of a request.
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         /// The head, and how the body is framed; a request has none, or one of a length, or a chunked one.
         case head(RequestHead, BodyFraming)
         /// A part of the body without its framing; never empty.
@@ -19,20 +19,19 @@ public struct HTTP1RequestParser: ~Copyable, Sendable {
 
     private var reader: MessageReader
 
-    /// Creates a parser for a new connection.
-    public init(limits: HTTP1Limits = .request) {
+    package init(limits: HTTP1Limits = .request) {
         reader = MessageReader(side: .request, limits: limits)
     }
 
     /// Takes bytes that were read from the connection.
     ///
     /// Call `next` until it returns `nil` before giving more; bytes that come on top of unread ones are copied.
-    public mutating func receive(_ bytes: ByteBuffer) {
+    package mutating func receive(_ bytes: ByteBuffer) {
         reader.receive(bytes)
     }
 
     /// Takes note that no more bytes will come; `next` then throws `truncated` where a request is incomplete.
-    public mutating func receiveEOF() {
+    package mutating func receiveEOF() {
         reader.receiveEOF()
     }
 
@@ -40,7 +39,7 @@ public struct HTTP1RequestParser: ~Copyable, Sendable {
     ///
     /// After `.end`, further calls read the next request; do not call before you are ready for it. After `.end` of a
     /// CONNECT or an accepted upgrade call `takeRemaining` instead.
-    public mutating func next() throws(HTTP1ParseError) -> Event? {
+    package mutating func next() throws(HTTP1ParseError) -> Event? {
         guard case .head = reader.stage else {
             switch try reader.nextBodyEvent() {
             case nil: return nil
@@ -75,19 +74,19 @@ public struct HTTP1RequestParser: ~Copyable, Sendable {
     }
 
     /// Hands over the bytes that were not parsed, for the protocol that follows; the parser is done then.
-    public mutating func takeRemaining() -> ByteBuffer? {
+    package mutating func takeRemaining() -> ByteBuffer? {
         reader.takeRemaining()
     }
 
     /// The bytes of the current request, or of the last one, on the wire.
-    public var wireSize: HTTP1WireSize { reader.wireSize }
+    package var wireSize: HTTP1WireSize { reader.wireSize }
 
     /// What was tolerated in the current request, or the last one.
-    public var tolerances: HTTP1Tolerances { reader.tolerances }
+    package var tolerances: HTTP1Tolerances { reader.tolerances }
 
     /// Whether no request is begun and no byte is waiting.
-    public var isIdle: Bool { reader.isBetweenMessages }
+    package var isIdle: Bool { reader.isBetweenMessages }
 
     /// Whether received bytes wait to be parsed, such as a pipelined request.
-    public var hasUnparsedBytes: Bool { reader.hasUnparsedBytes }
+    package var hasUnparsedBytes: Bool { reader.hasUnparsedBytes }
 }

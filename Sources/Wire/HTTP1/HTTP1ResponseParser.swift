@@ -1,5 +1,5 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// Reads HTTP/1 responses from the bytes of a connection, however these are cut (RFC 9112).
 ///
@@ -7,9 +7,9 @@ public import NIOCore
 /// each request with `expect`; bytes that answer none are refused. Give it bytes with `receive`, then call `next` until
 /// that returns `nil`. Heads and parts are slices of the received buffers; only a head or trailer section that is cut
 /// over several reads is copied.
-public struct HTTP1ResponseParser: ~Copyable, Sendable {
+package struct HTTP1ResponseParser: ~Copyable, Sendable {
     /// A step of a response.
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         /// An interim response (RFC 9110 §15.2) other than 101; the final one is still to come.
         case informational(ResponseHead)
         /// The head of the final response, and how the body is framed.
@@ -31,13 +31,12 @@ public struct HTTP1ResponseParser: ~Copyable, Sendable {
     private var expected: Expected?
     private var endsHTTP = false
 
-    /// Creates a parser for a new connection.
-    public init(limits: HTTP1Limits = .response) {
+    package init(limits: HTTP1Limits = .response) {
         reader = MessageReader(side: .response, limits: limits)
     }
 
     /// Announces that the next response answers a request of this method; holds until that response's `.end`.
-    public mutating func expect(method: String) {
+    package mutating func expect(method: String) {
         expected =
             switch method {
             case "HEAD": .toHead
@@ -49,21 +48,21 @@ public struct HTTP1ResponseParser: ~Copyable, Sendable {
     /// Takes bytes that were read from the connection.
     ///
     /// Call `next` until it returns `nil` before giving more; bytes that come on top of unread ones are copied.
-    public mutating func receive(_ bytes: ByteBuffer) {
+    package mutating func receive(_ bytes: ByteBuffer) {
         reader.receive(bytes)
     }
 
     /// Takes note that no more bytes will come: ends a close-delimited body.
     ///
     /// `next` then throws `truncated` where a response is incomplete, and returns `nil` where none was begun.
-    public mutating func receiveEOF() {
+    package mutating func receiveEOF() {
         reader.receiveEOF()
     }
 
     /// The next step, or `nil` when more bytes are needed.
     ///
     /// After `.end` of a 101, or of a 2xx to CONNECT, it returns `nil` and the rest is for `takeRemaining`.
-    public mutating func next() throws(HTTP1ParseError) -> Event? {
+    package mutating func next() throws(HTTP1ParseError) -> Event? {
         guard case .head = reader.stage else {
             switch try reader.nextBodyEvent() {
             case nil: return nil
@@ -117,19 +116,19 @@ public struct HTTP1ResponseParser: ~Copyable, Sendable {
     }
 
     /// Hands over the bytes that were not parsed, for the protocol that follows; the parser is done then.
-    public mutating func takeRemaining() -> ByteBuffer? {
+    package mutating func takeRemaining() -> ByteBuffer? {
         reader.takeRemaining()
     }
 
     /// The bytes of the current response, or of the last one, on the wire; an interim response counts by itself.
-    public var wireSize: HTTP1WireSize { reader.wireSize }
+    package var wireSize: HTTP1WireSize { reader.wireSize }
 
     /// What was tolerated in the current response, or the last one.
-    public var tolerances: HTTP1Tolerances { reader.tolerances }
+    package var tolerances: HTTP1Tolerances { reader.tolerances }
 
     /// Whether no response is begun and no byte is waiting.
-    public var isIdle: Bool { reader.isBetweenMessages }
+    package var isIdle: Bool { reader.isBetweenMessages }
 
     /// Whether received bytes wait to be parsed.
-    public var hasUnparsedBytes: Bool { reader.hasUnparsedBytes }
+    package var hasUnparsedBytes: Bool { reader.hasUnparsedBytes }
 }

@@ -1,9 +1,9 @@
-public import NIOCore
+package import NIOCore
 
 /// Tells from the first bytes of a connection whether its client speaks HTTP/1.
-public enum HTTP1Sniffer {
+package enum HTTP1Sniffer {
     /// What the first bytes are.
-    public enum Verdict: Sendable, Hashable {
+    package enum Verdict: Sendable, Hashable {
         /// They begin an HTTP/1 request, well formed or not.
         case yes
         /// They are something else.
@@ -15,7 +15,7 @@ public enum HTTP1Sniffer {
     }
 
     /// The longest method that is taken for one.
-    public static let longestMethod = 32
+    package static let longestMethod = 32
     /// How far a request line is followed before it is believed to be one.
     static let farEnough = 1024
 
@@ -23,7 +23,7 @@ public enum HTTP1Sniffer {
     ///
     /// A request is: an optional empty line, a token of at most 32 bytes, a space, and ` HTTP/` before the line ends.
     /// A longer prefix never turns a `yes` into a `no` or back.
-    public static func looksLikeHTTP(_ prefix: ByteBuffer) -> Verdict {
+    package static func looksLikeHTTP(_ prefix: ByteBuffer) -> Verdict {
         let bytes = prefix.readableBytesUInt8Span
         var start = 0
         if bytes.count > 0, bytes[0] == .carriageReturn {

@@ -1,22 +1,22 @@
-public import HTTPModel
+package import HTTPModel
 import NIOCore
 
 /// Takes from a message the fields that are meant for one connection only (RFC 9110 §7.6.1).
-public enum HopByHop {
+package enum HopByHop {
     /// Connection-specific things that a message may keep because the next connection has them too.
-    public struct Kept: OptionSet, Sendable {
-        public let rawValue: UInt8
+    package struct Kept: OptionSet, Sendable {
+        package let rawValue: UInt8
 
-        public init(rawValue: UInt8) {
+        package init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
         /// `Upgrade`, with its option in `Connection`: the next peer is to decide on it.
-        public static let upgrade = Kept(rawValue: 1 << 0)
+        package static let upgrade = Kept(rawValue: 1 << 0)
         /// The option `keep-alive`: the next connection is persistent too.
-        public static let keepAlive = Kept(rawValue: 1 << 1)
+        package static let keepAlive = Kept(rawValue: 1 << 1)
         /// `Proxy-Authorization`: the next peer is a proxy that is to see it; an origin must not.
-        public static let proxyAuthorization = Kept(rawValue: 1 << 2)
+        package static let proxyAuthorization = Kept(rawValue: 1 << 2)
     }
 
     /// Removes `Connection` and every field it names, `Keep-Alive`, `Proxy-Connection`, `TE`, `Upgrade` and
@@ -32,7 +32,7 @@ public enum HopByHop {
     ///
     /// - Returns: the names of the fields that were removed or lost a member, as they were spelled.
     @discardableResult
-    public static func strip(from fields: inout FieldSection, keeping kept: Kept = []) -> [String] {
+    package static func strip(from fields: inout FieldSection, keeping kept: Kept = []) -> [String] {
         var removed: [String] = []
         reduceTE(in: &fields, &removed)
         if fields.contains(.connection) { stripConnection(in: &fields, kept, &removed) }

@@ -1,14 +1,14 @@
-public import HTTPModel
+package import HTTPModel
 import NIOCore
 
 /// The demands on a request's Host field (RFC 9112 §3.2); apart from the parser, so that a request that fails them can
 /// still be shown and recorded.
-public enum HostCheck {
+package enum HostCheck {
     /// Throws where an HTTP/1.1 request has no Host, or a request has several, or one that is no host and port.
     ///
     /// The field may be empty, for a target that has no authority. A CONNECT may lack it: its target is the authority,
     /// and the client of Java 11 sends none.
-    public static func check(_ head: RequestHead) throws(HTTP1ParseError) {
+    package static func check(_ head: RequestHead) throws(HTTP1ParseError) {
         guard let index = head.fields.firstIndex(of: .host) else {
             guard head.version != .http11 || head.method == "CONNECT" else {
                 throw HTTP1ParseError(.missingHost, at: 0, in: .request)

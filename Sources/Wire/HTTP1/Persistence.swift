@@ -1,22 +1,22 @@
-public import HTTPModel
+package import HTTPModel
 
 /// Whether a connection may carry another message after one (RFC 9112 §9.3).
-public enum Persistence {
+package enum Persistence {
     /// Whether the sender of this request means to send further ones on its connection.
     ///
     /// `Proxy-Connection: close` counts too, as it comes from clients that know they talk to a proxy; for keeping an
     /// HTTP/1.0 connection it does not (RFC 9112 §C.2.2).
-    public static func keepsAlive(_ head: RequestHead) -> Bool {
+    package static func keepsAlive(_ head: RequestHead) -> Bool {
         keepsAlive(head.fields, head.version) && !head.fields.contains(.proxyConnection, token: close)
     }
 
     /// Whether the sender of this response will take another request on its connection.
-    public static func keepsAlive(_ head: ResponseHead, framing: BodyFraming) -> Bool {
+    package static func keepsAlive(_ head: ResponseHead, framing: BodyFraming) -> Bool {
         framing != .untilClose && keepsAlive(head.fields, head.version)
     }
 
     /// Whether the message says that its connection will be closed, in any version.
-    public static func wantsClose(_ fields: FieldSection) -> Bool {
+    package static func wantsClose(_ fields: FieldSection) -> Bool {
         fields.contains(.connection, token: close)
     }
 

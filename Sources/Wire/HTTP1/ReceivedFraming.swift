@@ -6,7 +6,6 @@ import NIOCore
 /// RFC 9112 lets a recipient of both Content-Length and Transfer-Encoding take the latter; we refuse such a message on
 /// both sides, as two recipients that choose differently are how requests and responses are smuggled.
 enum ReceivedFraming {
-    /// The framing of a request.
     static func request(_ head: RequestHead, isConnect: Bool) throws(HTTP1ParseError) -> BodyFraming {
         var tolerances: HTTP1Tolerances = []
         let framing = try declared(in: head.fields, version: head.version, side: .request, &tolerances)

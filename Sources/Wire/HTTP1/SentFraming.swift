@@ -1,4 +1,4 @@
-public import HTTPModel
+package import HTTPModel
 import NIOCore
 
 /// Makes a head's framing fields say how its body is going to be sent on an HTTP/1 leg (RFC 9112 §6).
@@ -6,12 +6,12 @@ import NIOCore
 /// A field that already says the right thing stays where and as it is, so an untouched message keeps its bytes. Content
 /// codings are not framing and stay. A `Transfer-Encoding` other than `chunked` never gets here from HTTP/1, as the
 /// parsers refuse it; in a composed head it is replaced, because bodies are passed on without any transfer coding.
-public enum SentFraming {
+package enum SentFraming {
     /// Makes a request's fields agree with `framing`; `untilClose` cannot frame a request and is sent as chunked.
     ///
     /// - Returns: the framing to send the body in.
     @discardableResult
-    public static func settle(_ head: inout RequestHead, as framing: BodyFraming) -> BodyFraming {
+    package static func settle(_ head: inout RequestHead, as framing: BodyFraming) -> BodyFraming {
         let framing = framing == .untilClose ? .chunked : framing
         settle(&head.fields, as: framing, announcesEmptyBody: false)
         return framing
@@ -29,7 +29,7 @@ public enum SentFraming {
     ///   - requestMethod: the method of the request that is answered.
     /// - Returns: the framing to send the body in.
     @discardableResult
-    public static func settle(
+    package static func settle(
         _ head: inout ResponseHead,
         as framing: BodyFraming,
         requestMethod: String

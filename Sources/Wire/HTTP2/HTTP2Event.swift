@@ -1,29 +1,29 @@
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// The number of a stream on its connection (RFC 9113 §5.1.1).
-public struct HTTP2StreamID: Hashable, Sendable, CustomStringConvertible {
+package struct HTTP2StreamID: Hashable, Sendable, CustomStringConvertible {
     /// Odd for a stream that the client opened; 0 is the connection itself.
-    public let number: Int32
+    package let number: Int32
 
     /// Names a stream by its number.
-    public init(_ number: Int32) {
+    package init(_ number: Int32) {
         self.number = number
     }
 
     /// The number, in decimal.
-    public var description: String { String(number) }
+    package var description: String { String(number) }
 }
 
 /// Why an HTTP/2 connection, or an attempt to use it, came to nothing.
-public struct HTTP2Failure: Error, Sendable, Hashable {
+package struct HTTP2Failure: Error, Sendable, Hashable {
     /// The code that the peer is told, or was told.
-    public var code: HTTP2ErrorCode
+    package var code: HTTP2ErrorCode
     /// What happened, in one plain sentence.
-    public var explanation: String
+    package var explanation: String
 
     /// States a failure.
-    public init(code: HTTP2ErrorCode, explanation: String) {
+    package init(code: HTTP2ErrorCode, explanation: String) {
         self.code = code
         self.explanation = explanation
     }
@@ -33,7 +33,7 @@ public struct HTTP2Failure: Error, Sendable, Hashable {
 ///
 /// ``HTTP2Session`` makes them while it works on input or makes output; its owner takes them with
 /// ``HTTP2Session/nextEvent()`` on the connection's loop.
-public enum HTTP2Event: Sendable {
+package enum HTTP2Event: Sendable {
     /// Server role: a request's head.
     ///
     /// The head's text form is `GET /path HTTP/2`, `host` with the value of `:authority`, then the fields in order. Of

@@ -30,7 +30,6 @@ struct HTTP2HeadWriter: ~Copyable {
     /// Whether `Host` is a field like any other, as it is in a response.
     private var keepsHost = false
 
-    /// Writes a request.
     init(_ head: RequestHead, scheme: String, connectProtocol: String?) {
         prepare(head.fields)
         bytes.writeStaticString(Pseudo.names)
@@ -51,7 +50,6 @@ struct HTTP2HeadWriter: ~Copyable {
         bytes.writeStaticString("\r\n")
     }
 
-    /// Writes a response.
     init(_ head: ResponseHead) {
         prepare(head.fields)
         keepsHost = true
@@ -67,7 +65,6 @@ struct HTTP2HeadWriter: ~Copyable {
         bytes.writeStaticString("\r\n")
     }
 
-    /// Writes trailers.
     init(trailers: FieldSection) {
         prepare(trailers)
         writeFields(trailers)

@@ -1,6 +1,6 @@
 internal import CNGHTTP2
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 extension HTTP2Session {
     // MARK: Heads
@@ -17,7 +17,7 @@ extension HTTP2Session {
     /// - Returns: the stream, and the head's text form as sent.
     /// - Throws: a failure with REFUSED_STREAM where the connection takes no further request, which then may be made on
     ///   another one.
-    public func sendRequest(
+    package func sendRequest(
         _ head: RequestHead,
         scheme: String,
         connectProtocol: String? = nil,
@@ -53,7 +53,7 @@ extension HTTP2Session {
     }
 
     /// Server role: sends an interim response (RFC 9110 §15.2); a 101 does not exist in HTTP/2 and is left out.
-    public func sendInterim(_ head: ResponseHead, on id: HTTP2StreamID) {
+    package func sendInterim(_ head: ResponseHead, on id: HTTP2StreamID) {
         guard head.isInformational, head.status != 101, let stream = sendable(id), !stream.isHeadQueued else { return }
         let writer = HTTP2HeadWriter(head)
         _ = writer.withNameValues {
@@ -64,7 +64,7 @@ extension HTTP2Session {
     /// Server role: sends the response's head; returns its text form as sent.
     ///
     /// `isEnd` says that there is neither body nor trailers.
-    public func sendResponse(_ head: ResponseHead, on id: HTTP2StreamID, isEnd: Bool) -> ByteBuffer {
+    package func sendResponse(_ head: ResponseHead, on id: HTTP2StreamID, isEnd: Bool) -> ByteBuffer {
         let writer = HTTP2HeadWriter(head)
         guard let stream = sendable(id), !stream.isHeadQueued else { return writer.text }
         submitResponse(writer, on: stream, isEnd: isEnd)
@@ -72,7 +72,7 @@ extension HTTP2Session {
     }
 
     /// The text form that a response's head is sent in, for one that is to be sent later.
-    public static func text(of head: ResponseHead) -> ByteBuffer {
+    package static func text(of head: ResponseHead) -> ByteBuffer {
         HTTP2HeadWriter(head).text
     }
 
@@ -89,7 +89,7 @@ extension HTTP2Session {
     // MARK: Bodies
 
     /// Queues a part of a body, after the head; it goes out as fast as the peer's windows allow.
-    public func sendData(_ bytes: ByteBuffer, on id: HTTP2StreamID) {
+    package func sendData(_ bytes: ByteBuffer, on id: HTTP2StreamID) {
         guard bytes.readableBytes > 0, let stream = sendable(id), !stream.isEndQueued else { return }
         stream.queue.append(bytes)
         if stream.queue.count >= HTTP2Stream.highMark { stream.isBackedUp = true }
@@ -97,7 +97,7 @@ extension HTTP2Session {
     }
 
     /// Says that after what is queued there are only these trailers, or none.
-    public func sendEnd(_ trailers: FieldSection?, on id: HTTP2StreamID) {
+    package func sendEnd(_ trailers: FieldSection?, on id: HTTP2StreamID) {
         guard let stream = sendable(id), !stream.isEndQueued else { return }
         stream.isEndQueued = true
         stream.trailers = trailers
@@ -105,12 +105,12 @@ extension HTTP2Session {
     }
 
     /// The bytes of a stream that are queued and not yet in the output; 0 for one that is over.
-    public func queuedBytes(on id: HTTP2StreamID) -> Int {
+    package func queuedBytes(on id: HTTP2StreamID) -> Int {
         streams[id.number]?.queue.count ?? 0
     }
 
     /// Gives so much of a stream's window back; harmless for a stream that is over.
-    public func consume(_ count: Int, on id: HTTP2StreamID) {
+    package func consume(_ count: Int, on id: HTTP2StreamID) {
         guard phase == .open, count > 0, let stream = stream(id.number) else { return }
         let count = min(count, stream.unconsumed)
         stream.unconsumed -= count
@@ -120,7 +120,7 @@ extension HTTP2Session {
     }
 
     /// Widens a stream's window beyond the one that all streams begin with, for one whose bytes are taken as they come.
-    public func widenWindow(of id: HTTP2StreamID, to size: Int32) {
+    package func widenWindow(of id: HTTP2StreamID, to size: Int32) {
         guard phase == .open, let stream = stream(id.number), stream.incoming != .ended, !stream.isAbandoned else {
             return
         }
@@ -146,7 +146,7 @@ extension HTTP2Session {
     ///
     /// NO_ERROR after ``sendEnd(_:on:)``, or after a response without a body, waits until that is sent: so a server says
     /// that it wants no more of the request (RFC 9113 §8.1).
-    public func reset(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+    package func reset(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         guard phase == .open, let stream = stream(id.number) else {
             // What happened to it before its end may still wait to be taken.
             func isItsClose(_ event: HTTP2Event) -> Bool { if case .closed(id) = event { true } else { false } }
@@ -173,7 +173,7 @@ extension HTTP2Session {
     }
 
     /// Gives a stream up as ``reset(_:_:)`` does, but sends what is queued on it first.
-    public func resetWhenSent(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+    package func resetWhenSent(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         guard phase == .open, let stream = stream(id.number), !stream.isAbandoned, stream.queue.count > 0 else {
             reset(id, code)
             return
@@ -188,7 +188,7 @@ extension HTTP2Session {
     ///
     /// With NO_ERROR no new streams are taken, and those that are open go on; ``isOver`` tells when they are done. With
     /// another code they are all closed.
-    public func goAway(_ code: HTTP2ErrorCode, text: String = "") {
+    package func goAway(_ code: HTTP2ErrorCode, text: String = "") {
         guard phase == .open else { return }
         if code != .noError {
             end(HTTP2Failure(code: code, explanation: text), isReported: false)
@@ -202,7 +202,7 @@ extension HTTP2Session {
     }
 
     /// Asks the peer for a sign of life; what it sends back makes no event, but bytes come in.
-    public func ping() {
+    package func ping() {
         guard phase == .open else { return }
         nghttp2_submit_ping(handle, 0, nil)
     }
@@ -212,22 +212,22 @@ extension HTTP2Session {
     /// How many streams the peer lets us have open at once; 100 until its SETTINGS came.
     ///
     /// RFC 9113 §6.5.2 has no limit until then, but a request beyond the one to come is refused.
-    public var peerMaxConcurrentStreams: Int {
+    package var peerMaxConcurrentStreams: Int {
         guard hasPeerSettings, handle != nil else { return 100 }
         return Int(nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
     }
 
     /// Whether the peer takes extended CONNECT (RFC 8441).
-    public var peerOffersExtendedConnect: Bool {
+    package var peerOffersExtendedConnect: Bool {
         guard hasPeerSettings, handle != nil else { return false }
         return nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL) == 1
     }
 
     /// How many streams are open: those we opened as a client, those the peer opened where we are the server.
-    public var openStreamCount: Int { streams.count }
+    package var openStreamCount: Int { streams.count }
 
     /// Whether a GOAWAY was sent or received, or the connection is at its end: there are no new streams.
-    public var isGoingAway: Bool { hasSentGoAway || hasReceivedGoAway || phase != .open }
+    package var isGoingAway: Bool { hasSentGoAway || hasReceivedGoAway || phase != .open }
 
     /// Whether an event is still of interest to an owner that gave streams up.
     func concernsOwner(_ event: HTTP2Event) -> Bool {

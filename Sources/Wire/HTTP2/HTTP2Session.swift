@@ -1,6 +1,6 @@
 internal import CNGHTTP2
 import HTTPModel
-public import NIOCore
+package import NIOCore
 
 /// One HTTP/2 connection without a socket, over nghttp2: bytes in and out on one side, messages on the other.
 ///
@@ -14,9 +14,9 @@ public import NIOCore
 /// priorities (RFC 7540 §5.3) orders what nghttp2 sends to it and is not passed on.
 ///
 /// It belongs to one event loop.
-public final class HTTP2Session {
+package final class HTTP2Session {
     /// Which end of the connection this is.
-    public enum Role: Sendable {
+    package enum Role: Sendable {
         /// Takes requests.
         case server
         /// Makes requests.
@@ -34,7 +34,7 @@ public final class HTTP2Session {
     }
 
     /// Which end of the connection this is.
-    public let role: Role
+    package let role: Role
     let settings: HTTP2Settings
     /// The nghttp2 session; `nil` only where there was no memory for it.
     let handle: OpaquePointer?
@@ -64,7 +64,7 @@ public final class HTTP2Session {
     var hasSentGoAway = false
     var hasReceivedGoAway = false
     /// Whether the peer's SETTINGS have arrived.
-    public internal(set) var hasPeerSettings = false
+    package internal(set) var hasPeerSettings = false
     var now = NIODeadline.uptimeNanoseconds(0)
 
     /// What is being worked on, so that parts of bodies can be slices of it.
@@ -79,7 +79,7 @@ public final class HTTP2Session {
     private static let settledLimit = 64 << 10
 
     /// Starts a connection; the preface and SETTINGS are in the output at once.
-    public init(_ role: Role, settings: HTTP2Settings = HTTP2Settings()) {
+    package init(_ role: Role, settings: HTTP2Settings = HTTP2Settings()) {
         self.role = role
         self.settings = settings
         builder = HTTP2HeadBuilder(settings: settings)
@@ -102,7 +102,7 @@ public final class HTTP2Session {
     /// Takes bytes that were read from the connection, and works on all of them; what came of it are events.
     ///
     /// `now` is what rates are measured by.
-    public func receive(_ bytes: ByteBuffer, now: NIODeadline) {
+    package func receive(_ bytes: ByteBuffer, now: NIODeadline) {
         guard phase == .open, bytes.readableBytes > 0 else { return }
         self.now = now
         input = bytes
@@ -126,13 +126,13 @@ public final class HTTP2Session {
     }
 
     /// When the preface, the frame or the head that is being received began; `nil` between them, and within DATA.
-    public var incompleteSince: NIODeadline? { floodGuard.incompleteSince }
+    package var incompleteSince: NIODeadline? { floodGuard.incompleteSince }
 
     /// Whether there are events to take.
-    public var hasEvents: Bool { !events.isEmpty || !takenEvents.isEmpty }
+    package var hasEvents: Bool { !events.isEmpty || !takenEvents.isEmpty }
 
     /// The next event; `nil` where there is none until more is received, or more output is made.
-    public func nextEvent() -> HTTP2Event? {
+    package func nextEvent() -> HTTP2Event? {
         while true {
             if takenEvents.isEmpty {
                 if events.isEmpty {
@@ -153,7 +153,7 @@ public final class HTTP2Session {
     /// The next bytes to write to the connection; `nil` where there are none at present.
     ///
     /// Stops soon after `limit` bytes; then there may be more at once.
-    public func nextOutput(limit: Int = 64 << 10) -> ByteBuffer? {
+    package func nextOutput(limit: Int = 64 << 10) -> ByteBuffer? {
         if output.readableBytes < limit { makeOutput(limit: limit) }
         guard output.readableBytes > 0 else { return nil }
         let made = output
@@ -162,7 +162,7 @@ public final class HTTP2Session {
     }
 
     /// Whether the connection can be closed: all is written, and nothing more is expected.
-    public var isOver: Bool {
+    package var isOver: Bool {
         guard output.readableBytes == 0 else { return false }
         switch phase {
         case .open: return nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0

@@ -1,56 +1,56 @@
 /// What an HTTP/2 session announces to its peer, and what it bounds on its own.
-public struct HTTP2Settings: Sendable, Hashable {
+package struct HTTP2Settings: Sendable, Hashable {
     /// How many streams a client may have open at once (RFC 9113 §5.1.2); server role only.
-    public var maxConcurrentStreams: UInt32 = 1000
+    package var maxConcurrentStreams: UInt32 = 1000
     /// The bytes a peer may send on one stream before the owner consumed any.
-    public var initialWindow: Int32 = 256 << 10
+    package var initialWindow: Int32 = 256 << 10
     /// The bytes a peer may have under way on the whole connection; given back on receipt.
-    public var connectionWindow: Int32 = 16 << 20
+    package var connectionWindow: Int32 = 16 << 20
     /// The most that the fields of one head may come to, with 32 bytes added for each (RFC 9113 §6.5.2).
-    public var maxHeaderListSize: Int = 256 << 10
+    package var maxHeaderListSize: Int = 256 << 10
     /// The most field lines that one head may have.
-    public var maxFieldCount: Int = 1000
+    package var maxFieldCount: Int = 1000
     /// Whether clients may ask for extended CONNECT, such as WebSocket in a stream (RFC 8441); server role only.
-    public var offersExtendedConnect: Bool = true
+    package var offersExtendedConnect: Bool = true
     /// How much of what costs us more than the peer is borne.
-    public var limits = HTTP2FloodLimits()
+    package var limits = HTTP2FloodLimits()
 
     /// The defaults.
-    public init() {}
+    package init() {}
 }
 
 /// How often a peer may send frames that cost it little and us much; beyond that the connection is ended with
 /// ENHANCE_YOUR_CALM.
-public struct HTTP2FloodLimits: Sendable, Hashable {
+package struct HTTP2FloodLimits: Sendable, Hashable {
     /// So many at once, and then so many a second.
-    public struct Rate: Sendable, Hashable {
+    package struct Rate: Sendable, Hashable {
         /// How many may come at once.
-        public var burst: Int
+        package var burst: Int
         /// How many may come in each second in the long run.
-        public var perSecond: Int
+        package var perSecond: Int
 
         /// States a rate.
-        public init(burst: Int, perSecond: Int) {
+        package init(burst: Int, perSecond: Int) {
             self.burst = burst
             self.perSecond = perSecond
         }
     }
 
     /// Streams that a client resets, or has us reset by breaking the protocol on them ("rapid reset").
-    public var resets = Rate(burst: 1000, perSecond: 100)
+    package var resets = Rate(burst: 1000, perSecond: 100)
     /// SETTINGS, without acknowledgements.
-    public var settings = Rate(burst: 100, perSecond: 10)
+    package var settings = Rate(burst: 100, perSecond: 10)
     /// PING, acknowledgements included, beyond one for each DATA frame either way; gRPC measures the way so.
-    public var pings = Rate(burst: 1000, perSecond: 100)
+    package var pings = Rate(burst: 1000, perSecond: 100)
     /// DATA that may hold nothing but padding and does not end its stream, beyond one for each head.
-    public var emptyData = Rate(burst: 1000, perSecond: 100)
+    package var emptyData = Rate(burst: 1000, perSecond: 100)
     /// PRIORITY, GOAWAY, and frames of types that RFC 9113 does not know, beyond two for each head.
-    public var idleFrames = Rate(burst: 2000, perSecond: 200)
+    package var idleFrames = Rate(burst: 2000, perSecond: 200)
     /// WINDOW_UPDATE beyond four for each DATA frame sent and four for each head received.
-    public var windowUpdates = Rate(burst: 2000, perSecond: 200)
+    package var windowUpdates = Rate(burst: 2000, perSecond: 200)
     /// CONTINUATION frames in one head.
-    public var continuations = 24
+    package var continuations = 24
 
     /// The defaults.
-    public init() {}
+    package init() {}
 }

@@ -1,14 +1,14 @@
 extension CertificateAuthority {
     /// The file in a CA directory that holds certificate and key (mode 0600).
-    public static let fileName = "ca.pem"
+    package static let fileName = "ca.pem"
     /// The file in a CA directory that holds the certificate alone, to be given to clients.
-    public static let certificateFileName = "ca-cert.pem"
+    package static let certificateFileName = "ca-cert.pem"
 
     /// Loads the authority kept in a directory, or makes one at the first start.
     ///
     /// The directory is created where needed and made private (0700). However many processes start at once, they
     /// all end up with the same authority: the first one to link its file into place wins, the others load it.
-    public static func open(directory: String) throws(CertificateFailure) -> CertificateAuthority {
+    package static func open(directory: String) throws(CertificateFailure) -> CertificateAuthority {
         try CertificateFiles.makePrivateDirectory(directory)
         let file = "\(directory)/\(fileName)"
         let authority: CertificateAuthority

@@ -2,7 +2,7 @@ internal import COpenSSL
 
 extension CertificateAuthority {
     /// A form in which the certificate leaves Sluice.
-    public enum ExportFormat: String, Sendable, CaseIterable {
+    package enum ExportFormat: String, Sendable, CaseIterable {
         /// The certificate in PEM form.
         case pem
         /// The certificate in DER form.
@@ -14,7 +14,7 @@ extension CertificateAuthority {
     }
 
     /// The certificate in PEM form, without the key.
-    public var certificatePEM: String {
+    package var certificatePEM: String {
         String(decoding: pem(withKey: false), as: UTF8.self)
     }
 
@@ -25,7 +25,7 @@ extension CertificateAuthority {
     ///   - password: Protects the key in a PKCS#12 file; without meaning for the other formats.
     /// - Returns: The content of the file.
     /// - Throws: Where OpenSSL cannot make the archive.
-    public func export(_ format: ExportFormat, password: String = "") throws(CertificateFailure) -> [UInt8] {
+    package func export(_ format: ExportFormat, password: String = "") throws(CertificateFailure) -> [UInt8] {
         switch format {
         case .pem: return pem(withKey: false)
         case .der: return certificateDER

@@ -4,17 +4,17 @@ internal import HTTPModel
 /// The certificate and key that sign what clients see: ours, or one that the user brought.
 ///
 /// A plain value, so every event loop can make its own ``CertificateMint`` from it.
-public struct CertificateAuthority: Sendable {
+package struct CertificateAuthority: Sendable {
     /// The certificate's subject in one line.
-    public let subject: String
+    package let subject: String
     /// Start of validity, seconds since 1970.
-    public let notBefore: Int64
+    package let notBefore: Int64
     /// End of validity, seconds since 1970.
-    public let notAfter: Int64
+    package let notAfter: Int64
     /// SHA-256 over the DER form, in lower-case hexadecimal.
-    public let fingerprint: String
+    package let fingerprint: String
     /// The certificate in DER form.
-    public let certificateDER: [UInt8]
+    package let certificateDER: [UInt8]
 
     /// The private key in DER form.
     ///
@@ -28,7 +28,7 @@ public struct CertificateAuthority: Sendable {
     /// - Parameter label: What tells this authority from those of other machines; the machine's name if `nil`.
     /// - Returns: The authority, stored nowhere yet.
     /// - Throws: Where OpenSSL cannot make keys.
-    public static func generate(label: String? = nil) throws(CertificateFailure) -> CertificateAuthority {
+    package static func generate(label: String? = nil) throws(CertificateFailure) -> CertificateAuthority {
         ERR_clear_error()
         let now = sluice_now()
         let day: Int64 = 86_400
@@ -57,7 +57,7 @@ public struct CertificateAuthority: Sendable {
     ///
     /// Throws where a file cannot be read, the key does not belong to the certificate, the certificate is no
     /// authority, or its time is over.
-    public static func load(
+    package static func load(
         file: String,
         keyFile: String? = nil,
         password: String? = nil

@@ -1,11 +1,11 @@
 internal import COpenSSL
 
 /// The private key that all minted certificates of one run share: a new one per host would cost time and win nothing.
-public struct LeafKey: Sendable {
+package struct LeafKey: Sendable {
     let der: [UInt8]
 
     /// Creates a new key on the curve P-256.
-    public init() throws(CertificateFailure) {
+    package init() throws(CertificateFailure) {
         ERR_clear_error()
         guard let key = PrivateKeyHandle.generate() else {
             throw CertificateFailure(reason: "no key can be made (\(OpenSSLErrors.take().text))")
@@ -17,7 +17,7 @@ public struct LeafKey: Sendable {
 /// A certificate for one host, ready to be shown to a client.
 ///
 /// It belongs to its mint's event loop.
-public final class LeafCertificate {
+package final class LeafCertificate {
     let notAfter: Int64
     private let certificate: X509Handle
     private let key: PrivateKeyHandle
@@ -31,7 +31,7 @@ public final class LeafCertificate {
     }
 
     /// The certificate in DER form.
-    public var der: [UInt8] { certificate.der }
+    package var der: [UInt8] { certificate.der }
 
     /// Makes one connection show this certificate and its chain.
     func install(in ssl: OpaquePointer) -> Bool {
@@ -47,7 +47,7 @@ extension LeafCertificate: Sendable {}
 /// Makes certificates for the hosts that a client asks for, and keeps the latest.
 ///
 /// It belongs to one event loop.
-public final class CertificateMint {
+package final class CertificateMint {
     private let authority: X509Handle
     private let authorityKey: PrivateKeyHandle
     private let authorityNotAfter: Int64
@@ -68,7 +68,7 @@ public final class CertificateMint {
     ///   - leafKey: The key that all certificates are for.
     ///   - cacheCapacity: How many certificates are kept for reuse.
     /// - Throws: Where OpenSSL does not take the keys.
-    public init(
+    package init(
         authority: CertificateAuthority,
         leafKey: LeafKey,
         cacheCapacity: Int = 1_000
@@ -93,7 +93,7 @@ public final class CertificateMint {
     /// The certificate for a DNS name or an IP address, from the cache or newly minted.
     ///
     /// Throws for text that no certificate can name: empty, too long, with white space or control characters.
-    public func certificate(for host: String) throws(CertificateFailure) -> LeafCertificate {
+    package func certificate(for host: String) throws(CertificateFailure) -> LeafCertificate {
         guard let name = HostName(host) else {
             throw CertificateFailure(reason: "no certificate can be made for the host name '\(host.prefix(300))'")
         }

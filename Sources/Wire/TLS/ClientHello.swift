@@ -1,23 +1,22 @@
-public import NIOCore
+package import NIOCore
 
 /// What a TLS client offers in its first message (RFC 8446 section 4.1.2), as far as a proxy decides by it.
-public struct ClientHello: Sendable, Hashable {
+package struct ClientHello: Sendable, Hashable {
     /// The host name in the server name extension (RFC 6066 section 3), as sent; `nil` where there is none.
-    public var serverName: String?
+    package var serverName: String?
     /// The protocols offered by ALPN (RFC 7301), in the client's order; `nil` where the extension is missing.
-    public var alpnProtocols: [String]?
+    package var alpnProtocols: [String]?
     /// The protocol versions offered, in the client's order, without GREASE values (RFC 8701); 0x0304 is TLS 1.3.
-    public var supportedVersions: [UInt16]
+    package var supportedVersions: [UInt16]
 
-    /// Creates the facts of one hello.
-    public init(serverName: String? = nil, alpnProtocols: [String]? = nil, supportedVersions: [UInt16] = []) {
+    package init(serverName: String? = nil, alpnProtocols: [String]? = nil, supportedVersions: [UInt16] = []) {
         self.serverName = serverName
         self.alpnProtocols = alpnProtocols
         self.supportedVersions = supportedVersions
     }
 
     /// What the first bytes of a connection are.
-    public enum ParseResult: Sendable, Hashable {
+    package enum ParseResult: Sendable, Hashable {
         /// The bytes so far could begin a ClientHello; ask again with more.
         case needMoreData
         /// The bytes are not a (well-formed) ClientHello.
@@ -27,13 +26,13 @@ public struct ClientHello: Sendable, Hashable {
     }
 
     /// The longest ClientHello that is looked at, in bytes with its record headers.
-    public static let maximumLength = 65_536
+    package static let maximumLength = 65_536
 
     /// Looks at the first bytes of a connection, without consuming any.
     ///
     /// The decision is made as early as possible: a wrong first byte is enough for ``ParseResult/notTLS``. Call it
     /// again with the grown buffer after ``ParseResult/needMoreData``; it keeps no state.
-    public static func parse(_ bytes: ByteBuffer) -> ParseResult {
+    package static func parse(_ bytes: ByteBuffer) -> ParseResult {
         bytes.withUnsafeReadableBytes { raw in
             var records = Cursor(raw)
             var message: [UInt8] = []

@@ -2,18 +2,17 @@ internal import COpenSSL
 internal import HTTPModel
 
 /// How the upstream leg's TLS is to behave; one value makes any number of contexts.
-public struct TLSClientConfiguration: Sendable {
+package struct TLSClientConfiguration: Sendable {
     /// The authorities that servers are verified against.
-    public var trust: TLSTrust
+    package var trust: TLSTrust
     /// The oldest protocol version that is spoken, except with legacy servers.
-    public var minimumVersion: TLSVersion
+    package var minimumVersion: TLSVersion
     /// How many sessions are kept for resumption, per context.
-    public var sessionCacheCapacity: Int
+    package var sessionCacheCapacity: Int
     /// Receives the secrets of every handshake.
-    public var keyLog: TLSKeyLog?
+    package var keyLog: TLSKeyLog?
 
-    /// Creates a configuration.
-    public init(
+    package init(
         trust: TLSTrust = TLSTrust(),
         minimumVersion: TLSVersion = .tls12,
         sessionCacheCapacity: Int = 1_000,
@@ -27,7 +26,7 @@ public struct TLSClientConfiguration: Sendable {
 }
 
 /// What follows from a server certificate that does not pass.
-public enum TLSVerification: Sendable, Hashable {
+package enum TLSVerification: Sendable, Hashable {
     /// The handshake fails.
     case full
     /// The handshake goes on, and the details say why verification failed (`--insecure-host`).
@@ -37,14 +36,14 @@ public enum TLSVerification: Sendable, Hashable {
 /// Makes the TLS sessions of the upstream leg, where we are the client.
 ///
 /// It belongs to one event loop.
-public final class TLSClientContext {
+package final class TLSClientContext {
     private let context: TLSContextHandle
     private let trust: TLSTrust
     private let sessions: TLSSessionCache
     private var isTrustInstalled = false
 
     /// Creates a context; reads no authorities yet.
-    public init(_ configuration: TLSClientConfiguration) throws(TLSFailure) {
+    package init(_ configuration: TLSClientConfiguration) throws(TLSFailure) {
         context = try TLSContextHandle(leg: .upstream, keyLog: configuration.keyLog)
         trust = configuration.trust
         sessions = TLSSessionCache(capacity: configuration.sessionCacheCapacity)
@@ -75,7 +74,7 @@ public final class TLSClientContext {
     /// - Returns: A session whose first ``TLSSession/advance(into:limit:)`` makes the ClientHello.
     /// - Throws: `invalidHost` for a host that no certificate can name, and `resource` where an extra file of the
     ///   trust cannot be read.
-    public func makeSession(
+    package func makeSession(
         host: String,
         applicationProtocols: [String] = ["http/1.1"],
         verification: TLSVerification = .full,

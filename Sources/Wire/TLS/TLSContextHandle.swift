@@ -1,10 +1,10 @@
 internal import COpenSSL
 
 /// Receives one line of NSS key log format (the content of `SSLKEYLOGFILE`), without a line end.
-public typealias TLSKeyLog = @Sendable (String) -> Void
+package typealias TLSKeyLog = @Sendable (String) -> Void
 
 /// A protocol version, as a lower limit.
-public enum TLSVersion: UInt16, Sendable, Hashable, Comparable {
+package enum TLSVersion: UInt16, Sendable, Hashable, Comparable {
     /// TLS 1.0 (deprecated by RFC 8996).
     case tls10 = 0x0301
     /// TLS 1.1 (deprecated by RFC 8996).
@@ -14,7 +14,7 @@ public enum TLSVersion: UInt16, Sendable, Hashable, Comparable {
     /// TLS 1.3.
     case tls13 = 0x0304
 
-    public static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Owns one `SSL_CTX` and what its callbacks need.

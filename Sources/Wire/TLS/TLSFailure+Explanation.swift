@@ -1,11 +1,10 @@
 internal import COpenSSL
 
 extension TLSFailure: CustomStringConvertible {
-    /// The explanation.
-    public var description: String { explanation }
+    package var description: String { explanation }
 
     /// One or two plain sentences: what happened, and what to try.
-    public var explanation: String {
+    package var explanation: String {
         switch leg {
         case .client: clientExplanation
         case .upstream: upstreamExplanation

@@ -1,9 +1,9 @@
 internal import COpenSSL
 
 /// Why a TLS connection failed, and on which of the proxy's two legs.
-public struct TLSFailure: Error, Sendable, Hashable {
+package struct TLSFailure: Error, Sendable, Hashable {
     /// One of the two connections that an exchange crosses.
-    public enum Leg: Sendable, Hashable {
+    package enum Leg: Sendable, Hashable {
         /// Between the client and us; we are the TLS server.
         case client
         /// Between us and the server; we are the TLS client.
@@ -11,7 +11,7 @@ public struct TLSFailure: Error, Sendable, Hashable {
     }
 
     /// What went wrong.
-    public enum Cause: Sendable, Hashable {
+    package enum Cause: Sendable, Hashable {
         /// The peer sent a fatal alert; its name as in RFC 8446 section 6, for example `unknown_ca`.
         case peerAlert(String)
         /// The peer's certificate did not pass verification.
@@ -39,7 +39,7 @@ public struct TLSFailure: Error, Sendable, Hashable {
     }
 
     /// What verification found wrong with the peer's certificate.
-    public enum CertificateProblem: Sendable, Hashable {
+    package enum CertificateProblem: Sendable, Hashable {
         /// The end of validity has passed; seconds since 1970.
         case expired(Int64)
         /// The start of validity is to come; seconds since 1970.
@@ -60,18 +60,17 @@ public struct TLSFailure: Error, Sendable, Hashable {
     }
 
     /// The leg it happened on.
-    public var leg: Leg
+    package var leg: Leg
     /// What went wrong.
-    public var cause: Cause
+    package var cause: Cause
     /// The host the handshake was for, where it is known.
-    public var host: String?
+    package var host: String?
     /// OpenSSL's own words, for the record.
-    public var openSSLText: String
+    package var openSSLText: String
     /// Whether our certificate had been sent when it happened (client leg).
-    public var certificateSent: Bool
+    package var certificateSent: Bool
 
-    /// Creates a failure.
-    public init(
+    package init(
         leg: Leg,
         cause: Cause,
         host: String? = nil,
@@ -88,7 +87,7 @@ public struct TLSFailure: Error, Sendable, Hashable {
     /// Whether the client most likely left because it does not accept the certificate we minted.
     ///
     /// Some clients say so with an alert, others just close the connection once they have seen the certificate.
-    public var clientRefusedCertificate: Bool {
+    package var clientRefusedCertificate: Bool {
         guard leg == .client else { return false }
         switch cause {
         case .peerAlert(let name): return Self.certificateAlerts.contains(name)

@@ -3,11 +3,11 @@ internal import COpenSSL
 /// The keys that encrypt session tickets (RFC 5077, RFC 8446 section 4.6.1).
 ///
 /// All contexts of one run share them, so that a client may resume on any event loop.
-public struct TLSTicketKeys: Sendable {
+package struct TLSTicketKeys: Sendable {
     let bytes: [UInt8]
 
     /// Creates random keys.
-    public init() {
+    package init() {
         var generator = SystemRandomNumberGenerator()
         // OpenSSL 3 takes 80 bytes: a name of 16, and 32 each for the HMAC and the cipher.
         bytes = (0..<80).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -15,16 +15,15 @@ public struct TLSTicketKeys: Sendable {
 }
 
 /// How the client leg's TLS is to behave; one value makes any number of contexts.
-public struct TLSServerConfiguration: Sendable {
+package struct TLSServerConfiguration: Sendable {
     /// The oldest protocol version that is accepted.
-    public var minimumVersion: TLSVersion
+    package var minimumVersion: TLSVersion
     /// The keys for session tickets.
-    public var ticketKeys: TLSTicketKeys
+    package var ticketKeys: TLSTicketKeys
     /// Receives the secrets of every handshake.
-    public var keyLog: TLSKeyLog?
+    package var keyLog: TLSKeyLog?
 
-    /// Creates a configuration.
-    public init(
+    package init(
         minimumVersion: TLSVersion = .tls12,
         ticketKeys: TLSTicketKeys = TLSTicketKeys(),
         keyLog: TLSKeyLog? = nil
@@ -38,11 +37,10 @@ public struct TLSServerConfiguration: Sendable {
 /// Makes the TLS sessions of the client leg, where we are the server.
 ///
 /// It belongs to one event loop.
-public final class TLSServerContext {
+package final class TLSServerContext {
     private let context: TLSContextHandle
 
-    /// Creates a context.
-    public init(_ configuration: TLSServerConfiguration) throws(TLSFailure) {
+    package init(_ configuration: TLSServerConfiguration) throws(TLSFailure) {
         context = try TLSContextHandle(leg: .client, keyLog: configuration.keyLog)
         let pointer = context.pointer
         // A client that could renegotiate could make us work without end.
@@ -94,7 +92,7 @@ public final class TLSServerContext {
     ///     "exactly this", for tunnels with TLS on both legs.
     /// - Returns: A session that waits for the ClientHello.
     /// - Throws: `resource` where OpenSSL does not take the certificate.
-    public func makeSession(
+    package func makeSession(
         certificate: LeafCertificate,
         host: String? = nil,
         applicationProtocols: [String] = ["http/1.1"]

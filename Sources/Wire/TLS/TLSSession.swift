@@ -1,9 +1,9 @@
 internal import COpenSSL
-public import HTTPModel
-public import NIOCore
+package import HTTPModel
+package import NIOCore
 
 /// What ``TLSSession/advance(into:limit:)`` stopped at.
-public enum TLSProgress: Sendable, Hashable {
+package enum TLSProgress: Sendable, Hashable {
     /// All ciphertext received so far is used up.
     case needsInput
     /// The limit is reached; there may be more to read at once.
@@ -13,7 +13,7 @@ public enum TLSProgress: Sendable, Hashable {
 }
 
 /// How far a TLS connection is.
-public enum TLSState: Sendable, Hashable {
+package enum TLSState: Sendable, Hashable {
     /// Successors: `open`, `failed`.
     case handshaking
     /// Successors: `peerClosed`, `failed`.
@@ -30,9 +30,9 @@ public enum TLSState: Sendable, Hashable {
 /// The owner gives it what the socket received (``receive(_:)``, ``receiveEOF()``), lets it work
 /// (``advance(into:limit:)``), and after that, and after every ``write(_:)`` and ``shutdown()``, sends what
 /// ``takeOutput()`` returns. It belongs to the event loop of the context that made it.
-public final class TLSSession {
+package final class TLSSession {
     /// How far the connection is.
-    public private(set) var state = TLSState.handshaking
+    package private(set) var state = TLSState.handshaking
 
     let ssl: OpaquePointer
     let context: TLSContextHandle
@@ -103,7 +103,7 @@ public final class TLSSession {
     /// Takes bytes that the socket received; ``advance(into:limit:)`` works on them.
     ///
     /// What comes after the peer's close_notify or after a failure is dropped (RFC 8446 section 6.1).
-    public func receive(_ ciphertext: ByteBuffer) {
+    package func receive(_ ciphertext: ByteBuffer) {
         switch state {
         case .peerClosed, .failed: return
         case .handshaking, .open: break
@@ -118,12 +118,12 @@ public final class TLSSession {
     }
 
     /// Takes note that the socket will receive no more; ``advance(into:limit:)`` ends once all is read.
-    public func receiveEOF() {
+    package func receiveEOF() {
         inputEnded = true
     }
 
     /// The ciphertext to put on the socket, if there is any: all records since the last call in one buffer.
-    public func takeOutput() -> ByteBuffer? {
+    package func takeOutput() -> ByteBuffer? {
         guard pipe.outgoing.readableBytes > 0 else { return nil }
         let output = pipe.outgoing
         pipe.outgoing = ByteBuffer()
@@ -131,14 +131,14 @@ public final class TLSSession {
     }
 
     /// The ciphertext received and not yet worked on, in bytes.
-    public var unreadCiphertextBytes: Int { pipe.incoming.readableBytes }
+    package var unreadCiphertextBytes: Int { pipe.incoming.readableBytes }
 
     // MARK: Plaintext
 
     /// Works on what was received: goes on with the handshake, and appends at most `limit` bytes of plaintext.
     ///
     /// The first call of a client, with nothing received, makes the ClientHello.
-    public func advance(into plaintext: inout ByteBuffer, limit: Int = 262_144) -> TLSProgress {
+    package func advance(into plaintext: inout ByteBuffer, limit: Int = 262_144) -> TLSProgress {
         if case .handshaking = state { handshake() }
         switch state {
         case .handshaking: return .needsInput
@@ -155,7 +155,7 @@ public final class TLSSession {
     ///
     /// Throws the failure of the connection, also one that happened before, and `alreadyShutDown` after
     /// ``shutdown()``.
-    public func write(_ plaintext: ByteBuffer) throws(TLSFailure) {
+    package func write(_ plaintext: ByteBuffer) throws(TLSFailure) {
         if case .failed(let failure) = state { throw failure }
         if shutdownAsked { throw TLSFailure(leg: leg, cause: .alreadyShutDown, host: host) }
         if case .handshaking = state {
@@ -172,10 +172,10 @@ public final class TLSSession {
     }
 
     /// The plaintext written and not yet encrypted, in bytes.
-    public var pendingPlaintextBytes: Int { pending.readableBytes }
+    package var pendingPlaintextBytes: Int { pending.readableBytes }
 
     /// Says that we send no more (close_notify), after what was written so far.
-    public func shutdown() {
+    package func shutdown() {
         shutdownAsked = true
         sendShutdown()
     }
@@ -183,7 +183,7 @@ public final class TLSSession {
     // MARK: Facts
 
     /// What the handshake came to; of a failed one, what was learnt until then.
-    public var details: TLSDetails {
+    package var details: TLSDetails {
         var details = TLSDetails(
             protocolVersion: SSL_get_version(ssl).map { String(cString: $0) } ?? "",
             cipherSuite: SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "",
@@ -208,7 +208,7 @@ public final class TLSSession {
     }
 
     /// The protocol chosen by ALPN, if one was.
-    public var applicationProtocol: String? {
+    package var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var length: UInt32 = 0
         SSL_get0_alpn_selected(ssl, &name, &length)

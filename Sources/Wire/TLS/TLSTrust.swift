@@ -8,7 +8,7 @@ internal import Synchronization
 /// where it has one; else its bundle is read as a whole, which takes 20 to 30 ms. Therefore ``load()`` is a step of
 /// its own that any thread may take; the first upstream session takes it otherwise. `SSL_CERT_FILE` and
 /// `SSL_CERT_DIR` are honoured.
-public final class TLSTrust: Sendable {
+package final class TLSTrust: Sendable {
     private let includesSystem: Bool
     private let extraFiles: [String]
     private let certificates: [[UInt8]]
@@ -29,7 +29,7 @@ public final class TLSTrust: Sendable {
     ///   - extraFiles: PEM files with more certificates to trust (`--upstream-ca`): authorities, or single servers.
     ///   - authorities: Authorities at hand to trust as well.
     ///   - certificates: Certificates to trust as well, in DER form; what is none is left out.
-    public init(
+    package init(
         includesSystem: Bool = true,
         extraFiles: [String] = [],
         authorities: [CertificateAuthority] = [],
@@ -49,7 +49,7 @@ public final class TLSTrust: Sendable {
     /// Reads the extra files, so that one that cannot be used is known early; does nothing when called again.
     ///
     /// Throws where an extra file cannot be used.
-    public func loadExtraFiles() throws(CertificateFailure) {
+    package func loadExtraFiles() throws(CertificateFailure) {
         try load(system: false)
     }
 
@@ -57,7 +57,7 @@ public final class TLSTrust: Sendable {
     ///
     /// Throws where an extra file cannot be used. A system without authorities is no error here: its servers then
     /// have an unknown issuer.
-    public func load() throws(CertificateFailure) {
+    package func load() throws(CertificateFailure) {
         try load(system: includesSystem)
     }
 

@@ -18,7 +18,7 @@ extension TrustStore {
     /// - Parameter password: The password of the MAC.
     /// - Returns: The content of the file.
     /// - Throws: Where OpenSSL cannot make it, or there is no certificate to put into it.
-    public func pkcs12(password: String) throws(CertificateFailure) -> [UInt8] {
+    package func pkcs12(password: String) throws(CertificateFailure) -> [UInt8] {
         ERR_clear_error()
         let content = archive(password).map { archive in
             defer { PKCS12_free(archive) }

@@ -15,8 +15,7 @@ extension TrustStore {
     /// system's. A system without any gives an empty store, and so does a variable that leads nowhere.
     ///
     /// - Parameter environment: The variables that count.
-    /// - Returns: The store.
-    public static func system(environment: [String: String]) -> TrustStore {
+    package static func system(environment: [String: String]) -> TrustStore {
         var store = TrustStore()
         let file = environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
         let directories = environment["SSL_CERT_DIR"].flatMap { $0.isEmpty ? nil : $0 }

@@ -3,7 +3,7 @@ internal import COpenSSL
 /// A list of authorities, in the forms in which clients take one.
 ///
 /// It holds certificates and no keys, so nothing in it is secret.
-public struct TrustStore {
+package struct TrustStore {
     /// One authority, and the name under which a list of them shows it.
     ///
     /// It is kept parsed, since OpenSSL 3 takes a good part of a millisecond for each certificate.
@@ -15,18 +15,17 @@ public struct TrustStore {
     private(set) var entries: [Entry] = []
     private var known: Set<[UInt8]> = []
 
-    /// Creates a store without any authority.
-    public init() {}
+    package init() {}
 
     /// How many authorities there are.
-    public var count: Int { entries.count }
+    package var count: Int { entries.count }
 
     /// Adds an authority; nothing happens where it is here already.
     ///
     /// - Parameters:
     ///   - authority: The authority.
     ///   - name: The name that lists of authorities show.
-    public mutating func add(_ authority: CertificateAuthority, name: String) {
+    package mutating func add(_ authority: CertificateAuthority, name: String) {
         guard let certificate = X509Handle(der: authority.certificateDER) else { return }
         add(Entry(name: name, certificate: certificate))
     }
@@ -37,7 +36,7 @@ public struct TrustStore {
     ///
     /// - Parameter file: The path of a file in PEM form.
     /// - Throws: Where the file cannot be read.
-    public mutating func add(file: String) throws(CertificateFailure) {
+    package mutating func add(file: String) throws(CertificateFailure) {
         add(pem: try CertificateFiles.content(of: file))
     }
 
@@ -56,7 +55,7 @@ public struct TrustStore {
     }
 
     /// All certificates in PEM form, one after the other.
-    public var pem: [UInt8] {
+    package var pem: [UInt8] {
         writtenToMemory { bio in
             for entry in entries { PEM_write_bio_X509(bio, entry.certificate.pointer) }
         }

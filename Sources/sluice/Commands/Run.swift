@@ -1,9 +1,9 @@
-public import ArgumentParser
+import ArgumentParser
 import Foundation
 import HTTPModel
 import NIOCore
 import ProxyServer
-public import Recording
+package import Recording
 import Runner
 
 struct Run: AsyncParsableCommand {

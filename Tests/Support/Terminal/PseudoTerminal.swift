@@ -1,5 +1,5 @@
 import Foundation
-public import Terminal
+package import Terminal
 
 #if canImport(Glibc)
 import Glibc
@@ -8,9 +8,9 @@ import Darwin
 #endif
 
 /// A terminal without a screen: whoever holds it is the user, and a program is at its other end.
-public final class PseudoTerminal: Sendable {
+package final class PseudoTerminal: Sendable {
     /// The path of the program's end.
-    public let name: String
+    package let name: String
     private let descriptor: Int32
     /// The program's end, held open so that the terminal lasts until a program has it.
     private let end: Int32
@@ -19,7 +19,7 @@ public final class PseudoTerminal: Sendable {
     ///
     /// - Parameter size: its columns and rows.
     /// - Throws: ``ChildProgram/Failure`` where the system has none.
-    public init(_ size: Size) throws {
+    package init(_ size: Size) throws {
         var (descriptor, end): (Int32, Int32) = (-1, -1)
         var window = PseudoTerminal.window(size)
         var name = [CChar](repeating: 0, count: 1_024)
@@ -38,13 +38,13 @@ public final class PseudoTerminal: Sendable {
     }
 
     /// Changes the size, of which the program is told with SIGWINCH.
-    public func resize(_ size: Size) {
+    package func resize(_ size: Size) {
         var window = PseudoTerminal.window(size)
         _ = ioctl(descriptor, UInt(TIOCSWINSZ), &window)
     }
 
     /// Types bytes.
-    public func write(_ bytes: [UInt8]) {
+    package func write(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
@@ -55,7 +55,7 @@ public final class PseudoTerminal: Sendable {
     }
 
     /// What was written to it, waiting a moment for the first byte: none where nothing came.
-    public func read() -> [UInt8] {
+    package func read() -> [UInt8] {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, 50) > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
@@ -64,7 +64,7 @@ public final class PseudoTerminal: Sendable {
     }
 
     /// How its lines are treated, as `tcgetattr` tells.
-    public var attributes: [UInt8] {
+    package var attributes: [UInt8] {
         var attributes = termios()
         tcgetattr(end, &attributes)
         return withUnsafeBytes(of: attributes) { Array($0) }

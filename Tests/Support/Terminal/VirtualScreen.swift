@@ -1,55 +1,55 @@
-public import Terminal
+package import Terminal
 
 /// A small terminal: it obeys what it is sent and shows what a user would see.
 ///
 /// It does not wrap lines, as a terminal that was told so.
-public struct VirtualScreen: Sendable {
+package struct VirtualScreen: Sendable {
     /// What stands in one column of one row.
-    public struct Spot: Equatable, Sendable {
+    package struct Spot: Equatable, Sendable {
         /// The character, with what combines with it.
-        public var text = " "
+        package var text = " "
         /// Its colours and attributes.
-        public var style = Style.plain
+        package var style = Style.plain
         /// The second column of a wide character.
-        public var isContinuation = false
+        package var isContinuation = false
         /// Whether it takes two columns.
-        public var isWide = false
+        package var isWide = false
     }
 
     /// Columns and rows.
-    public private(set) var size: Size
+    package private(set) var size: Size
     /// What stands where, row after row.
-    public private(set) var spots: [Spot]
+    package private(set) var spots: [Spot]
     /// The cursor's column, from 0.
-    public private(set) var x = 0
+    package private(set) var x = 0
     /// The cursor's row, from 0.
-    public private(set) var y = 0
+    package private(set) var y = 0
     /// Whether the cursor is shown.
-    public private(set) var isCursorVisible = true
+    package private(set) var isCursorVisible = true
     /// What it was sent and did not understand.
-    public private(set) var unknown: [String] = []
+    package private(set) var unknown: [String] = []
     /// How often the last row was left downwards.
-    public private(set) var scrolls = 0
+    package private(set) var scrolls = 0
     /// How many more synchronized updates were begun than ended.
-    public private(set) var synchronized = 0
+    package private(set) var synchronized = 0
     /// The private modes that are on and change nothing here, such as 1049, the alternate screen.
-    public private(set) var modes: Set<Int> = []
+    package private(set) var modes: Set<Int> = []
     /// What the operating system was told (OSC), such as what goes into the clipboard.
-    public private(set) var commands: [String] = []
+    package private(set) var commands: [String] = []
     /// Whether it draws clusters in the width of their first scalar, as old terminals do.
-    public var isOld = false
+    package var isOld = false
     private var pen = Style.plain
     /// The beginning of a sequence or a character whose end has not come.
     private var pending: [UInt8] = []
 
     /// A screen of which nothing is drawn yet: every spot has a `#`.
-    public init(_ size: Size) {
+    package init(_ size: Size) {
         self.size = size
         spots = Array(repeating: Spot(text: "#"), count: size.width * size.height)
     }
 
     /// Changes the size; nothing of the new screen is drawn.
-    public mutating func resize(_ size: Size) {
+    package mutating func resize(_ size: Size) {
         self.size = size
         spots = Array(repeating: Spot(text: "#"), count: size.width * size.height)
         x = min(x, size.width - 1)
@@ -57,20 +57,20 @@ public struct VirtualScreen: Sendable {
     }
 
     /// What stands in a column of a row.
-    public subscript(x: Int, y: Int) -> Spot { spots[y * size.width + x] }
+    package subscript(x: Int, y: Int) -> Spot { spots[y * size.width + x] }
 
     /// A row's text.
-    public func row(_ y: Int) -> String {
+    package func row(_ y: Int) -> String {
         (0..<size.width).map { self[$0, y].isContinuation ? "" : self[$0, y].text }.joined()
     }
 
     /// All rows, without the spaces at their ends.
-    public var text: String {
+    package var text: String {
         (0..<size.height).map { row($0).replacing(/\s+$/, with: "") }.joined(separator: "\n")
     }
 
     /// Takes bytes; what is cut off at their end waits for the rest.
-    public mutating func feed(_ bytes: [UInt8]) {
+    package mutating func feed(_ bytes: [UInt8]) {
         let all = pending + bytes
         let whole = all.count - VirtualScreen.unfinished(all)
         pending = Array(all[whole...])

@@ -57,7 +57,6 @@ struct LoadedBody {
         problem = isExpected ? nil : decoded.problem
     }
 
-    /// Puts together a part of a body that has been read: a part of a multipart body.
     init(part: MultipartPart, isCut: Bool) {
         fields = part.fields
         mediaType = part.mediaType ?? MediaType(type: "text", subtype: "plain")

@@ -1,10 +1,10 @@
 import Content
-public import HTTPModel
+package import HTTPModel
 import NIOCore
 import Sharing
 
 /// Two exchanges beside each other: what is different between them.
-public enum Comparison {
+package enum Comparison {
     /// Headers that are another in every exchange and seldom matter.
     private static let noisy: Set<String> = [
         "date", "age", "expires", "last-modified", "x-request-id", "request-id", "x-correlation-id", "traceparent",
@@ -24,7 +24,7 @@ public enum Comparison {
     ///   - bodyLimit: how many bytes of each body are compared.
     ///   - budget: how long it may take.
     /// - Returns: the document; what cannot be read is a line in it.
-    public static func document(
+    package static func document(
         _ first: RecordedExchange,
         _ second: RecordedExchange,
         source: any ExchangeSource,

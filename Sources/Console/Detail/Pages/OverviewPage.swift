@@ -212,7 +212,6 @@ struct OverviewPage {
 }
 
 extension Role {
-    /// The role of a status code.
     static func status(_ code: Int) -> Role {
         switch code {
         case 200..<300: .success

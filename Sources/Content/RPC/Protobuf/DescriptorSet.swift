@@ -1,37 +1,35 @@
-public import NIOCore
+package import NIOCore
 
 /// Why a file is no descriptor set.
-public struct DescriptorSetError: Error, Hashable, CustomStringConvertible {
+package struct DescriptorSetError: Error, Hashable, CustomStringConvertible {
     /// What is wrong and where.
-    public var message: String
+    package var message: String
     /// What to try.
-    public var hint: String
+    package var hint: String
 
-    /// Message and hint.
-    public var description: String { "\(message)\n\(hint)" }
+    package var description: String { "\(message)\n\(hint)" }
 }
 
 /// The types and services that `protoc --descriptor_set_out` has written (`FileDescriptorSet`, descriptor.proto).
-public struct DescriptorSet: Sendable {
+package struct DescriptorSet: Sendable {
     /// A method of a service.
-    public struct Method: Sendable, Hashable {
+    package struct Method: Sendable, Hashable {
         /// The service's full name, for example `package.Service`.
-        public var service: String
+        package var service: String
         /// The method's name.
-        public var name: String
+        package var name: String
         /// The full name of the type of the client's messages.
-        public var input: String
+        package var input: String
         /// The full name of the type of the server's messages.
-        public var output: String
+        package var output: String
         /// Whether the client sends any number of messages.
-        public var isClientStreaming: Bool
+        package var isClientStreaming: Bool
         /// Whether the server sends any number of messages.
-        public var isServerStreaming: Bool
+        package var isServerStreaming: Bool
     }
 
     /// What a request's path names.
-    public enum Lookup: Sendable, Hashable {
-        /// A method.
+    package enum Lookup: Sendable, Hashable {
         case found(Method)
         /// Nothing that the set has, for the reason given.
         case unknown(String)
@@ -42,12 +40,12 @@ public struct DescriptorSet: Sendable {
     var services: [String: [Method]] = [:]
 
     /// The full names of the services, sorted.
-    public var serviceNames: [String] { services.keys.sorted() }
+    package var serviceNames: [String] { services.keys.sorted() }
 
     /// Reads a descriptor set.
     ///
     /// - Throws: what is wrong with it, where, and what to try.
-    public init(_ bytes: ByteBuffer) throws(DescriptorSetError) {
+    package init(_ bytes: ByteBuffer) throws(DescriptorSetError) {
         let bytes = Array(bytes.readableBytesView)
         if let mistake = DescriptorSet.mistake(bytes) { throw mistake }
         var parser = DescriptorParser(bytes)
@@ -63,13 +61,13 @@ public struct DescriptorSet: Sendable {
     }
 
     /// Whether the set has a message type of this full name.
-    public func hasMessage(_ fullName: String) -> Bool { messages[fullName] != nil }
+    package func hasMessage(_ fullName: String) -> Bool { messages[fullName] != nil }
 
     /// Finds the method that a request asks for: the last two segments of the path, `package.Service/Method`.
     ///
     /// - Parameter path: the path of the URL; what comes before those segments is some gateway's.
     /// - Returns: the method, or why there is none.
-    public func method(path: some StringProtocol) -> Lookup {
+    package func method(path: some StringProtocol) -> Lookup {
         let segments = path.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
         guard segments.count >= 3, let name = segments.last, let service = segments.dropLast().last, !name.isEmpty
         else {
@@ -97,7 +95,7 @@ public struct DescriptorSet: Sendable {
     ///   - isPartial: whether these are but the message's first bytes, so that they may end within a field.
     ///   - limits: how much to read.
     /// - Returns: `nil` where the set does not have the type.
-    public func decode(
+    package func decode(
         _ bytes: ByteBuffer,
         as type: String,
         isPartial: Bool = false,

@@ -31,7 +31,6 @@ struct FieldDescriptor: Sendable, Hashable {
     }
 
     var number: Int
-    /// The name in JSON.
     var jsonName: String
     var kind: Kind
     /// The full name of the message or enum type; empty for scalars.

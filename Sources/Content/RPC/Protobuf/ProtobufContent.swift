@@ -1,24 +1,24 @@
-public import NIOCore
+package import NIOCore
 
 /// How much of a message a reader takes in, so that no message can be a burden to show.
-public struct ProtobufLimits: Sendable, Hashable {
+package struct ProtobufLimits: Sendable, Hashable {
     /// How deep messages may be nested; what is deeper is shown as bytes.
-    public var depth = 64
+    package var depth = 64
     /// How many values to read.
-    public var values = 10_000
+    package var values = 10_000
     /// How many bytes of a text to show.
-    public var text = 4096
+    package var text = 4096
     /// How many bytes of a value that is no text to show.
-    public var bytes = 64
+    package var bytes = 64
 
     /// The usual limits.
-    public init() {}
+    package init() {}
 }
 
 /// A field, or an element of a list, of a message in Protocol Buffers: a tree that can be printed, and folded.
-public struct ProtobufNode: Sendable, Hashable {
+package struct ProtobufNode: Sendable, Hashable {
     /// What the value is called.
-    public enum Label: Sendable, Hashable {
+    package enum Label: Sendable, Hashable {
         /// A field's number: nothing else is known of it.
         case number(Int)
         /// A field's JSON name, or a map's key.
@@ -27,8 +27,7 @@ public struct ProtobufNode: Sendable, Hashable {
         case none
     }
 
-    /// What the value is.
-    public enum Value: Sendable, Hashable {
+    package enum Value: Sendable, Hashable {
         /// One value as it is printed: a JSON scalar, or `<…>` for bytes.
         case scalar(String)
         /// The fields of a message.
@@ -38,14 +37,12 @@ public struct ProtobufNode: Sendable, Hashable {
     }
 
     /// What it is called.
-    public var label: Label
-    /// What it is.
-    public var value: Value
+    package var label: Label
+    package var value: Value
     /// What else there is to say: other readings, what was left out; empty for nothing.
-    public var remark: String
+    package var remark: String
 
-    /// Creates a node.
-    public init(_ label: Label, _ value: Value, remark: String = "") {
+    package init(_ label: Label, _ value: Value, remark: String = "") {
         self.label = label
         self.value = value
         self.remark = remark
@@ -53,21 +50,21 @@ public struct ProtobufNode: Sendable, Hashable {
 }
 
 /// A message in Protocol Buffers, read as far as it can be.
-public struct ProtobufContent: Sendable, Hashable {
+package struct ProtobufContent: Sendable, Hashable {
     /// The whole message: its value is a message, or for a type that JSON writes otherwise (`Timestamp`) a scalar.
-    public var root: ProtobufNode
+    package var root: ProtobufNode
     /// Whether names and types come from a descriptor; where not, fields have numbers.
-    public var isTyped: Bool
+    package var isTyped: Bool
     /// Where the bytes stop being what they should; what stands before that is in the tree.
-    public var problem: ProtobufProblem?
+    package var problem: ProtobufProblem?
     /// Whether the limit on values was reached, so that the rest is missing.
-    public var isCut: Bool
+    package var isCut: Bool
 
     /// The message as text, a line each.
     ///
     /// With a descriptor in the JSON form of proto3, where all that JSON cannot say follows `//`; without one like
     /// `protoc --decode_raw`, with other readings after `#`.
-    public var lines: [String] {
+    package var lines: [String] {
         isTyped ? ProtobufPrinter.json(root) : ProtobufPrinter.text(root)
     }
 
@@ -86,7 +83,7 @@ public struct ProtobufContent: Sendable, Hashable {
     ///   - isPartial: whether these are but its first bytes, so that they may end within a field.
     ///   - limits: how much to read.
     /// - Returns: the message, its fields by number.
-    public static func schemaless(
+    package static func schemaless(
         _ bytes: ByteBuffer,
         isPartial: Bool = false,
         limits: ProtobufLimits = ProtobufLimits()

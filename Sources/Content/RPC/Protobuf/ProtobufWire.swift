@@ -1,12 +1,12 @@
 /// Where and why bytes are not the wire format of Protocol Buffers.
-public struct ProtobufProblem: Error, Hashable, CustomStringConvertible {
+package struct ProtobufProblem: Error, Hashable, CustomStringConvertible {
     /// The offset of the field, within the message's bytes, that cannot be read.
-    public var offset: Int
+    package var offset: Int
     /// What is wrong, in a few words.
-    public var message: String
+    package var message: String
 
     /// One sentence, for example `field 2 is cut off, at byte 17`.
-    public var description: String { "\(message), at byte \(offset)" }
+    package var description: String { "\(message), at byte \(offset)" }
 }
 
 /// One field as it stands on the wire: its number and an uninterpreted value.

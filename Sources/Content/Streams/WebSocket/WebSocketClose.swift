@@ -1,18 +1,18 @@
 /// What a close frame says (RFC 6455 §5.5.1).
-public struct WebSocketClose: Sendable, Hashable {
+package struct WebSocketClose: Sendable, Hashable {
     /// The status code.
-    public var code: UInt16
+    package var code: UInt16
     /// The reason; empty where there is none.
-    public var reason: String
+    package var reason: String
 
     /// Describes a close frame.
-    public init(code: UInt16, reason: String = "") {
+    package init(code: UInt16, reason: String = "") {
         self.code = code
         self.reason = reason
     }
 
     /// What the code means, for example `going away`; `nil` for a code nobody has registered.
-    public var meaning: String? {
+    package var meaning: String? {
         switch code {
         case 1000: "normal closure"
         case 1001: "going away"

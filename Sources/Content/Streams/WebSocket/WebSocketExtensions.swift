@@ -1,15 +1,15 @@
 /// The extensions that a WebSocket's handshake agreed on (RFC 6455 §9.1).
-public struct WebSocketExtensions: Sendable, Hashable {
+package struct WebSocketExtensions: Sendable, Hashable {
     /// The parameters of permessage-deflate (RFC 7692 §7.1); `nil` where it was not agreed on.
-    public var deflate: PerMessageDeflate?
+    package var deflate: PerMessageDeflate?
     /// The names of all other extensions, in order.
-    public var others: [String] = []
+    package var others: [String] = []
 
     /// Agrees on no extension.
-    public init() {}
+    package init() {}
 
     /// Reads the `Sec-WebSocket-Extensions` value of the response; `nil` or empty agrees on none.
-    public init(_ value: String?) {
+    package init(_ value: String?) {
         for member in WebSocketExtensions.split(value ?? "", at: ",") {
             let pieces = WebSocketExtensions.split(member, at: ";")
             guard let name = pieces.first, !name.isEmpty else { continue }
@@ -38,18 +38,18 @@ public struct WebSocketExtensions: Sendable, Hashable {
 }
 
 /// The parameters of permessage-deflate that a response agreed on (RFC 7692 §7.1).
-public struct PerMessageDeflate: Sendable, Hashable {
+package struct PerMessageDeflate: Sendable, Hashable {
     /// Whether the server begins each message with an empty window.
-    public var serverNoContextTakeover = false
+    package var serverNoContextTakeover = false
     /// Whether the client begins each message with an empty window.
-    public var clientNoContextTakeover = false
+    package var clientNoContextTakeover = false
     /// The base-2 logarithm of the server's largest window.
-    public var serverMaxWindowBits = 15
+    package var serverMaxWindowBits = 15
     /// The base-2 logarithm of the client's largest window.
-    public var clientMaxWindowBits = 15
+    package var clientMaxWindowBits = 15
 
     /// Agrees on the defaults.
-    public init() {}
+    package init() {}
 
     /// Reads parameters; one that is unknown or makes no sense changes nothing.
     init(_ parameters: some Sequence<String>) {
@@ -67,7 +67,7 @@ public struct PerMessageDeflate: Sendable, Hashable {
     }
 
     /// Whether messages of a direction are each compressed for themselves.
-    public func resetsContext(_ direction: StreamedMessage.Direction) -> Bool {
+    package func resetsContext(_ direction: StreamedMessage.Direction) -> Bool {
         direction == .fromClient ? clientNoContextTakeover : serverNoContextTakeover
     }
 }

@@ -1,5 +1,5 @@
 /// What kind of frame a WebSocket frame is (RFC 6455 §5.2, §11.8).
-public enum WebSocketOpcode: UInt8, Sendable, Hashable, CaseIterable {
+package enum WebSocketOpcode: UInt8, Sendable, Hashable, CaseIterable {
     /// A further frame of the message before it.
     case continuation = 0x0
     /// Text in UTF-8.
@@ -14,10 +14,10 @@ public enum WebSocketOpcode: UInt8, Sendable, Hashable, CaseIterable {
     case pong = 0xA
 
     /// Whether a frame of this kind stands for itself, even between the frames of a message.
-    public var isControl: Bool { rawValue & 0x8 != 0 }
+    package var isControl: Bool { rawValue & 0x8 != 0 }
 
     /// The name in lower case, for example `text`.
-    public var name: String { String(describing: self) }
+    package var name: String { String(describing: self) }
 }
 
 /// The head of a frame: everything before its payload (RFC 6455 §5.2).

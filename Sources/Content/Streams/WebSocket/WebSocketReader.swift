@@ -5,13 +5,13 @@ import NIOCore
 /// Of a payload only the beginning is kept; the rest is decompressed, checked and counted as it passes. Frames that
 /// the protocol does not allow end the reading. What is wrong but leaves no doubt about the frames, like a client's
 /// missing mask, is noted with the message.
-public final class WebSocketReader: StreamReader {
+package final class WebSocketReader: StreamReader {
     /// How many frames of a message have their sizes told.
     private static let mostFrameSizes = 16
     private static let pieceSize = 16 * 1024
 
     /// Where the frames stopped being what the protocol allows; nothing after it is read.
-    public private(set) var problem: StreamProblem?
+    package private(set) var problem: StreamProblem?
 
     private let direction: StreamedMessage.Direction
     private let extensions: WebSocketExtensions
@@ -40,7 +40,7 @@ public final class WebSocketReader: StreamReader {
     ///   - direction: whose frames they are.
     ///   - extensions: what the handshake agreed on.
     ///   - payloadLimit: how many bytes of each payload to keep.
-    public init(
+    package init(
         direction: StreamedMessage.Direction,
         extensions: WebSocketExtensions = WebSocketExtensions(),
         payloadLimit: Int = 4096
@@ -52,7 +52,7 @@ public final class WebSocketReader: StreamReader {
     }
 
     /// Takes the next bytes and hands over each message that became whole with them.
-    public func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows {
+    package func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows {
         var position = 0
         while position < bytes.count, problem == nil {
             if let frame, payloadLeft > 0 {
@@ -77,7 +77,7 @@ public final class WebSocketReader: StreamReader {
     }
 
     /// Says that there are no more bytes, and hands over what is not whole.
-    public func finish(_ emit: (StreamedMessage) throws -> Void) rethrows {
+    package func finish(_ emit: (StreamedMessage) throws -> Void) rethrows {
         for open in [message, control].compactMap({ $0 }) { try emit(describe(open, isWhole: false)) }
         message = nil
         control = nil
