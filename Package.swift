@@ -137,7 +137,7 @@ let package = Package(
             "ConsoleTests",
             [
                 "Console", "Recording", "HTTPModel", "Terminal", "Stages", "Sharing", "Content", "ExchangeCore",
-                "Runner",
+                "Runner", "Support",
                 nioCore,
             ],
             exclude: ["Snapshots"]

@@ -15,8 +15,6 @@ package struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, Codable, Cu
     package static let internalError = HTTP2ErrorCode(rawValue: 0x2)
     /// The peer sent more than flow control allowed.
     package static let flowControlError = HTTP2ErrorCode(rawValue: 0x3)
-    /// The peer did not acknowledge SETTINGS in time.
-    package static let settingsTimeout = HTTP2ErrorCode(rawValue: 0x4)
     /// A frame came for a stream that was half-closed.
     package static let streamClosed = HTTP2ErrorCode(rawValue: 0x5)
     /// A frame had an invalid size.
@@ -31,8 +29,6 @@ package struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, Codable, Cu
     package static let connectError = HTTP2ErrorCode(rawValue: 0xA)
     /// The peer behaves in a way that costs too much.
     package static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 0xB)
-    /// The connection's TLS does not meet the requirements of RFC 9113 §9.2.
-    package static let inadequateSecurity = HTTP2ErrorCode(rawValue: 0xC)
     /// The request needs HTTP/1.1.
     package static let http11Required = HTTP2ErrorCode(rawValue: 0xD)
 

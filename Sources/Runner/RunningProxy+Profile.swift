@@ -2,11 +2,6 @@ package import Stages
 
 /// The profile of a running proxy: looked at, edited, saved.
 extension RunningProxy {
-    /// The files of the profile with the texts that are in force, in their order.
-    package var profileTexts: [ProfileState] {
-        get async { await controlTarget.profiles().states }
-    }
-
     /// Puts texts in force without writing them to their files; files that are not named stay as they are.
     ///
     /// Relative paths in a text begin beside its file; those of a profile that is not saved yet, and whose name has no

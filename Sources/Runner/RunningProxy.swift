@@ -155,9 +155,6 @@ package final class RunningProxy: Sendable {
         recorder.flush()
     }
 
-    /// The control socket; `nil` where there can be none.
-    package var controlSocket: String? { control.withLock { $0?.path } }
-
     /// Without a control socket everything else works, so that is no reason not to start.
     private func beginControl(_ complain: @escaping @Sendable (String) -> Void) async {
         guard settings.hasControl else { return }

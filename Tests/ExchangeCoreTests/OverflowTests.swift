@@ -71,29 +71,29 @@ struct OverflowTests {
         let stage = ScriptedStage.on(.mirror) { handler in
             handler.responseDemand = .whole(limit: 3, decoded: false)
             handler.onResponseOverflowed = { [unowned handler] head, _ in
-                handler.responseDemand = .transform
+                handler.responseDemand = .observe
                 head.fields.append("X-Large", "yes")
                 return .forward
             }
             handler.onResponsePart = { part, exchange in
                 exchange.note("saw \(part.readableBytes)")
-                part = ByteBuffer(string: String(buffer: part).uppercased())
                 return .forward
             }
         }
         let dialogue = sent([stage])
         dialogue.responseHead(200, .length(6))
-        dialogue.expect("< 200 (chunked)")
+        dialogue.expect("< 200 (6)")
         dialogue.responsePart("abcd")
-        dialogue.expect("< part 'ABCD'")
+        dialogue.expect("< part 'abcd'")
         dialogue.responsePart("ef")
-        dialogue.expect("< part 'EF'")
+        dialogue.expect("< part 'ef'")
         dialogue.responseEnd()
         dialogue.expect("< end", "finished")
         dialogue.finish()
         #expect(dialogue.responseHead?.fields.value(of: "x-large") == "yes")
         #expect(dialogue.trace == ["mirror: saw 4", "mirror: saw 2"])
-        #expect(dialogue.record.flags.isSuperset(of: [.responseChanged, .responseBodyChanged]))
+        #expect(dialogue.record.flags.contains(.responseChanged))
+        #expect(!dialogue.record.flags.contains(.responseBodyChanged))
     }
 
     @Test("What was gathered is not given to the hook for whole bodies")

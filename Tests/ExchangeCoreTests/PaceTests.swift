@@ -68,6 +68,28 @@ struct PaceTests {
         dialogue.finish()
     }
 
+    @Test("Bytes that wait for a server that has answered and gone are not waited for")
+    func requestDiscarded() {
+        let dialogue = Dialogue([PaceTests.pacing(9)], method: "POST")
+        dialogue.requestHead(.length(4))
+        dialogue.expect("bound client", "connect http://example.com:80", "stop client")
+        dialogue.ready()
+        dialogue.expect("> POST / (4)", "read client")
+        dialogue.requestPart("ab")
+        dialogue.expect("wake request 1", "stop client")
+        dialogue.responseHead(413, .length(0))
+        dialogue.expect("< 413 (0)")
+        dialogue.responseEnd()
+        dialogue.expect("< end")
+        dialogue.upstreamClosed()
+        dialogue.expect("abandon", "read client")
+        dialogue.elapsed(.request, 1)
+        dialogue.requestPart("cd")
+        dialogue.requestEnd()
+        dialogue.expect("finished")
+        dialogue.finish()
+    }
+
     @Test("A moment that has come already is not waited for", arguments: [0, -5])
     func past(milliseconds: Int64) {
         let dialogue = sent([PaceTests.deciding { .pass($0.readableBytes, at: $1 + .milliseconds(milliseconds)) }])

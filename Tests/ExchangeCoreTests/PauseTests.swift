@@ -46,11 +46,7 @@ struct PauseTests {
 
     @Test("A head paused until a moment goes on then; timers of older generations are ignored")
     func pausedHead() {
-        let stage = ScriptedStage.on(.throttle) { handler in
-            handler.onRequestHead = { _, exchange in .pause(.until(exchange.now + .milliseconds(50))) }
-            handler.onResponseHead = { _, exchange in .pause(.until(exchange.now + .milliseconds(50))) }
-        }
-        let dialogue = Dialogue([stage])
+        let dialogue = Dialogue([ScriptedStage.delaying(.throttle, by: .milliseconds(50))])
         dialogue.request()
         dialogue.expect("wake request 1", "stop client")
         #expect(dialogue.requestPauses == .paced)
@@ -72,35 +68,10 @@ struct PauseTests {
         dialogue.finish()
     }
 
-    @Test("A paused part holds what is behind it, and no more than that")
-    func pausedPart() {
-        let stage = ScriptedStage.on(.throttle) { handler in
-            handler.responseDemand = .observe
-            handler.onResponsePart = { _, exchange in .pause(.until(exchange.now + .milliseconds(1))) }
-        }
-        let dialogue = sent([stage])
-        dialogue.responseHead(200, .length(2))
-        dialogue.expect("< 200 (2)")
-        dialogue.responsePart("a")
-        dialogue.expect("wake response 1", "stop upstream")
-        dialogue.responsePart("b")
-        dialogue.responseEnd()
-        dialogue.expect()
-        dialogue.elapsed(.response, 1)
-        dialogue.expect("< part 'a'", "wake response 2")
-        dialogue.upstreamClosed()
-        dialogue.expect()
-        dialogue.elapsed(.response, 2)
-        dialogue.expect("< part 'b'", "< end", "finished")
-        dialogue.finish()
-        #expect(dialogue.record.state == .complete)
-        #expect(!dialogue.record.flags.contains(.responseBodyChanged))
-    }
-
     @Test("What is paused when the server fails never comes after the page that says so")
     func pausedThenFailed() {
         let stage = ScriptedStage.on(.throttle) { handler in
-            handler.onResponseHead = { _, exchange in .pause(.until(exchange.now + .milliseconds(1))) }
+            handler.onResponseHead = { _, exchange in .pause(.again(at: exchange.now + .milliseconds(1))) }
         }
         let dialogue = Dialogue([stage], method: "POST")
         dialogue.requestHead(.length(9))

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Tunnels and upgrades")
 struct TunnelTests {
-    /// A stage that sees everything and would change it.
+    /// A stage that looks on, and would change what it gathers.
     private static let meddling = ScriptedStage.on(.rewrite) { handler in
-        handler.requestDemand = .transform
+        handler.requestDemand = .observe
         handler.responseDemand = .whole(limit: 10, decoded: true)
-        handler.onRequestPart = { part, _ in
-            part = ByteBuffer(string: "meddled")
+        handler.onResponseWhole = { _, body, _ in
+            body = ByteBuffer(string: "meddled")
             return .forward
         }
     }

@@ -7,7 +7,6 @@ import Testing
 /// The hooks from which a verdict may come, as a stage for each.
 enum Hook: String, CaseIterable, CustomTestStringConvertible {
     case requestHead
-    case requestPart
     case requestWhole
     case requestOverflowed
     case responseHead
@@ -30,9 +29,6 @@ enum Hook: String, CaseIterable, CustomTestStringConvertible {
             }
             switch self {
             case .requestHead: handler.onRequestHead = { _, _ in next() }
-            case .requestPart:
-                handler.requestDemand = .observe
-                handler.onRequestPart = { _, _ in next() }
             case .requestWhole:
                 handler.requestDemand = .whole(limit: 100, decoded: false)
                 handler.onRequestWhole = { _, _, _ in next() }
@@ -226,28 +222,6 @@ struct VerdictTests {
         failed.requestEnd()
         failed.expect("finished")
         failed.finish()
-    }
-
-    @Test("Work for a request whose server has answered and gone is not waited for")
-    func requestDiscarded() {
-        let dialogue = Dialogue([Hook.requestPart.stage { _ in .perform(VerdictTests.nothing) }], method: "POST")
-        dialogue.requestHead(.length(4))
-        dialogue.expect("connect http://example.com:80", "stop client")
-        dialogue.ready()
-        dialogue.expect("> POST / (4)", "read client")
-        dialogue.requestPart("ab")
-        dialogue.expect("work request 1", "stop client")
-        dialogue.responseHead(413, .length(0))
-        dialogue.expect("< 413 (0)")
-        dialogue.responseEnd()
-        dialogue.expect("< end")
-        dialogue.upstreamClosed()
-        dialogue.expect("abandon", "read client")
-        dialogue.workDone(.request, 1, WorkOutcome(.forward))
-        dialogue.requestPart("cd")
-        dialogue.requestEnd()
-        dialogue.expect("finished")
-        dialogue.finish()
     }
 
     // MARK: - After the end

@@ -151,9 +151,7 @@ struct WholeBodyTests {
         dialogue.expect("< end", "finished")
         dialogue.finish()
 
-        let pausing = ScriptedStage.on(.rewrite) { handler in
-            handler.onRequestHead = { _, exchange in .pause(.until(exchange.now)) }
-        }
+        let pausing = ScriptedStage.delaying(.rewrite, by: .zero)
         let later = Dialogue([pausing, gathering], method: "PUT")
         later.requestHead(.length(2), [("Expect", "100-continue")])
         later.expect("wake request 1", "stop client")

@@ -11,11 +11,9 @@ struct FlowTests {
         try await LoopbackOrigin { _ in "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)" }
     }
 
-    @Test("A stage that pauses until a moment delays the message until then, and no longer than needed")
+    @Test("A stage that pauses until a moment delays each message until then")
     func pause() async throws {
-        let stage = ScriptedStage.on(.throttle) { handler in
-            handler.onRequestHead = { _, exchange in .pause(.until(exchange.now + .milliseconds(150))) }
-        }
+        let stage = ScriptedStage.delaying(.throttle, by: .milliseconds(75))
         let origin = try await Self.origin()
         try await LoopbackProxy.run(rules: ProxyRules(chain: StageChain([stage]))) { proxy in
             let start = ContinuousClock.now

@@ -26,6 +26,21 @@ package struct ScriptedStage: Stage {
         }
     }
 
+    /// Creates a stage that holds each request's and each response's head for this long.
+    package static func delaying(_ slot: StageSlot, by time: TimeAmount) -> ScriptedStage {
+        .on(slot) { handler in
+            var hasWaited = (request: false, response: false)
+            handler.onRequestHead = { _, exchange in
+                defer { hasWaited.request = true }
+                return hasWaited.request ? .forward : .pause(.again(at: exchange.now + time))
+            }
+            handler.onResponseHead = { _, exchange in
+                defer { hasWaited.response = true }
+                return hasWaited.response ? .forward : .pause(.again(at: exchange.now + time))
+            }
+        }
+    }
+
     /// Asks the closure.
     package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         make(opening)
@@ -40,8 +55,6 @@ package final class ScriptedHandler: StageHandler {
     package var responseDemand = BodyDemand.none
     /// The request head hook.
     package var onRequestHead: (inout RequestHead, inout StageExchange) -> Verdict = { _, _ in .forward }
-    /// The request part hook.
-    package var onRequestPart: (inout ByteBuffer, inout StageExchange) -> Verdict = { _, _ in .forward }
     /// The whole request hook.
     package var onRequestWhole: (inout RequestHead, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
         .forward
@@ -49,7 +62,7 @@ package final class ScriptedHandler: StageHandler {
     /// The response head hook.
     package var onResponseHead: (inout ResponseHead, inout StageExchange) -> Verdict = { _, _ in .forward }
     /// The response part hook.
-    package var onResponsePart: (inout ByteBuffer, inout StageExchange) -> Verdict = { _, _ in .forward }
+    package var onResponsePart: (ByteBuffer, inout StageExchange) -> Verdict = { _, _ in .forward }
     /// The whole response hook.
     package var onResponseWhole: (inout ResponseHead, inout ByteBuffer, inout StageExchange) -> Verdict = { _, _, _ in
         .forward
@@ -74,11 +87,6 @@ package final class ScriptedHandler: StageHandler {
     }
 
     /// Runs the closure.
-    package func requestPart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
-        onRequestPart(&part, &exchange)
-    }
-
-    /// Runs the closure.
     package func requestWhole(
         _ head: inout RequestHead,
         _ body: inout ByteBuffer,
@@ -93,8 +101,8 @@ package final class ScriptedHandler: StageHandler {
     }
 
     /// Runs the closure.
-    package func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
-        onResponsePart(&part, &exchange)
+    package func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
+        onResponsePart(part, &exchange)
     }
 
     /// Runs the closure.

@@ -10,18 +10,10 @@ struct RectTests {
         #expect(rect.splitTop(2) == (Rect(x: 2, y: 3, width: 10, height: 2), Rect(x: 2, y: 5, width: 10, height: 3)))
         #expect(rect.splitBottom(1) == (Rect(x: 2, y: 3, width: 10, height: 4), Rect(x: 2, y: 7, width: 10, height: 1)))
         #expect(rect.splitLeft(4) == (Rect(x: 2, y: 3, width: 4, height: 5), Rect(x: 6, y: 3, width: 6, height: 5)))
-        #expect(rect.splitRight(4) == (Rect(x: 2, y: 3, width: 6, height: 5), Rect(x: 8, y: 3, width: 4, height: 5)))
         #expect(rect.splitTop(99).top == rect)
         #expect(rect.splitTop(99).rest.isEmpty)
-        #expect(rect.splitRight(-1).rest == rect)
+        #expect(rect.splitLeft(-1).rest == rect)
         #expect(rect.splitBottom(.max).bottom == rect)
-    }
-
-    @Test("insets stop at nothing, in the middle")
-    func insets() {
-        #expect(rect.inset(1) == Rect(x: 3, y: 4, width: 8, height: 3))
-        #expect(rect.inset(3).isEmpty)
-        #expect(rect.inset(0) == rect)
     }
 
     @Test("its ends are outside of it")

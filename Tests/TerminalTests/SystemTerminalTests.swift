@@ -152,26 +152,6 @@ struct SystemTerminalTests {
         #expect(unsafeBitCast(after, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self))
     }
 
-    @Test("the terminal in memory gives what was sent and keeps what was written")
-    func inMemory() {
-        let terminal = RecordedTerminal(size: Size(width: 10, height: 2))
-        #expect(terminal.read() == [])
-        #expect(EventWaiter.wait(for: [terminal.inputDescriptor], timeoutMilliseconds: 0).isEmpty)
-        terminal.send("ab")
-        terminal.send("c")
-        #expect(EventWaiter.wait(for: [terminal.inputDescriptor], timeoutMilliseconds: 0) == [terminal.inputDescriptor])
-        #expect(terminal.read() == Array("abc".utf8))
-        #expect(EventWaiter.wait(for: [terminal.inputDescriptor], timeoutMilliseconds: 0).isEmpty)
-        terminal.write([1, 2])
-        #expect(terminal.takeOutput() == [1, 2])
-        #expect(terminal.output.isEmpty)
-        terminal.send("q")
-        terminal.endInput()
-        #expect(terminal.read() == [0x71])
-        #expect(EventWaiter.wait(for: [terminal.inputDescriptor], timeoutMilliseconds: 0) == [terminal.inputDescriptor])
-        #expect(terminal.read() == nil)
-    }
-
     @Test("a write larger than a pipe waits until it is read")
     func largeWrites() async throws {
         let pipe = try #require(Descriptors.pipe())

@@ -13,8 +13,8 @@ protocol FlowingHead: Sendable {
     static func demand(of handler: any StageHandler) -> BodyDemand
     /// Calls the handler's head hook.
     mutating func pass(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict
-    /// Calls the handler's part hook.
-    static func pass(_ part: inout ByteBuffer, _ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict
+    /// Calls the handler's part hook, where this direction has one.
+    static func pass(_ part: ByteBuffer, _ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict
     /// Calls the handler's whole-body hook.
     mutating func pass(
         whole body: inout ByteBuffer,
@@ -36,12 +36,8 @@ extension RequestHead: FlowingHead {
         handler.requestHead(&self, &exchange)
     }
 
-    static func pass(
-        _ part: inout ByteBuffer,
-        _ handler: any StageHandler,
-        _ exchange: inout StageExchange
-    ) -> Verdict {
-        handler.requestPart(&part, &exchange)
+    static func pass(_ part: ByteBuffer, _ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict {
+        .forward
     }
 
     mutating func pass(
@@ -68,12 +64,8 @@ extension ResponseHead: FlowingHead {
         handler.responseHead(&self, &exchange)
     }
 
-    static func pass(
-        _ part: inout ByteBuffer,
-        _ handler: any StageHandler,
-        _ exchange: inout StageExchange
-    ) -> Verdict {
-        handler.responsePart(&part, &exchange)
+    static func pass(_ part: ByteBuffer, _ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict {
+        handler.responsePart(part, &exchange)
     }
 
     mutating func pass(

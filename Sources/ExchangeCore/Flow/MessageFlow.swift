@@ -114,12 +114,12 @@ struct MessageFlow<Head: FlowingHead> {
         self.outcome = outcome
     }
 
-    /// From here on parts are the bytes of another protocol: handlers may see and pace them, but not change them.
+    /// From here on parts are the bytes of another protocol: handlers may see and pace them.
     mutating func becomeTunnel(_ links: [ChainLink]) {
         demands = links.map { link in
             switch Head.demand(of: link.handler) {
             case .none, .whole: .none
-            case .observe, .transform: .observe
+            case .observe: .observe
             case .pace: .pace
             }
         }
@@ -233,7 +233,6 @@ struct MessageFlow<Head: FlowingHead> {
         _ handler: any StageHandler,
         _ exchange: inout StageExchange
     ) {
-        var framing = framing
         if current.stage == .headHooked || current.stage == .overflowHooked {
             var demand = Head.demand(of: handler)
             if case .whole(let limit, let decoded) = demand {
@@ -250,13 +249,7 @@ struct MessageFlow<Head: FlowingHead> {
                 }
             }
             demands[current.next] = demand
-            switch demand {
-            case .transform where framing != .none:
-                bodyMayChange = true
-                if case .length = framing { framing = .chunked }
-            case .pace: isPaced = true
-            case .none, .observe, .transform, .whole: break
-            }
+            if demand == .pace { isPaced = true }
         }
         waiting.prepend(Waiting(item: .head(head, framing), next: current.next + 1))
     }
@@ -345,14 +338,10 @@ struct MessageFlow<Head: FlowingHead> {
             gather(part)
             return nil
         }
-        var part = part
         let verdict: Verdict
         switch (demands[current.next], current.stage) {
         case (_, .partHooked), (_, .paced): verdict = takeOutcome()
-        case (.observe, _):
-            var copy = part
-            verdict = Head.pass(&copy, handler, &exchange)
-        case (.transform, _): verdict = Head.pass(&part, handler, &exchange)
+        case (.observe, _): verdict = Head.pass(part, handler, &exchange)
         case (.pace, _): return pace(part, current, handler, &exchange)
         case (.none, _), (.whole, _): verdict = .forward
         }
@@ -366,16 +355,11 @@ struct MessageFlow<Head: FlowingHead> {
         _ verdict: Verdict,
         _ exchange: inout StageExchange
     ) -> Step? {
-        let hooked = Waiting(item: .part(part), next: current.next, stage: .partHooked, share: current.share)
         switch verdict {
-        case .pause(let pause):
-            guard case .until = pause else { fallthrough }
-            hold(hooked)
-            return .paused(pause)
-        case .respond, .refuse:
+        case .pause, .respond, .refuse:
             exchange.note("a hook on a body part cannot answer or hold; the part went on")
         case .perform(let work):
-            hold(hooked)
+            hold(Waiting(item: .part(part), next: current.next, stage: .partHooked, share: current.share))
             return .working(work)
         case .drop: return .drop
         case .fail(let failure): return .fail(failure)
@@ -400,7 +384,7 @@ struct MessageFlow<Head: FlowingHead> {
         case .fail(let failure): return .fail(failure)
         case .again(let moment):
             hold(Waiting(item: .part(part), next: stage, share: share))
-            return .paused(.until(moment))
+            return .paused(.again(at: moment))
         case .pass(let count, let moment):
             var rest = part
             let due = rest.readSlice(length: min(max(count, 1), part.readableBytes)) ?? part
@@ -410,7 +394,7 @@ struct MessageFlow<Head: FlowingHead> {
                 return nil
             }
             hold(Waiting(item: .part(due), next: stage, stage: .paced))
-            return .paused(.until(moment))
+            return .paused(.again(at: moment))
         }
     }
 }

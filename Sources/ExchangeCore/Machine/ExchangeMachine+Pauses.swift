@@ -49,7 +49,7 @@ extension ExchangeMachine {
     /// A stage holds a message, or paces its bytes.
     mutating func beginPause(_ pause: Pause, _ direction: FlowDirection) {
         switch pause {
-        case .until(let moment), .again(at: let moment):
+        case .again(at: let moment):
             self.pause(direction, .paced)
             emit(.wake(at: moment, direction, generation: nextGeneration(direction)))
         case .decision(let limit): beginHold(limit, direction)

@@ -16,8 +16,6 @@ package protocol StageHandler: AnyObject {
 
     /// The request's head, as earlier stages left it.
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict
-    /// Some bytes of the request's body (demand `observe` or `transform`).
-    func requestPart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
     /// The request whole (demand `whole`); an edited body is framed anew.
     func requestWhole(_ head: inout RequestHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
     /// The request's body is larger than the demand `whole` asked for; it streams on after this, and the demand is
@@ -27,8 +25,8 @@ package protocol StageHandler: AnyObject {
     func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange)
     /// The response's head, as earlier stages left it.
     func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
-    /// Some bytes of the response's body (demand `observe` or `transform`).
-    func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
+    /// Some bytes of the response's body (demand `observe`).
+    func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict
     /// The response whole (demand `whole`); an edited body is framed anew.
     func responseWhole(_ head: inout ResponseHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict
     /// The response's body is larger than the demand `whole` asked for; it streams on after this, and the demand is
@@ -58,7 +56,6 @@ extension StageHandler {
     /// No interest in the response's body.
     package var responseDemand: BodyDemand { .none }
     package func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
-    package func requestPart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
     /// Forwards the request as it is.
     package func requestWhole(
         _ head: inout RequestHead,
@@ -70,7 +67,7 @@ extension StageHandler {
     /// Leaves the interim response as it is.
     package func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {}
     package func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
-    package func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
+    package func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
     /// Forwards the response as it is.
     package func responseWhole(
         _ head: inout ResponseHead,
@@ -91,10 +88,8 @@ extension StageHandler {
 package enum BodyDemand: Sendable, Hashable {
     /// Nothing; parts pass by.
     case none
-    /// To see each part, leaving the bytes as they are.
+    /// To see each part of a response; a request's are not shown.
     case observe
-    /// To see each part and perhaps change it; the message is framed anew without a length.
-    case transform
     /// The whole body at once, up to `limit` bytes; over it the message passes unmodified and the trace says so.
     /// With `decoded` the content coding is removed before the hook and put back where the body was changed.
     case whole(limit: Int, decoded: Bool)

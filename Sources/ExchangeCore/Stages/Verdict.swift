@@ -24,9 +24,7 @@ package enum Verdict: Sendable {
 
 /// How long a message is held.
 package enum Pause: Sendable {
-    /// Until a moment on the event loop's clock.
-    case until(NIODeadline)
-    /// Until a moment, at which the hook is asked once more. Only from head hooks.
+    /// Until a moment on the event loop's clock, at which the hook is asked once more. Only from head hooks.
     case again(at: NIODeadline)
     /// Until somebody decides: a breakpoint. Only from head and whole-body hooks.
     case decision(HoldLimit?)

@@ -256,8 +256,6 @@ package struct TraceEntry: Sendable, Hashable, Codable {
     package enum Outcome: String, Sendable, Hashable, Codable {
         /// A rule fired.
         case fired
-        /// A rule was asked and did not match; the text names the first field that did not.
-        case notMatched
         /// Sluice itself did or noticed something that was no rule.
         case note
     }
@@ -268,7 +266,7 @@ package struct TraceEntry: Sendable, Hashable, Codable {
     package var rule: String?
     /// What the entry reports.
     package var outcome: Outcome
-    /// One sentence: what was changed, or which field did not match.
+    /// One sentence: what was changed or noticed.
     package var text: String
 
     package init(stage: String, rule: String? = nil, outcome: Outcome, text: String) {

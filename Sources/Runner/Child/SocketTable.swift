@@ -40,8 +40,6 @@ struct SocketRow: Equatable {
     /// Linux's numbers of the states that matter here (`include/net/tcp_states.h`).
     enum State {
         static let established: UInt8 = 1
-        static let synSent: UInt8 = 2
-        static let closeWait: UInt8 = 8
         static let listen: UInt8 = 10
         static let all: UInt32 = 1 << 1 | 1 << 2 | 1 << 8 | 1 << 10
     }

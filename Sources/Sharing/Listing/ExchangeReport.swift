@@ -129,8 +129,7 @@ package struct ExchangeReport {
         section("Trace")
         for entry in exchange.messages.trace {
             let rule = entry.rule.map { " \($0)" } ?? ""
-            let outcome = entry.outcome == .notMatched ? "not matched: " : ""
-            lines.append(VisibleText.of("  \(entry.stage)\(rule): \(outcome)\(entry.text)"))
+            lines.append(VisibleText.of("  \(entry.stage)\(rule): \(entry.text)"))
         }
     }
 

@@ -66,7 +66,7 @@ final class MirrorHandler: StageHandler {
     /// Why the answer of another tool is left alone.
     static let isNoServers = "not saved, since the answer is no server's"
 
-    func responsePart(_ part: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
+    func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
         guard let file, !file.isOver else { return .forward }
         return .perform(Writing(file: file, rule: rule.heading.name, bytes: part))
     }

@@ -36,10 +36,7 @@ package struct Cell: Hashable, Sendable {
     }
 
     /// How it looks.
-    package var style: Style {
-        get { Style(packed: styleBits) }
-        set { format = newValue.packed | format & (Cell.continuationFlag | Cell.wideFlag) }
-    }
+    package var style: Style { Style(packed: styleBits) }
 
     /// Whether it is the second column of the character left of it.
     package var isContinuation: Bool { format & Cell.continuationFlag != 0 }

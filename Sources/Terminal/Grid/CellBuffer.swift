@@ -87,26 +87,6 @@ package struct CellBuffer: Sendable {
         }
     }
 
-    /// Changes the style of each character that begins in a rectangle.
-    package mutating func restyle(_ rect: Rect, _ change: (Style) -> Style) {
-        let area = rect.intersection(visible)
-        var memory: (before: UInt64, after: Style)?
-        for y in area.y..<area.maxY {
-            for index in y * size.width + area.x..<y * size.width + area.maxX where !cells[index].isContinuation {
-                let before = cells[index].styleBits
-                let after: Style
-                if let memory, memory.before == before {
-                    after = memory.after
-                } else {
-                    after = change(Style(packed: before))
-                    memory = (before, after)
-                }
-                cells[index].style = after
-                if cells[index].isWide { cells[index + 1].style = after }
-            }
-        }
-    }
-
     /// The cells that drawing may change.
     private var visible: Rect { clip.intersection(bounds) }
 

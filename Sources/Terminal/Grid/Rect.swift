@@ -88,13 +88,6 @@ package struct Rect: Hashable, Sendable {
         )
     }
 
-    /// The rectangle without `count` cells on each side.
-    package func inset(_ count: Int) -> Rect {
-        let columns = min(max(count, 0), (width + 1) / 2)
-        let rows = min(max(count, 0), (height + 1) / 2)
-        return Rect(x: x + columns, y: y + rows, width: width - 2 * columns, height: height - 2 * rows)
-    }
-
     /// The first `rows` rows, and what is below them.
     package func splitTop(_ rows: Int) -> (top: Rect, rest: Rect) {
         let rows = min(max(rows, 0), height)
@@ -117,11 +110,5 @@ package struct Rect: Hashable, Sendable {
             Rect(x: x, y: y, width: columns, height: height),
             Rect(x: x + columns, y: y, width: width - columns, height: height)
         )
-    }
-
-    /// What is left of the last `columns` columns, and these.
-    package func splitRight(_ columns: Int) -> (rest: Rect, right: Rect) {
-        let (rest, right) = splitLeft(width - min(max(columns, 0), width))
-        return (rest, right)
     }
 }

@@ -92,34 +92,3 @@ package struct Style: Hashable, Sendable {
         )
     }
 }
-
-extension Style: CustomStringConvertible {
-    /// The style in words, `bold red on blue` or `plain`.
-    package var description: String {
-        var words: [String] = []
-        let names: [(Attributes, String)] = [
-            (.bold, "bold"), (.dim, "dim"), (.italic, "italic"), (.underline, "underline"), (.reverse, "reverse"),
-            (.strikethrough, "strikethrough"),
-        ]
-        for (attribute, name) in names where attributes.contains(attribute) {
-            words.append(name)
-        }
-        if foreground != .standard { words.append(foreground.description) }
-        if background != .standard { words.append("on \(background)") }
-        return words.isEmpty ? "plain" : words.joined(separator: " ")
-    }
-}
-
-extension Color: CustomStringConvertible {
-    /// The colour in a word, `red`, `bright-blue`, `p208` or `standard`.
-    package var description: String {
-        let names = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
-        return switch self {
-        case .standard: "standard"
-        case .ansi(let number) where number < 8: names[Int(number)]
-        case .ansi(let number) where number < 16: "bright-" + names[Int(number) - 8]
-        case .ansi(let number): "ansi\(number)"
-        case .palette(let number): "p\(number)"
-        }
-    }
-}

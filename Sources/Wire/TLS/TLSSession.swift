@@ -130,9 +130,6 @@ package final class TLSSession {
         return output
     }
 
-    /// The ciphertext received and not yet worked on, in bytes.
-    package var unreadCiphertextBytes: Int { pipe.incoming.readableBytes }
-
     // MARK: Plaintext
 
     /// Works on what was received: goes on with the handshake, and appends at most `limit` bytes of plaintext.
@@ -170,9 +167,6 @@ package final class TLSSession {
         }
         if case .failed(let failure) = state { throw failure }
     }
-
-    /// The plaintext written and not yet encrypted, in bytes.
-    package var pendingPlaintextBytes: Int { pending.readableBytes }
 
     /// Says that we send no more (close_notify), after what was written so far.
     package func shutdown() {

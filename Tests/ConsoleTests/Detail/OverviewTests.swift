@@ -11,7 +11,7 @@ struct OverviewTests {
             exchange.record.timings.total = 40_000
             exchange.messages.trace = [
                 TraceEntry(stage: "rewrite", rule: "small pages", outcome: .fired, text: "changed page: 1 to 2"),
-                TraceEntry(stage: "block", rule: "trackers", outcome: .notMatched, text: "the host is another"),
+                TraceEntry(stage: "sluice", outcome: .note, text: "waited for a free stream"),
             ]
         }
         let lines = Example.lines(.overview, exchange) { $0.width = 68 }
@@ -20,7 +20,7 @@ struct OverviewTests {
         #expect(lines.contains("  wait       30.0 ms  ━━━━━━━━━━━━━━━·····  until the first byte"))
         #expect(lines.contains("  receive    10.0 ms  ···············━━━━━  the response"))
         #expect(lines.contains("  ● rewrite small pages: changed page: 1 to 2"))
-        #expect(lines.contains("  ○ block trackers did not match: the host is another"))
+        #expect(lines.contains("  · sluice: waited for a free stream"))
     }
 
     @Test func `of an exchange in flight nothing is told that is not known, and in a recording it is cut`() {

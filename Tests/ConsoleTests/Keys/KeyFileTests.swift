@@ -1,4 +1,5 @@
 import Stages
+import Support
 import Terminal
 import Testing
 

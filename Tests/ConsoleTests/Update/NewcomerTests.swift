@@ -1,5 +1,6 @@
 import HTTPModel
 import Runner
+import Support
 import Terminal
 import Testing
 

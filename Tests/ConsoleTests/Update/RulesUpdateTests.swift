@@ -2,6 +2,7 @@ import Foundation
 import HTTPModel
 import Runner
 import Stages
+import Support
 import Terminal
 import Testing
 

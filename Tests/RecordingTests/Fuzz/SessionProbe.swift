@@ -210,7 +210,7 @@ struct GoodSession {
         var messages = ExchangeMessages()
         messages.requestHead = ByteBuffer(string: "GET /a?b=1 HTTP/1.1\r\nHost: a.example\r\n\r\n")
         messages.responseHead = ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
-        messages.trace = [TraceEntry(stage: "block", rule: "a", outcome: .notMatched, text: "host")]
+        messages.trace = [TraceEntry(stage: "block", rule: "a", outcome: .note, text: "host")]
         var ended = record
         (ended.state, ended.status, ended.mediaType) = (.complete, 200, "text/event-stream")
         ended.sentURL = record.url

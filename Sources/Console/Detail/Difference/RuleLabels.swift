@@ -17,8 +17,7 @@ struct RuleLabels {
     private let deeds: [Deed]
 
     init(_ trace: [TraceEntry]) {
-        deeds = trace.sorted { $0.outcome == .fired && $1.outcome != .fired }.compactMap { entry in
-            guard entry.outcome != .notMatched else { return nil }
+        deeds = trace.sorted { $0.outcome == .fired && $1.outcome != .fired }.map { entry in
             let text = entry.text.lowercased()
             let isRequest = text.hasPrefix("request") ? true : text.hasPrefix("response") ? false : nil
             let label = entry.stage + (entry.rule.map { " \($0)" } ?? "")

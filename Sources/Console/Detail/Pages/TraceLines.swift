@@ -10,24 +10,21 @@ struct TraceLines {
 
     func write(into writer: inout DetailWriter) {
         for entry in trace {
-            let (sign, words, role) = TraceLines.outcome(entry.outcome)
+            let (sign, role) = TraceLines.sign(entry.outcome)
             let rule = entry.rule.map { " \($0)" } ?? ""
             writer.add([
                 Span(writer.sign(sign.unicode, sign.plain) + " ", role),
                 Span(entry.stage + rule, .key),
-                Span(words.isEmpty ? ": " : " \(words): ", .faint),
+                Span(": ", .faint),
                 Span(entry.text),
             ])
         }
     }
 
-    private static func outcome(
-        _ outcome: TraceEntry.Outcome
-    ) -> (sign: (unicode: String, plain: String), words: String, role: Role) {
+    private static func sign(_ outcome: TraceEntry.Outcome) -> ((unicode: String, plain: String), Role) {
         switch outcome {
-        case .fired: (("●", "*"), "", .changed)
-        case .notMatched: (("○", "o"), "did not match", .faint)
-        case .note: (("·", "-"), "", .faint)
+        case .fired: (("●", "*"), .changed)
+        case .note: (("·", "-"), .faint)
         }
     }
 }

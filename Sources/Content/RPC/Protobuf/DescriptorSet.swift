@@ -60,9 +60,6 @@ package struct DescriptorSet: Sendable {
         services = parser.services
     }
 
-    /// Whether the set has a message type of this full name.
-    package func hasMessage(_ fullName: String) -> Bool { messages[fullName] != nil }
-
     /// Finds the method that a request asks for: the last two segments of the path, `package.Service/Method`.
     ///
     /// - Parameter path: the path of the URL; what comes before those segments is some gateway's.
