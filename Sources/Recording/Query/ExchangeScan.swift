@@ -120,7 +120,7 @@ extension SessionReader {
         until shouldPause: () -> Bool = { false }
     ) throws -> ScanStep {
         let ids = ids.clamped(to: RecordedRange.numbers)
-        let columns = LeanColumns(scan.columns, version: version)
+        let columns = LeanColumns(scan.columns)
         if columns.hasMessages, order == .newestFirst, ids.count > 1 {
             return try stepDown(&scan, in: ids, limit: limit, until: shouldPause)
         }
@@ -203,7 +203,7 @@ extension SessionReader {
         limit: Int = .max,
         until shouldPause: () -> Bool = { false }
     ) throws -> ScanStep {
-        let columns = LeanColumns(scan.columns, version: version)
+        let columns = LeanColumns(scan.columns)
         var found = ScanStep()
         try read { database in
             try visit(columns, of: ids, database) { id, row in

@@ -77,7 +77,7 @@ extension SessionReader {
         into sorter: inout ExchangeSorter,
         until shouldPause: () -> Bool = { false }
     ) throws -> Int64? {
-        let columns = LeanColumns(sorter.columns, version: version)
+        let columns = LeanColumns(sorter.columns)
         var next: Int64?
         try read { database in
             var rows = 0
@@ -101,7 +101,7 @@ extension SessionReader {
         into sorter: inout ExchangeSorter,
         until shouldPause: () -> Bool = { false }
     ) throws -> Int {
-        let columns = LeanColumns(sorter.columns, version: version)
+        let columns = LeanColumns(sorter.columns)
         var done = 0
         try read { database in
             try visit(columns, of: ids, database) { _, row in

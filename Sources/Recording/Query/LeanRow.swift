@@ -63,17 +63,15 @@ struct LeanColumns {
     let places: [CInt]
     let hasMessages: Bool
 
-    /// - Parameters:
-    ///   - columns: what is asked for, besides the number and the state.
-    ///   - version: the version of the session's tables.
-    init(_ columns: Set<FilterColumn>, version: Int64) {
+    /// - Parameter columns: what is asked for, besides the number and the state.
+    init(_ columns: Set<FilterColumn>) {
         var places = [CInt](repeating: -1, count: FilterColumn.allCases.count)
         var names: [String] = []
         let first: [FilterColumn] = [.id, .state]
         for column in first + FilterColumn.allCases where columns.contains(column) || first.contains(column) {
             guard places[Int(column.rawValue)] < 0 else { continue }
             places[Int(column.rawValue)] = CInt(names.count)
-            names.append(Self.name(of: column, version: version))
+            names.append(Self.name(of: column))
         }
         self.places = places
         hasMessages = columns.contains(where: \.isBesideRow)
@@ -86,7 +84,7 @@ struct LeanColumns {
         sql = "SELECT \(names.joined(separator: ", ")) FROM \(tables)"
     }
 
-    private static func name(of column: FilterColumn, version: Int64) -> String {
+    private static func name(of column: FilterColumn) -> String {
         switch column {
         case .id: "e.id"
         case .kind: "kind"
@@ -107,9 +105,9 @@ struct LeanColumns {
         case .responseBody: "response_body_size"
         case .total: "total"
         case .failure: "failure"
-        case .tallyFromClient: version == 1 ? "0" : "tally_client"
-        case .tallyFromServer: version == 1 ? "0" : "tally_server"
-        case .grpcStatus: version == 1 ? "NULL" : "grpc_status"
+        case .tallyFromClient: "client_messages"
+        case .tallyFromServer: "server_messages"
+        case .grpcStatus: "grpc_status"
         case .requestHead: "request_head"
         case .requestHeadSent: "request_head_sent"
         case .requestTrailers: "request_trailers"

@@ -195,7 +195,7 @@ extension SessionReader {
         into tally: inout StructureTally,
         until shouldPause: () -> Bool = { false }
     ) throws -> Int64? {
-        let columns = LeanColumns(StructureTally.columns, version: version)
+        let columns = LeanColumns(StructureTally.columns)
         var next: Int64?
         try read { database in
             var rows = 0
@@ -219,7 +219,7 @@ extension SessionReader {
         into tally: inout StructureTally,
         until shouldPause: () -> Bool = { false }
     ) throws -> Int {
-        let columns = LeanColumns(StructureTally.columns, version: version)
+        let columns = LeanColumns(StructureTally.columns)
         var done = 0
         try read { database in
             try visit(columns, of: ids, database) { id, row in
