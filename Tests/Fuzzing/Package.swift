@@ -75,10 +75,9 @@ let package = Package(
         module("Terminal", ["CNcurses"]),
         module(
             "Runner",
-            ["Recording", "HTTPModel", "Content", "Wire", "Files", nioCore],
+            ["Recording", "Sharing", "HTTPModel", "Content", "Wire", "Files", nioCore],
             sources: [
-                "Archive", "Profiles/JSONScanner.swift", "StandardPaths.swift", "SluiceVersion.swift",
-                "TemporaryDirectory.swift",
+                "Archive", "StandardPaths.swift", "SluiceVersion.swift", "TemporaryDirectory.swift",
             ]
         ),
         module("Console", ["Terminal", "HTTPModel", "Content", "Sharing", nioCore], sources: ["Detail", "Style"]),
