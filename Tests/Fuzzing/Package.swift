@@ -71,8 +71,8 @@ let package = Package(
         module("Stages", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
 
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
-        module("Sharing", ["HTTPModel", "Content", "Files", nioCore]),
         module("Terminal", ["CNcurses"]),
+        module("Sharing", ["HTTPModel", "Content", "Files", "Terminal", nioCore]),
         module(
             "Runner",
             ["Recording", "Sharing", "HTTPModel", "Content", "Wire", "Files", nioCore],
@@ -80,7 +80,6 @@ let package = Package(
                 "Archive", "StandardPaths.swift", "SluiceVersion.swift", "TemporaryDirectory.swift",
             ]
         ),
-        module("Console", ["Terminal", "HTTPModel", "Content", "Sharing", nioCore], sources: ["Detail", "Style"]),
 
         .target(name: "FuzzEntry", swiftSettings: strict),
         fuzzer("HTTP2Feed", "Wire"),
@@ -92,6 +91,6 @@ let package = Package(
         fuzzer("Images", "Content"),
         fuzzer("Sessions", "Recording", grdb),
         fuzzer("Archives", "Runner", "Recording", "Sharing"),
-        fuzzer("Pages", "Console", "Content", "Sharing"),
+        fuzzer("Pages", "Content", "Sharing"),
     ]
 )
