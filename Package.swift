@@ -74,8 +74,8 @@ let package = Package(
         module("Stages", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
-        module("Sharing", ["HTTPModel", "Content", "Files", nioCore]),
         module("Terminal", ["CNcurses"]),
+        module("Sharing", ["HTTPModel", "Content", "Files", "Terminal", nioCore]),
         module(
             "Console",
             [
@@ -131,8 +131,8 @@ let package = Package(
             ["ProxyServer", "ExchangeCore", "Support", "Wire", "HTTPModel", nioCore, nioPosix, nioEmbedded, logging]
         ),
         tests("RecordingTests", ["Recording", "HTTPModel", "Content", "Support", "RecorderCrashChild", nioCore, grdb]),
-        tests("SharingTests", ["Sharing", "Content", "HTTPModel", "Support", nioCore, nioPosix]),
         tests("TerminalTests", ["Terminal", "CNcurses", "Support"]),
+        tests("SharingTests", ["Sharing", "Content", "HTTPModel", "Support", nioCore, nioPosix]),
         tests(
             "ConsoleTests",
             [

@@ -1,4 +1,5 @@
 import Foundation
+import Sharing
 package import Terminal
 
 /// The terminal UI that drives everything.

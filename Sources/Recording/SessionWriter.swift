@@ -1,3 +1,4 @@
+import Content
 import GRDB
 import GRDBSQLite
 import HTTPModel
@@ -140,7 +141,7 @@ final class SessionWriter {
         payloads.bind(messages.responseHead)
         payloads.bind(messages.responseHeadSent)
         payloads.bind(messages.responseTrailers)
-        payloads.bind(text: JSONText.trace(messages.trace))
+        payloads.bind(text: try JSONWriter.trace(messages.trace))
         payloads.bind(bodies.requestReceived)
         payloads.bind(bodies.requestSent)
         payloads.bind(bodies.responseReceived)
@@ -271,7 +272,7 @@ final class SessionWriter {
         connections.bind(connection.tls?.applicationProtocol)
         connections.bind((connection.tls?.resumed).map { $0 ? 1 : 0 })
         connections.bind(connection.tls?.verificationFailure)
-        connections.bind(text: JSONText.certificates(connection.tls?.peerCertificates ?? []))
+        connections.bind(text: try JSONWriter.certificates(connection.tls?.peerCertificates ?? []))
         try connections.run()
     }
 
@@ -285,8 +286,8 @@ final class SessionWriter {
         var row = try RowWriter(sql, in: database)
         row.bind(rules.at)
         if lastSources == nil { row.bind(run) }
-        row.bind(text: isKnown ? nil : JSONText.sources(rules.sources))
-        row.bind(text: JSONText.names(rules.switchedOff))
+        row.bind(text: try isKnown ? nil : JSONWriter.sources(rules.sources))
+        row.bind(text: try JSONWriter.names(rules.switchedOff))
         try row.run()
         lastSources = rules.sources
     }

@@ -62,6 +62,65 @@ struct StructureTests {
         #expect(long?.message.contains("100000") == true)
     }
 
+    @Test("a text that comes in pieces has the tokens and the errors of the whole one")
+    func pieces() throws {
+        let texts =
+            ["\u{FEFF}" + #" {"b" : 1.50e+05,\n"é\\u00e9":[true,"x\\"\\\\y", null ],"c":{}} "#] + Self.wrong.map(\.text)
+        for text in texts {
+            for size in 1...5 {
+                var rest = Array(text.utf8)[...]
+                var pieces = JSONTokenReader(tokenLimit: 100) {
+                    defer { rest = rest.dropFirst(size) }
+                    return Array(rest.prefix(size))
+                }
+                var whole = JSONTokenReader(Array(text.utf8))
+                #expect(throws: Never.self) { try Self.compare(&whole, &pieces) }
+            }
+        }
+    }
+
+    /// Reads both to the end, or to their error.
+    private static func compare(_ whole: inout JSONTokenReader, _ pieces: inout JSONTokenReader) throws {
+        while true {
+            let one = Result { try whole.next().map { ($0.kind, whole.text($0)) } }
+            let other = Result { try pieces.next().map { ($0.kind, pieces.text($0)) } }
+            switch (one, other) {
+            case (.success(let one?), .success(let other?)): #expect(one == other)
+            case (.success(nil), .success(nil)): return
+            case (.failure(let one), .failure(let other)):
+                #expect(one as? JSONSyntaxError == other as? JSONSyntaxError)
+                return
+            default: return #expect(Bool(false), "\(one) and \(other)")
+            }
+        }
+    }
+
+    @Test("a token that is too long is cut off, and what follows it is read")
+    func longToken() throws {
+        var rest = Array("[\"\(String(repeating: "ab", count: 5_000))\", 7, \"é\"]".utf8)[...]
+        var reader = JSONTokenReader(tokenLimit: 9) {
+            defer { rest = rest.dropFirst(1_000) }
+            return Array(rest.prefix(1_000))
+        }
+        var texts: [String] = []
+        while let token = try reader.next() { texts.append(reader.text(token)) }
+        #expect(texts == ["[", "\"abababab", "7", "\"é\"", "]"])
+        #expect(reader.error("").column == 10_014)
+    }
+
+    @Test("a piece that cannot be read is an error with its place")
+    func noPiece() {
+        struct Broken: Error {}
+        var isFirst = true
+        var reader = JSONTokenReader(tokenLimit: 9) {
+            defer { isFirst = false }
+            guard isFirst else { throw Broken() }
+            return Array("[1,".utf8)
+        }
+        let error = #expect(throws: JSONSyntaxError.self) { while try reader.next() != nil {} }
+        #expect(error?.message == "reading it failed: Broken()" && error?.offset == 3)
+    }
+
     @Test("random JSON-like bytes never crash the layout")
     func noise() {
         var random = SeededRandom(seed: 3)
@@ -134,7 +193,7 @@ struct StructureTests {
     func brokenPreview() {
         let preview = BodyPreview(ByteBuffer(string: "{\"a\":"), contentType: "application/json", contentEncoding: nil)
         #expect(preview.content == .text("{\"a\":", charset: .utf8))
-        #expect(preview.notes == ["not valid JSON: line 1, column 6: a value is missing"])
+        #expect(preview.notes == ["not valid JSON: line 1, column 6: the text ends too early"])
     }
 
     @Test("binary, mislabelled and empty bodies are told apart")

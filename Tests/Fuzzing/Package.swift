@@ -71,17 +71,15 @@ let package = Package(
         module("Stages", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
 
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
-        module("Sharing", ["HTTPModel", "Content", "Files", nioCore]),
         module("Terminal", ["CNcurses"]),
+        module("Sharing", ["HTTPModel", "Content", "Files", "Terminal", nioCore]),
         module(
             "Runner",
-            ["Recording", "HTTPModel", "Content", "Wire", "Files", nioCore],
+            ["Recording", "Sharing", "HTTPModel", "Content", "Wire", "Files", nioCore],
             sources: [
-                "Archive", "Profiles/JSONScanner.swift", "StandardPaths.swift", "SluiceVersion.swift",
-                "TemporaryDirectory.swift",
+                "Archive", "StandardPaths.swift", "SluiceVersion.swift", "TemporaryDirectory.swift",
             ]
         ),
-        module("Console", ["Terminal", "HTTPModel", "Content", "Sharing", nioCore], sources: ["Detail", "Style"]),
 
         .target(name: "FuzzEntry", swiftSettings: strict),
         fuzzer("HTTP2Feed", "Wire"),
@@ -93,6 +91,6 @@ let package = Package(
         fuzzer("Images", "Content"),
         fuzzer("Sessions", "Recording", grdb),
         fuzzer("Archives", "Runner", "Recording", "Sharing"),
-        fuzzer("Pages", "Console", "Content", "Sharing"),
+        fuzzer("Pages", "Content", "Sharing"),
     ]
 )

@@ -52,21 +52,21 @@ struct StreamTests {
     @Test("a report shows a WebSocket's messages in the order in which they arrived")
     func webSocketReport() throws {
         let source = MemorySource()
-        let text = try ExchangeReport.text(try webSocket(source), source: source)
-        let start = try #require(text.range(of: "Messages ("))
+        let text = ExchangeReport.text(try webSocket(source), source: source)
+        let start = try #require(text.range(of: "Messages: "))
         #expect(
             text[start.lowerBound...] == """
-                Messages (2 from the client, 2 from the server)
-                      0.001 s  →  text        7 B  hi ^[[2J
-                      0.001 s  →  binary      4 B  00 01 41 ff  |..A.|
-                      0.002 s  ←  ping        4 B  79 6f 75 3f  |you?|
-                      0.012 s  ←  text        5 B  Hello  [deflate, 7 B]
-                      0.020 s  ←  text        3 B  one  [2 frames of 2 + 1 B]
-                      0.030 s  →  close       5 B  1000 normal closure: bye
+                Messages: 2 from the client, 2 from the server
+                     0.001 s  → client  text       7 B  hi ^[[2J
+                     0.001 s  → client  binary     4 B  00 01 41 ff  |..A.|
+                     0.002 s  ← server  ping       4 B  79 6f 75 3f  |you?|
+                     0.012 s  ← server  text       5 B  Hello  [deflate, 7 B]
+                     0.020 s  ← server  text       3 B  one  [2 frames of 2 + 1 B]
+                     0.030 s  → client  close      5 B  1000 normal closure: bye
 
                 """
         )
-        #expect(!text.contains("body\n"))
+        #expect(!text.contains("Body"))
         #expect(!text.contains("\u{1B}"))
     }
 
@@ -76,9 +76,9 @@ struct StreamTests {
         let exchange = try webSocket(source, state: .inFlight)
         source.setStream(exchange, .requestReceived, [(5, Self.frame("a", mask: 1) + [0x81, 0x85, 0, 0, 0, 0, 0x62])])
         source.setStream(exchange, .responseReceived, [(9, Self.frame("b") + [0x83, 0x00])])
-        let text = try ExchangeReport.text(exchange, source: source)
-        #expect(text.contains("Messages (1 from the client, 1 from the server, so far)\n"))
-        #expect(text.contains("→  text        1 B  b  [not whole yet]\n"))
+        let text = ExchangeReport.text(exchange, source: source)
+        #expect(text.contains("Messages: 1 from the client, 1 from the server, so far\n"))
+        #expect(text.contains("→ client  text       1 B  b  [not whole yet]\n"))
         #expect(text.contains("  What follows from the server cannot be read: the opcode 3 is reserved, at byte 3.\n"))
     }
 
@@ -95,7 +95,7 @@ struct StreamTests {
             #expect(message.arrivedAt == nil)
         }
         #expect(texts == ["a", "b", "c"])
-        #expect(try ExchangeReport.text(exchange, source: source).contains("          -  →  text        1 B  a\n"))
+        #expect(ExchangeReport.text(exchange, source: source).contains("           -  → client  text       1 B  a\n"))
     }
 
     private func events(_ source: MemorySource, coding: ContentCoding = .identity) throws -> RecordedExchange {
@@ -117,19 +117,19 @@ struct StreamTests {
             (2_103_000, Array("data: cut".utf8)),
         ]
         source.setStream(exchange, .responseReceived, pieces)
-        let text = try ExchangeReport.text(exchange, source: source)
-        let start = try #require(text.range(of: "Events ("))
+        let text = ExchangeReport.text(exchange, source: source)
+        let start = try #require(text.range(of: "Messages: "))
         #expect(
             text[start.lowerBound...] == """
-                Events (2 from the server, the first after 103 ms)
-                      0.103 s  ←                 7 B  message     {"a":1}
-                      0.103 s  ←    +0.0 ms      3 B  level  id 7  x⏎y  [retry 10 ms]
-                      2.103 s  ←     +2.0 s      3 B  message     cut  [its end is missing]
+                Messages: 0 from the client, 2 from the server
+                     0.103 s  ← server             message     7 B  {"a":1}
+                     0.103 s  ← server    +0.0 ms  level      3 B  x⏎y  [id 7; retry 10 ms]
+                     2.103 s  ← server     +2.0 s  message     3 B  cut  [its end is missing]
                   comment lines: 1
 
                 """
         )
-        #expect(!text.contains("Response body"))
+        #expect(!text.contains("Body  text"))
     }
 
     @Test(
@@ -166,15 +166,15 @@ struct StreamTests {
         let exchange = try events(source)
         let pieces = (0..<2345).map { (after: Int64($0) * 1000, bytes: Array("data: n\($0)\n\n".utf8)) }
         source.setStream(exchange, .responseReceived, pieces)
-        let text = try ExchangeReport.text(exchange, source: source)
-        let lines = text.split(separator: "\n").drop { !$0.hasPrefix("Events") }.map { String($0) }
+        let text = ExchangeReport.text(exchange, source: source)
+        let lines = text.split(separator: "\n").drop { !$0.hasPrefix("Messages:") }.map { String($0) }
         #expect(lines.count == 102)
-        #expect(lines.first == "Events (2345 from the server, the first after 0.0 ms)")
-        #expect(lines[50].hasSuffix("message     n49"))
-        #expect(lines[50].hasPrefix("      0.049 s"))
+        #expect(lines.first == "Messages: 0 from the client, 2,345 from the server")
+        #expect(lines[50].hasSuffix("message     3 B  n49"))
+        #expect(lines[50].hasPrefix("     0.049 s"))
         #expect(lines[51] == "  … 2,245 more; `sluice show SESSION 1 --body response` prints all")
         #expect(lines[52].hasSuffix("n2295"))
-        #expect(lines[52].contains("2.295 s  ←    +1.0 ms"))
+        #expect(lines[52].contains("2.295 s  ← server    +1.0 ms"))
         #expect(lines[101].hasSuffix("n2344"))
     }
 
@@ -192,16 +192,16 @@ struct StreamTests {
             [(0, Array("{\"q\":1}\n".utf8)), (5_000, Array("{\"q\":2}\n".utf8))]
         )
         source.setStream(exchange, .responseReceived, [(2_000, Array("{\"a\":1}\r\n\n{\"a\":2}".utf8))])
-        let text = try ExchangeReport.text(exchange, source: source)
-        #expect(text.contains("Lines (2 from the client, 2 from the server, the first after 0.0 ms)\n"))
+        let text = ExchangeReport.text(exchange, source: source)
+        #expect(text.contains("Messages: 2 from the client, 2 from the server\n"))
         #expect(
             text.contains(
-                "      0.002 s  ←    +0.0 ms      7 B  {\"a\":2}\n      0.005 s  →    +5.0 ms      7 B  {\"q\":2}\n"
+                "     0.002 s  ← server    +0.0 ms  line       7 B  {\"a\":2}\n     0.005 s  → client    +5.0 ms  line       7 B  {\"q\":2}\n"
             )
         )
         let other = try events(source)
         source.setBody(other.record.id, .responseReceived, Array("not an event".utf8))
-        #expect(try ExchangeReport.text(other, source: source).contains("Response body\n  not an event\n"))
+        #expect(ExchangeReport.text(other, source: source).contains("Body  text/event-stream; 12 B\n  not an event\n"))
     }
 
     @Test("a HAR has messages and events as Chrome writes them")

@@ -1,4 +1,5 @@
 import ExchangeCore
+import Sharing
 import Stages
 
 /// What may follow a command, where that is one of few words.

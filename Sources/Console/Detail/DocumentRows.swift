@@ -1,3 +1,5 @@
+import Sharing
+
 /// A row of a document: a line among those that are shown, and which of its rows.
 package struct ReadingPlace: Sendable, Hashable, Comparable {
     package var line = 0

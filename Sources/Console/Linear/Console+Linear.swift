@@ -1,4 +1,5 @@
 import Foundation
+import Sharing
 import Terminal
 
 extension Console {

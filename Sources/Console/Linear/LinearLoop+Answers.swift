@@ -1,6 +1,7 @@
 import Foundation
 import HTTPModel
 import Runner
+import Sharing
 import Stages
 
 /// Writing what a line came to.

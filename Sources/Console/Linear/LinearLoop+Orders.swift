@@ -2,6 +2,7 @@ import Foundation
 import HTTPModel
 import Recording
 import Runner
+import Sharing
 import Stages
 import Terminal
 

@@ -2,6 +2,7 @@ import Dispatch
 import HTTPModel
 import Recording
 import Runner
+import Sharing
 import Synchronization
 
 /// Carries effects out, off the screen's thread, and sends what comes of them to the inbox.

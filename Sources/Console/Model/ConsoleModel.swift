@@ -1,4 +1,5 @@
 package import HTTPModel
+import Sharing
 package import Terminal
 
 /// Everything that the screen shows: changed by `update` alone, drawn by `view` alone.

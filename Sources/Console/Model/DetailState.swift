@@ -1,4 +1,5 @@
 package import HTTPModel
+package import Sharing
 
 /// The exchange that is open beside or below the list.
 package struct DetailState: Sendable {

@@ -1,3 +1,4 @@
+package import Sharing
 package import Terminal
 
 /// How meanings look.

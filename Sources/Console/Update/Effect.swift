@@ -1,5 +1,6 @@
 package import HTTPModel
 package import Runner
+package import Sharing
 
 /// What is to be done outside of the model: plain data, carried out by ``EffectRunner``.
 package enum Effect: Sendable {

@@ -1,5 +1,6 @@
 package import HTTPModel
 package import Runner
+package import Sharing
 package import Terminal
 
 /// What has happened: the only thing that changes the model.

@@ -1,5 +1,6 @@
 package import HTTPModel
 import Runner
+import Sharing
 import Stages
 
 extension ConsoleModel {

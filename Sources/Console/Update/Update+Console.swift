@@ -1,4 +1,5 @@
 import HTTPModel
+import Sharing
 import Terminal
 
 /// The console itself: help, messages, theme, mouse, the end.

@@ -1,4 +1,5 @@
 import HTTPModel
+import Sharing
 import Terminal
 
 /// The exchange that is open, and texts to read.

@@ -1,5 +1,6 @@
 import HTTPModel
 import Runner
+import Sharing
 import Terminal
 
 extension ConsoleModel {

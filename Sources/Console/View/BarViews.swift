@@ -1,5 +1,6 @@
 import HTTPModel
 import Runner
+import Sharing
 import Terminal
 
 /// The filter: the line that is typed, or what is in force.

@@ -1,3 +1,4 @@
+import Sharing
 import Terminal
 
 /// The exchange that is open: its pages' names and the lines of one.

@@ -1,3 +1,4 @@
+import Sharing
 import Terminal
 
 /// The rows of a document, from where the reader is.

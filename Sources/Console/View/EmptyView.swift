@@ -1,4 +1,5 @@
 import HTTPModel
+import Sharing
 import Terminal
 
 /// What stands where there is nothing to list: what to do about it.

@@ -1,3 +1,5 @@
+import Sharing
+
 /// Help, made from the table of commands and the keys in force.
 enum HelpDocument {
     static func make(_ model: ConsoleModel, for place: Context) -> DetailDocument {

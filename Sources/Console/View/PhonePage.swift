@@ -1,3 +1,4 @@
+import Sharing
 import Terminal
 
 /// The page from which a phone takes the certificate, as a QR code.

@@ -1,3 +1,4 @@
+import Sharing
 import Terminal
 
 /// The tree by host and path.

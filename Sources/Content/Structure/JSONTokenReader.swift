@@ -1,3 +1,18 @@
+/// Where and why a text is not JSON.
+package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
+    /// The offset of the offending byte.
+    package var offset: Int
+    /// Its line, from 1.
+    package var line: Int
+    /// Its column in bytes, from 1.
+    package var column: Int
+    /// What is wrong, in a few words.
+    package var message: String
+
+    /// One sentence, for example `line 3, column 7: a value is missing`.
+    package var description: String { "line \(line), column \(column): \(message)" }
+}
+
 /// One token of a JSON text.
 package struct JSONToken: Sendable, Hashable {
     package enum Kind: UInt8, Sendable, Hashable {
@@ -15,7 +30,7 @@ package struct JSONToken: Sendable, Hashable {
     }
 
     package var kind: Kind
-    /// Where it stands in the bytes.
+    /// Where it is in the reader's ``JSONTokenReader/bytes``.
     package var range: Range<Int>
 
     package init(_ kind: Kind, _ range: Range<Int>) {
@@ -26,22 +41,31 @@ package struct JSONToken: Sendable, Hashable {
 
 /// Reads JSON (RFC 8259) token by token, without reading it into values and without recursion.
 ///
-/// Numbers and strings keep their spelling, members their order, duplicates stay.
-package struct JSONTokenReader: Sendable {
+/// Numbers and strings keep their spelling, members their order, duplicates stay. The text is there as a whole, or comes
+/// in pieces: then no more of it is in memory than a piece and a token.
+package struct JSONTokenReader {
     private enum Expected {
         case value
         case valueOrEnd
         case name
         case nameOrEnd
+        case colon
         case commaOrEnd
         case nothing
     }
 
-    /// The text.
-    package let bytes: [UInt8]
-    /// Where the next token is looked for.
+    /// The text; where it comes in pieces, what of it is in memory.
+    package private(set) var bytes: [UInt8]
+    /// Where in ``bytes`` the next token is looked for.
     package private(set) var position = 0
     private let nestingLimit: Int
+    private let tokenLimit: Int
+    private let refill: (() throws -> [UInt8])?
+    private var isAtEnd = false
+    /// Offset, line and column of the first byte in memory.
+    private var (offset, line, column) = (0, 1, 1)
+    /// Where the token at hand begins.
+    private var start = 0
     private var expected = Expected.value
     /// Whether each open bracket is one of an object.
     private var open: [Bool] = []
@@ -54,7 +78,21 @@ package struct JSONTokenReader: Sendable {
     package init(_ bytes: [UInt8], nestingLimit: Int = 256) {
         self.bytes = bytes
         self.nestingLimit = nestingLimit
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+        tokenLimit = .max
+        refill = nil
+    }
+
+    /// Prepares to read a text that comes in pieces.
+    ///
+    /// - Parameters:
+    ///   - nestingLimit: how deep arrays and objects may be nested.
+    ///   - tokenLimit: how many bytes of a token are kept; a longer one is cut off there.
+    ///   - refill: returns the next piece; an empty one is the end. What it throws becomes the message of a `JSONSyntaxError`.
+    package init(nestingLimit: Int = 256, tokenLimit: Int, refill: @escaping () throws -> [UInt8]) {
+        bytes = []
+        self.nestingLimit = nestingLimit
+        self.tokenLimit = tokenLimit
+        self.refill = refill
     }
 
     /// How many arrays and objects are open.
@@ -64,13 +102,18 @@ package struct JSONTokenReader: Sendable {
     ///
     /// - Throws: `JSONSyntaxError` where the bytes are no JSON, or nested too deep.
     package mutating func next() throws(JSONSyntaxError) -> JSONToken? {
-        skipSpace()
-        if expected == .commaOrEnd, peek == UInt8(ascii: ",") {
+        try skipSpace()
+        if expected == .colon {
+            guard try peek() == UInt8(ascii: ":") else { throw error("':' is missing") }
             position += 1
-            skipSpace()
+            expected = .value
+            try skipSpace()
+        } else if expected == .commaOrEnd, try peek() == UInt8(ascii: ",") {
+            position += 1
             expected = open.last == true ? .name : .value
+            try skipSpace()
         }
-        guard let byte = peek else {
+        guard let byte = try peek() else {
             if expected == .nothing { return nil }
             throw error("the text ends too early")
         }
@@ -85,29 +128,58 @@ package struct JSONTokenReader: Sendable {
         case .name, .nameOrEnd:
             if byte == UInt8(ascii: "}"), expected == .nameOrEnd { return close() }
             guard byte == UInt8(ascii: "\"") else { throw error("a member's name is missing") }
-            let start = position
             try string()
-            let end = position
-            skipSpace()
-            guard peek == UInt8(ascii: ":") else { throw error("':' is missing") }
-            position += 1
-            expected = .value
-            return JSONToken(.name, start..<end)
-        case .value, .valueOrEnd:
+            expected = .colon
+            return token(.name)
+        case .value, .valueOrEnd, .colon:
             if byte == UInt8(ascii: "]"), expected == .valueOrEnd { return close() }
             return try value(byte)
         }
+    }
+
+    /// Passes over the rest of the value whose first token was just read.
+    package mutating func skip(_ first: JSONToken) throws(JSONSyntaxError) {
+        guard first.kind == .objectBegin || first.kind == .arrayBegin else { return }
+        let outside = depth - 1
+        while depth > outside { _ = try next() }
+    }
+
+    /// A token as it is spelled.
+    package func text(_ token: JSONToken) -> String {
+        String(decoding: bytes[token.range], as: UTF8.self)
+    }
+
+    /// The text that a name or a string stands for: without quotes, its escapes undone.
+    package func string(_ token: JSONToken) -> String {
+        JSONTree.unescaped(bytes[token.range])
+    }
+
+    /// An error at the place that the reader has come to.
+    package func error(_ message: String) -> JSONSyntaxError {
+        let (line, column) = place(position)
+        return JSONSyntaxError(offset: offset + position, line: line, column: column, message: message)
+    }
+
+    private func place(_ position: Int) -> (line: Int, column: Int) {
+        let before = bytes[..<position]
+        guard let last = before.lastIndex(of: 0x0A) else { return (line, column + position) }
+        return (line + before.count { $0 == 0x0A }, position - last)
+    }
+
+    // MARK: Tokens
+
+    private func token(_ kind: JSONToken.Kind) -> JSONToken {
+        JSONToken(kind, start..<(position - start > tokenLimit ? start + tokenLimit : position))
     }
 
     private mutating func close() -> JSONToken {
         let isObject = open.popLast() == true
         position += 1
         expected = open.isEmpty ? .nothing : .commaOrEnd
-        return JSONToken(isObject ? .objectEnd : .arrayEnd, position - 1..<position)
+        return token(isObject ? .objectEnd : .arrayEnd)
     }
 
     private mutating func value(_ byte: UInt8) throws(JSONSyntaxError) -> JSONToken {
-        let start = position
         let kind: JSONToken.Kind
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
@@ -116,97 +188,125 @@ package struct JSONTokenReader: Sendable {
             open.append(isObject)
             position += 1
             expected = isObject ? .nameOrEnd : .valueOrEnd
-            return JSONToken(isObject ? .objectBegin : .arrayBegin, start..<position)
+            return token(isObject ? .objectBegin : .arrayBegin)
         case UInt8(ascii: "\""):
             try string()
             kind = .string
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             try number()
             kind = .number
-        case UInt8(ascii: "t"):
-            try literal("true")
-            kind = .literal
-        case UInt8(ascii: "f"):
-            try literal("false")
-            kind = .literal
-        case UInt8(ascii: "n"):
-            try literal("null")
+        case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
+            try literal(byte == UInt8(ascii: "t") ? "true" : byte == UInt8(ascii: "f") ? "false" : "null")
             kind = .literal
         default: throw error("a value is missing")
         }
         expected = open.isEmpty ? .nothing : .commaOrEnd
-        return JSONToken(kind, start..<position)
+        return token(kind)
     }
 
     // MARK: Scalars
 
     private mutating func string() throws(JSONSyntaxError) {
         position += 1
-        while let byte = peek {
+        while true {
+            // Most of a string is neither its end nor an escape.
+            position = bytes[position...].firstIndex { $0 == 0x22 || $0 == 0x5C || $0 < 0x20 } ?? bytes.count
+            guard let byte = try peek() else { throw error("the string does not end") }
             switch byte {
             case UInt8(ascii: "\""):
                 position += 1
                 return
             case UInt8(ascii: "\\"):
                 position += 1
-                guard let escaped = peek else { break }
+                guard let escaped = try peek() else { throw error("the string does not end") }
                 guard "\"\\/bfnrtu".utf8.contains(escaped) else { throw error("no such escape") }
                 position += 1
                 guard escaped == UInt8(ascii: "u") else { continue }
                 for _ in 0..<4 {
-                    guard let digit = peek, digit &- 0x30 < 10 || (digit | 0x20) &- 0x61 < 6 else {
+                    guard let digit = try peek(), digit &- 0x30 < 10 || (digit | 0x20) &- 0x61 < 6 else {
                         throw error("four hexadecimal digits must follow \\u")
                     }
                     position += 1
                 }
             case 0..<0x20: throw error("a control character must be escaped")
-            default: position += 1
+            // The first byte of the next piece.
+            default: continue
             }
         }
-        throw error("the string does not end")
     }
 
     private mutating func number() throws(JSONSyntaxError) {
-        if peek == UInt8(ascii: "-") { position += 1 }
-        if peek == UInt8(ascii: "0") {
+        if try peek() == UInt8(ascii: "-") { position += 1 }
+        if try peek() == UInt8(ascii: "0") {
             position += 1
         } else {
             try digits()
         }
-        if peek == UInt8(ascii: ".") {
+        if try peek() == UInt8(ascii: ".") {
             position += 1
             try digits()
         }
-        if peek == UInt8(ascii: "e") || peek == UInt8(ascii: "E") {
+        if let byte = try peek(), byte | 0x20 == UInt8(ascii: "e") {
             position += 1
-            if peek == UInt8(ascii: "+") || peek == UInt8(ascii: "-") { position += 1 }
+            if let sign = try peek(), sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { position += 1 }
             try digits()
         }
     }
 
     private mutating func digits() throws(JSONSyntaxError) {
-        guard let first = peek, first &- 0x30 < 10 else { throw error("a digit is missing") }
-        while let digit = peek, digit &- 0x30 < 10 { position += 1 }
+        guard let first = try peek(), first &- 0x30 < 10 else { throw error("a digit is missing") }
+        while let digit = try peek(), digit &- 0x30 < 10 { position += 1 }
     }
 
-    private mutating func literal(_ text: StaticString) throws(JSONSyntaxError) {
-        let count = text.utf8CodeUnitCount
-        guard position + count <= bytes.count,
-            text.withUTF8Buffer({ bytes[position..<position + count].elementsEqual($0) })
-        else { throw error("'\(text)' was expected") }
-        position += count
+    private mutating func literal(_ text: String) throws(JSONSyntaxError) {
+        for byte in text.utf8 {
+            guard try peek() == byte else { throw error("'\(text)' was expected") }
+            position += 1
+        }
     }
 
-    private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
+    // MARK: Bytes
 
-    private mutating func skipSpace() {
-        while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
+    private mutating func peek() throws(JSONSyntaxError) -> UInt8? {
+        if position == bytes.count, !isAtEnd { try readPiece() }
+        return position < bytes.count ? bytes[position] : nil
     }
 
-    private func error(_ message: String) -> JSONSyntaxError {
-        let before = bytes[..<position]
-        let line = before.count { $0 == 0x0A } + 1
-        let column = position - (before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0) + 1
-        return JSONSyntaxError(offset: position, line: line, column: column, message: message)
+    /// Passes over white space, and the byte order mark; the next token begins behind it.
+    private mutating func skipSpace() throws(JSONSyntaxError) {
+        repeat {
+            start = position
+            guard let byte = try peek() else { break }
+            let isSpace = byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+            let isMark = offset + position < 3 && byte == [0xEF, 0xBB, 0xBF][offset + position]
+            guard isSpace || isMark else { break }
+            position += 1
+        } while true
+        start = position
+    }
+
+    /// Reads the next piece, and forgets what is before the token at hand, and what of it is more than is kept.
+    private mutating func readPiece() throws(JSONSyntaxError) {
+        (line, column) = place(start)
+        offset += start
+        bytes.removeFirst(start)
+        position -= start
+        start = 0
+        let excess = bytes.count - tokenLimit
+        if excess > 0 {
+            // A token has no line feeds.
+            column += excess
+            offset += excess
+            bytes.removeLast(excess)
+            position -= excess
+        }
+        do {
+            let piece = try refill?() ?? []
+            isAtEnd = piece.isEmpty
+            bytes += piece
+        } catch let failure {
+            isAtEnd = true
+            throw error("reading it failed: \(failure)")
+        }
     }
 }

@@ -3,8 +3,8 @@ import Dispatch
 import Files
 import Foundation
 import HTTPModel
-import NIOCore
 import Recording
+import Sharing
 
 /// A HAR that was written into a session of its own, so that all that works on sessions works on it.
 package struct ImportedArchive: Sendable {
@@ -21,11 +21,10 @@ package struct ImportedArchive: Sendable {
     /// - Parameter path: the HAR.
     /// - Throws: ``StartFailure`` where it cannot be read, with the place, or the session cannot be written.
     package init(_ path: String) throws {
-        let file = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)
         directory = try TemporaryDirectory("har")
         session = directory.path + "/archive.sluice"
         do {
-            count = try ImportedArchive.read(path, file, into: session)
+            count = try ImportedArchive.read(path, into: session)
         } catch {
             directory.remove()
             throw error
@@ -35,220 +34,46 @@ package struct ImportedArchive: Sendable {
     /// Removes the session.
     package func remove() { directory.remove() }
 
-    private static func read(_ path: String, _ file: FileHandle, into session: String) throws -> Int {
+    private static func read(_ path: String, into session: String) throws -> Int {
         let recorder = try Recorder(
             RecorderConfiguration(path: session, sluiceVersion: "sluice \(SluiceVersion.current)")
         )
         let credit = DispatchSemaphore(value: 0)
         let producer = recorder.makeProducer { credit.signal() }
-        var recording = ArchiveRecording()
-        var scanner = JSONScanner(longestString: ArchiveReading.longestString) {
-            Array(try file.read(upToCount: 1 << 20) ?? Data())
-        }
+        var recording = HARRecording()
         do {
             defer { recorder.close() }
-            try ArchiveReading.forEach(&scanner) { entry in
+            try forEachEntry(of: path) { entry in
                 // Whoever waits for it may have left.
                 try Task.checkCancellation()
                 let events = recording.events(entry)
                 let cost = events.reduce(0) { $0 + $1.cost }
                 if !producer.submit(events, cost: cost) { credit.wait() }
             }
-        } catch let failure as JSONScanner.Failure {
-            let place = scanner.place
-            throw StartFailure(
-                "\(path):\(place.line):\(place.column): no HAR that can be read: \(failure.message)",
-                isPositioned: true
-            )
         }
         if let error = recorder.close().error { throw error }
         return recording.count
     }
-}
 
-/// Makes of a HAR's entries what the taps would have seen.
-struct ArchiveRecording {
-    private static let pieceSize = 256 << 10
-    /// The client's connection, of which an archive knows nothing.
-    private static let client = ConnectionID(1)
-
-    /// How many entries there were.
-    private(set) var count = 0
-    private var servers: [String: ConnectionID] = [:]
-
-    mutating func events(_ entry: ArchiveEntry) -> [RecordEvent] {
-        count += 1
-        var events: [RecordEvent] = []
-        var record = ExchangeRecord(
-            id: ExchangeID(Int64(count)),
-            kind: .http,
-            startedAt: ArchiveRecording.moment(entry.startedDateTime),
-            method: ArchiveRecording.line(entry.method),
-            url: ArchiveRecording.url(entry.url),
-            clientConnection: ArchiveRecording.client
-        )
-        (record.upstreamConnection, record.serverAddress) = server(entry, record, &events)
-        record.status = entry.status
-        record.clientVersion = ArchiveRecording.version(entry.request.version)
-        record.upstreamVersion = record.upstreamConnection == nil ? nil : record.clientVersion
-        record.mediaType = MediaType(entry.response.mediaType)?.essence ?? ""
-        record.timings = ArchiveRecording.timings(entry)
-        if !entry.error.isEmpty || record.status == 0 {
-            record.state = .failed
-            record.failure = ArchiveRecording.failure(entry.error)
-        } else {
-            record.state = .complete
+    /// Calls `body` with each entry of a HAR.
+    ///
+    /// - Parameters:
+    ///   - textLimit: how many bytes of a text or a body are kept.
+    /// - Throws: ``StartFailure`` where it cannot be read, with the place.
+    static func forEachEntry(
+        of path: String,
+        textLimit: Int = 64 << 20,
+        _ body: (HAREntry) throws -> Void
+    ) throws {
+        let file = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)
+        var reader = HARReader(textLimit: textLimit) { Array(try file.read(upToCount: 1 << 20) ?? Data()) }
+        do {
+            try reader.forEach(body)
+        } catch let error as JSONSyntaxError {
+            throw StartFailure(
+                "\(path):\(error.line):\(error.column): no HAR that can be read: \(error.message)",
+                isPositioned: true
+            )
         }
-
-        var (request, response) = (entry.request, entry.response)
-        var requestBody = ArchiveRecording.body(&request)
-        var responseBody = ArchiveRecording.body(&response)
-        let stream = ArchiveStream(entry.messages)
-        if !entry.messages.isEmpty {
-            record.kind = .webSocket
-            record.tally = stream.tally
-            (requestBody, responseBody) = (stream.sent.bytes, stream.received.bytes)
-        }
-        var messages = ExchangeMessages()
-        let target = record.method == "CONNECT" ? record.url.authority : record.url.description
-        messages.requestHead = ArchiveRecording.head(
-            "\(record.method) \(target) \(record.clientVersion)",
-            request
-        )
-        if record.status > 0 {
-            let version = ArchiveRecording.version(entry.response.version)
-            let reason = ArchiveRecording.line(entry.reason)
-            messages.responseHead = ArchiveRecording.head("\(version) \(record.status) \(reason)", response)
-        }
-        record.sizes.requestHead = Int64(messages.requestHead?.readableBytes ?? 0)
-        record.sizes.requestBody = Int64(requestBody.readableBytes)
-        record.sizes.requestWire = record.sizes.requestHead + record.sizes.requestBody
-        record.sizes.responseHead = Int64(messages.responseHead?.readableBytes ?? 0)
-        record.sizes.responseBody = Int64(responseBody.readableBytes)
-        record.sizes.responseWire = max(
-            entry.response.wireSize ?? 0,
-            record.sizes.responseHead + record.sizes.responseBody
-        )
-
-        var opened = record
-        opened.state = .inFlight
-        events.append(.opened(opened, messages))
-        events += ArchiveRecording.pieces(requestBody).map { .body(record.id, .requestReceived, $0) }
-        events += ArchiveRecording.pieces(responseBody).map { .body(record.id, .responseReceived, $0) }
-        events += stream.sent.arrivals.map { .arrival(record.id, .requestReceived, offset: $0.offset, at: $0.at) }
-        events += stream.received.arrivals.map { .arrival(record.id, .responseReceived, offset: $0.offset, at: $0.at) }
-        events.append(.finished(record, messages))
-        return events
-    }
-
-    // MARK: - Connections
-
-    private mutating func server(
-        _ entry: ArchiveEntry,
-        _ record: ExchangeRecord,
-        _ events: inout [RecordEvent]
-    ) -> (ConnectionID?, address: String?) {
-        let address = ArchiveRecording.line(entry.serverAddress)
-        guard !address.isEmpty else { return (nil, nil) }
-        let port = UInt16(entry.serverPort).map { Int($0) } ?? record.url.port
-        let peer = address.contains(":") && !address.hasPrefix("[") ? "[\(address)]:\(port)" : "\(address):\(port)"
-        if let known = servers[peer] { return (known, peer) }
-        let id = ConnectionID(Int64(servers.count) + 2)
-        servers[peer] = id
-        let (opened, leg) = (record.startedAt, ConnectionRecord.Leg.upstream)
-        events.append(
-            .connection(ConnectionRecord(id: id, leg: leg, openedAt: opened, localAddress: "", peerAddress: peer))
-        )
-        return (id, peer)
-    }
-
-    // MARK: - Messages
-
-    private static func head(_ startLine: String, _ message: ArchiveEntry.Message) -> ByteBuffer {
-        var head = ByteBuffer(string: startLine + "\r\n")
-        for field in message.fields where !field.name.isEmpty {
-            head.writeString("\(line(field.name)): \(line(field.value))\r\n")
-        }
-        head.writeString("\r\n")
-        return head
-    }
-
-    /// The body with the content codings that the fields name; a coding that cannot be made again is taken off the fields.
-    private static func body(_ message: inout ArchiveEntry.Message) -> ByteBuffer {
-        guard !message.text.isEmpty else { return ByteBuffer() }
-        let decoded = message.isBase64 ? Data(base64Encoded: message.text, options: .ignoreUnknownCharacters) : nil
-        let bytes = decoded.map { ByteBuffer(bytes: $0) } ?? ByteBuffer(string: message.text)
-        let isCoding = { (field: (name: String, value: String)) in field.name.lowercased() == "content-encoding" }
-        let codings = message.fields.filter(isCoding).flatMap { ContentCoding.list($0.value) }
-        if let coded = try? ContentEncoder.encode(bytes, codings: codings) { return coded }
-        message.fields.removeAll(where: isCoding)
-        return bytes
-    }
-
-    private static func pieces(_ bytes: ByteBuffer) -> [ByteBuffer] {
-        var rest = bytes
-        var pieces: [ByteBuffer] = []
-        while rest.readableBytes > 0 {
-            let size = min(pieceSize, rest.readableBytes)
-            guard let piece = rest.readSlice(length: size) else { break }
-            // A copy, since a slice keeps the whole body in memory.
-            pieces.append(ByteBuffer(bytes: piece.readableBytesView))
-        }
-        return pieces
-    }
-
-    // MARK: - Values
-
-    /// Text that stays within one line of a head.
-    private static func line(_ text: String) -> String {
-        guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return text }
-        return String(
-            String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 })
-        )
-    }
-
-    private static func url(_ text: String) -> RequestURL {
-        RequestURL(line(text))
-            ?? RequestURL(scheme: "http", host: "unreadable.invalid", port: 80, path: "/")
-    }
-
-    private static func version(_ text: String) -> HTTPVersion {
-        let text = text.lowercased()
-        if text.hasPrefix("http/2") || text == "h2" || text.hasPrefix("http/3") || text == "h3" { return .http2 }
-        return text == "http/1.0" ? .http10 : .http11
-    }
-
-    private static func moment(_ text: String) -> Int64 {
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        guard let date = (try? style.parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text)) else { return 0 }
-        let seconds = date.timeIntervalSince1970
-        return RecordedRange.nearest(seconds * 1_000_000, in: RecordedRange.moments)
-    }
-
-    private static func timings(_ entry: ArchiveEntry) -> Timings {
-        func time(_ name: String) -> Int64? { entry.timings[name].map(microseconds) }
-        var timings = Timings()
-        timings.blocked = time("blocked")
-        timings.dns = time("dns")
-        timings.tls = time("ssl")
-        // HAR's `connect` holds the handshake too.
-        timings.connect = time("connect").map { max(0, $0 - (timings.tls ?? 0)) }
-        timings.send = time("send")
-        timings.wait = time("wait")
-        timings.receive = time("receive")
-        timings.total = entry.time.map(microseconds) ?? 0
-        return timings
-    }
-
-    private static func microseconds(_ milliseconds: Double) -> Int64 {
-        RecordedRange.nearest(milliseconds * 1_000, in: RecordedRange.amounts)
-    }
-
-    private static func failure(_ error: String) -> ExchangeFailure {
-        let parts = error.split(separator: ":", maxSplits: 1).map(String.init)
-        if parts.count == 2, let code = ExchangeFailure.Code(rawValue: parts[0]) {
-            return ExchangeFailure(code, parts[1].trimmingCharacters(in: .whitespaces))
-        }
-        return ExchangeFailure(.reset, error.isEmpty ? "The archive has no response." : error)
     }
 }

@@ -1,4 +1,6 @@
+import Content
 package import HTTPModel
+import NIOCore
 
 /// One line for one exchange, for people and for programs.
 package enum ExchangeLine {
@@ -34,9 +36,10 @@ package enum ExchangeLine {
 
     /// The exchange as one JSON object without a line break: the members of `JSONExport` up to `failure`.
     package static func json(_ record: ExchangeRecord) -> String {
-        // The writer throws only what its sink does, and this one keeps the text.
-        let text = try? JSONWriter.text { writer in try writer.object { try $0.rowMembers(record) } }
-        return text ?? ""
+        var writer = JSONWriter()
+        // The writer throws only what its sink does, and this one has none.
+        try? writer.object { try $0.rowMembers(record) }
+        return String(buffer: writer.buffer)
     }
 
     private static func line(

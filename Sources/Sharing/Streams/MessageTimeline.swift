@@ -95,3 +95,11 @@ package final class MessageTimeline {
 
 @available(*, unavailable)
 extension MessageTimeline: Sendable {}
+
+extension StreamedMessage {
+    /// Whether it is a message as a tally counts them: whole, and no control frame.
+    var isCounted: Bool {
+        if case .webSocket(let details) = kind, details.opcode.isControl { return false }
+        return isWhole
+    }
+}

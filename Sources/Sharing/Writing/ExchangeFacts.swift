@@ -1,3 +1,4 @@
+import Content
 import HTTPModel
 import NIOCore
 
@@ -40,11 +41,6 @@ extension JSONWriter {
                 $0.member("message", grpc.message)
             }
         }
-    }
-
-    mutating func strings(_ name: String, _ texts: [String]) throws {
-        key(name)
-        try array { for text in texts { $0.value(text) } }
     }
 
     mutating func sizes(_ sizes: Sizes) throws {

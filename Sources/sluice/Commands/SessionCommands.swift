@@ -84,7 +84,7 @@ struct Show: ParsableCommand {
         }
         let output = try OutputFile(nil)
         guard let body else {
-            try output.write(try ExchangeReport.text(exchange, source: reader, descriptors: descriptors))
+            try output.write(ExchangeReport.text(exchange, source: reader, descriptors: descriptors))
             return
         }
         try refuseBinary(exchange, body, reader)

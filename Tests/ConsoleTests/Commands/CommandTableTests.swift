@@ -2,6 +2,7 @@ import Terminal
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 struct CommandTableTests {
     @Test func `every command has one entry with a title`() {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 /// Counts how often it is asked.
 private final class Counter: Sendable {

@@ -4,6 +4,7 @@ import NIOCore
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 struct DifferenceTests {
     private func json(_ old: String, _ new: String) throws -> [String] {

@@ -4,6 +4,7 @@ import NIOCore
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 struct FormatTests {
     private func lines(_ body: (inout DetailWriter) -> Void) -> [String] {

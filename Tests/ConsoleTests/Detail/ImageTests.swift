@@ -5,6 +5,7 @@ import NIOCore
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 struct ImageTests {
     /// A PNG of 2 × 2 pixels: red, green, blue, white; stored without compression.

@@ -3,6 +3,7 @@ import NIOCore
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 struct MessagePageTests {
     @Test func `a request has its query, its cookies and its form as tables`() {

@@ -2,6 +2,7 @@ import HTTPModel
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 struct OverviewTests {
     @Test func `a plain exchange is told in facts`() {

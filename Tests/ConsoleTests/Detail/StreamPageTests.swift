@@ -3,6 +3,7 @@ import NIOCore
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 struct StreamPageTests {
     private static let events = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
@@ -21,11 +22,11 @@ struct StreamPageTests {
         #expect(
             document.lines.map(\.plain) == [
                 "Messages: 0 from the client, 2 from the server",
-                #"     0.120 s  ← server  price      7 B  {"v":1}"#,
+                #"     0.120 s  ← server             price      7 B  {"v":1}"#,
                 "      {",
                 #"        "v": 1"#,
                 "      }",
-                "     1.500 s  ← server  message     5 B  plain",
+                "     1.500 s  ← server     +1.3 s  message     5 B  plain",
             ]
         )
         #expect(document.initialFolds == [1])
@@ -55,7 +56,7 @@ struct StreamPageTests {
         source.set(.responseReceived, [0x82, 0x03, 1, 2, 3, 0x88, 0x02, 0x03, 0xE8])
         let lines = Example.lines(.messages, exchange, source) { $0.isUnicode = false }
         #expect(lines.contains { $0.contains("-> client  text") && $0.hasSuffix("hi") })
-        #expect(lines.contains { $0.contains("<- server  binary") && $0.hasSuffix("01 02 03") })
+        #expect(lines.contains { $0.contains("<- server  binary") && $0.hasSuffix("01 02 03  |...|") })
         #expect(lines.contains { $0.contains("close") && $0.contains("1000") })
     }
 

@@ -1,4 +1,3 @@
-import Console
 import Content
 import HTTPModel
 import NIOCore
@@ -50,7 +49,7 @@ enum PageProbe {
         var objects = JSONExport(source: source) { _ in }
         try objects.add(exchange)
         try objects.finish()
-        _ = try ExchangeReport.text(exchange, source: source)
+        _ = ExchangeReport.text(exchange, source: source)
     }
 
     // MARK: - Exchanges

@@ -4,6 +4,7 @@ import Terminal
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 struct EditorUpdateTests {
     private static let purposes: [EditorState.Purpose] = [

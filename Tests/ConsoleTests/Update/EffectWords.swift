@@ -1,6 +1,7 @@
 import HTTPModel
 
 @testable import Console
+@testable import Sharing
 
 extension Effect {
     /// The effect in a few words, to compare with.

@@ -3,6 +3,7 @@ import Terminal
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 struct ListUpdateTests {
     private let size = Size(width: 100, height: 24)

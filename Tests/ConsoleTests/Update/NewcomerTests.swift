@@ -5,6 +5,7 @@ import Terminal
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 /// What somebody stumbled over who saw the console for the first time.
 struct NewcomerTests {

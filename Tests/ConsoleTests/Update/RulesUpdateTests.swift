@@ -7,6 +7,7 @@ import Terminal
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 struct RulesUpdateTests {
     private func console(_ source: ConsoleModel.Source = .live, isUnsaved: Bool = false) -> ConsoleModel {

@@ -4,6 +4,7 @@ import Terminal
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 /// What commands are about in the structure: what is selected there, and never the row of the sequence.
 struct StructureUpdateTests {

@@ -4,6 +4,7 @@ import Terminal
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 struct DocumentRowsTests {
     /// A document with lines of all kinds: long ones, wide characters, words that have no room in a row, folded blocks.

@@ -4,6 +4,7 @@ import Terminal
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 struct InvariantTests {
     private static let sizes = [

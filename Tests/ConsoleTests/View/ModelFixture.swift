@@ -4,6 +4,7 @@ import Runner
 import Terminal
 
 @testable import Console
+@testable import Sharing
 
 /// Models to look at, and the keys that lead to them.
 enum ModelFixture {

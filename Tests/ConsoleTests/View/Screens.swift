@@ -4,6 +4,7 @@ import Terminal
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 /// Every screen that there is, made by the messages and keys that lead to it.
 struct Screens: Sendable, CustomTestStringConvertible {

@@ -3,6 +3,7 @@ import Terminal
 import Testing
 
 @testable import Console
+@testable import Sharing
 
 struct SnapshotTests {
     private static let sizes = [

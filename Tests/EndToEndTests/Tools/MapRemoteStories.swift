@@ -26,7 +26,7 @@ extension EndToEnd {
                 exchange.trace.hasPrefix("sent to http://localhost:\(nginx.plain)/v2/users/7?q=%20a in place of \(url)")
             )
             let shown = try await sluice.told("show", sluice.session, "1")
-            #expect(shown.contains("sent to       http://localhost:\(nginx.plain)/v2/users/7"), "\(shown)")
+            #expect(shown.contains("sent to         http://localhost:\(nginx.plain)/v2/users/7"), "\(shown)")
         }
 
         @Test("HTTP is sent on as HTTPS, and Server Name Indication follows the new host")

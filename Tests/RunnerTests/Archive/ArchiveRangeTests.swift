@@ -5,6 +5,7 @@ import Recording
 import Testing
 
 @testable import Runner
+@testable import Sharing
 
 @Suite("Numbers in a HAR")
 struct ArchiveRangeTests {
@@ -34,12 +35,12 @@ struct ArchiveRangeTests {
 
     @Test("Codings that are named twenty thousand times are not applied, and their fields go")
     func codings() throws {
-        var message = ArchiveEntry.Message()
+        var message = HAREntry.Message()
         message.fields = [("Content-Encoding", Array(repeating: "gzip", count: 20_001).joined(separator: ", "))]
         message.text = "x"
-        var entry = ArchiveEntry()
+        var entry = HAREntry()
         (entry.method, entry.url, entry.status, entry.response) = ("GET", "http://a.example/", 200, message)
-        var recording = ArchiveRecording()
+        var recording = HARRecording()
         let events = recording.events(entry)
         let body = events.compactMap { event in
             if case .body(_, .responseReceived, let bytes) = event { String(buffer: bytes) } else { nil }

@@ -191,13 +191,15 @@ struct ImportedArchiveTests {
         arguments: [
             (
                 "{\"log\": {\"entries\": [{\"request\": {\n  \"method\": \"GE",
-                ":2:16: no HAR that can be read: it ends within a string"
+                ":2:16: no HAR that can be read: the string does not end"
             ),
-            ("{\"log\": {\"entries\": [", "it ends too early"), ("{\"log\": 3}", "it has no 'log' with 'entries'"),
-            ("{}", "it has no 'log' with 'entries'"), ("[]", "it is no object"), ("", "it is no object"),
-            ("<html>", "it is no JSON"), ("{\"log\": {\"entries\": []}} more", "something follows its end"),
+            ("{\"log\": {\"entries\": [", "the text ends too early"),
+            ("{\"log\": 3}", "it has no 'log' with 'entries'"),
+            ("{}", "it has no 'log' with 'entries'"), ("[]", "it is no object"), ("", "the text ends too early"),
+            ("<html>", ":1:1: no HAR that can be read: a value is missing"),
+            ("{\"log\": {\"entries\": []}} more", "something follows the end"),
             (String(repeating: "[", count: 100_000), "it is no object"),
-            ("{\"log\":" + String(repeating: "[", count: 100_000), "it is nested too deep"),
+            ("{\"log\":" + String(repeating: "[", count: 100_000), "nested deeper than 256 levels"),
         ]
     )
     func refuses(text: String, words: String) throws {

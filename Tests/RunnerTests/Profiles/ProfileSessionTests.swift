@@ -240,9 +240,13 @@ struct RuleUsageTests {
         "What is no HAR says so",
         arguments: [
             ("{", "ends too early"), ("{}", "has no 'log'"),
-            ("{\"log\": {\"entries\": [{\"request\": {\"url\": \"x", "ends within a string"),
-            ("{\"log\": [", "ends too early"), ("{]", "is no JSON"), ("{\"log\": ?", "is no JSON"),
-            ("{\"a\":" + String(repeating: "[", count: 100_000), "is nested too deep"),
+            (
+                "{\"log\": {\"entries\": [{\"request\": {\"url\": \"x",
+                ":1:44: no HAR that can be read: the string does not end"
+            ),
+            ("{\"log\": [", "ends too early"), ("{]", "a member's name is missing"),
+            ("{\"log\": ?", "a value is missing"),
+            ("{\"a\":" + String(repeating: "[", count: 100_000), "nested deeper than 256 levels"),
         ]
     )
     func badHAR(text: String, reason: String) throws {

@@ -324,15 +324,15 @@ struct GRPCReportTests {
     @Test("The report of an exchange has the messages in place of the bodies, and other bodies as they are")
     func standsInExchangeReport() throws {
         let call = try Call().add(.requestReceived, Self.frame(Self.note("hi", 2)))
-        let text = try ExchangeReport.text(call.recorded, source: call, descriptors: echo())
+        let text = ExchangeReport.text(call.recorded, source: call, descriptors: try echo())
         #expect(
             text.contains("\ngRPC messages (1 from the client, 0 from the server)\n  method        echo.v1.Echo/Talk\n")
         )
-        #expect(text.contains("                 \"text\": \"hi\","))
-        #expect(!text.contains("Request body"))
+        #expect(text.contains("        \"text\": \"hi\","))
+        #expect(!text.contains("Body  application/grpc"))
         call.add(.responseReceived, Array("Bad gateway".utf8))
-        let failed = try ExchangeReport.text(call.recorded, source: call)
-        #expect(failed.contains("Response body\n  Bad gateway\n"))
+        let failed = ExchangeReport.text(call.recorded, source: call)
+        #expect(failed.contains("Body  application/grpc; 11 B\n  Bad gateway\n"))
         #expect(failed.contains("    1: \"hi\""))
     }
 

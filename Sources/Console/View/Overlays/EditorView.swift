@@ -1,3 +1,4 @@
+import Sharing
 import Terminal
 
 /// A text that is being edited.

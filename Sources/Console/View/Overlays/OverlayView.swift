@@ -1,4 +1,5 @@
 import Runner
+import Sharing
 import Terminal
 
 /// What lies over list and detail, in a frame.

@@ -1,3 +1,4 @@
+import Sharing
 import Stages
 import Terminal
 

@@ -1,6 +1,5 @@
 import Content
 import NIOCore
-import Sharing
 
 /// Two bodies compared: JSON by what it means, other text by lines, anything else by its bytes.
 struct BodyDifference {

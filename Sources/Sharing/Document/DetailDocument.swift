@@ -5,22 +5,11 @@ package struct DetailDocument: Sendable {
     /// Whether nothing was left out; where something was, the document says so.
     package let isWhole: Bool
     /// How long lines are broken into rows, as far as it was asked.
-    let breaks = BreaksMemory()
+    package let breaks = BreaksMemory()
 
     package init(lines: [DetailLine] = [], isWhole: Bool = true) {
         self.lines = lines
         self.isWhole = isWhole
-    }
-
-    /// The indexes of the lines that have a text in them, by growing index; case does not count.
-    package func matches(of text: String) -> [Int] {
-        guard let sought = SoughtText(text) else { return [] }
-        return lines.indices.filter { sought.isIn(lines[$0].spans) }
-    }
-
-    /// Where a text stands, line by line.
-    func places(of sought: SoughtText) -> [(line: Int, mark: TextMark)] {
-        lines.indices.flatMap { line in sought.marks(in: lines[line].spans).map { (line, $0) } }
     }
 
     /// The lines whose blocks are folded until somebody unfolds them.

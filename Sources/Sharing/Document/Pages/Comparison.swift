@@ -1,7 +1,6 @@
 import Content
 package import HTTPModel
 import NIOCore
-import Sharing
 
 /// Two exchanges beside each other: what is different between them.
 package enum Comparison {

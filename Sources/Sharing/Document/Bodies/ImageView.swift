@@ -1,5 +1,4 @@
 import Content
-import Sharing
 
 /// What is known of an image, and where the terminal can, a small picture of it.
 struct ImageView {

@@ -104,9 +104,14 @@ struct DetailWriter {
 
     private mutating func noteFull() {
         guard lines.count >= DetailWriter.mostLines else {
-            return leaveOut("Not all is shown, as it takes too long; save-body writes the whole body.")
+            return leaveOut("Not all is shown, as it takes too long; \(wayToBody).")
         }
-        leaveOut("Only the first \(DetailWriter.mostLines.grouped) lines are shown; save-body writes the whole body.")
+        leaveOut("Only the first \(DetailWriter.mostLines.grouped) lines are shown; \(wayToBody).")
+    }
+
+    /// How to see the whole of a body.
+    private var wayToBody: String {
+        options.isPrinted ? "--body request or --body response prints the body" : "save-body writes the whole body"
     }
 
     private func bounded(_ spans: [Span], _ isPlain: Bool, _ length: Int) -> [Span] {

@@ -1,58 +1,52 @@
-import Content
 import HTTPModel
-import NIOCore
+package import NIOCore
 
-/// Writes JSON piece by piece into a sink (RFC 8259), so that long strings need not be in memory.
+/// Writes JSON (RFC 8259) piece by piece into a sink, so that long strings need not be in memory, or into its buffer.
 ///
 /// What a terminal would obey or hide is escaped, so that the output can be looked at and the values stay exact.
-struct JSONWriter {
-    private var flushSize = 64 * 1024
-    private let sink: ExportSink
-    private var buffer = ByteBuffer()
+package struct JSONWriter {
+    private static let flushSize = 64 * 1024
+
+    private let sink: ((ByteBuffer) throws -> Void)?
+    /// What is written and not yet handed over.
+    package private(set) var buffer = ByteBuffer()
     /// For each open array or object: whether a comma must stand before the next element.
     private var needsComma: [Bool] = [false]
     /// The end of the open string that is not written yet, for its last character may not be whole.
     private var unwritten = ByteBuffer()
 
-    init(_ sink: @escaping ExportSink) {
+    /// Prepares to write into a sink; without one all stays in ``buffer``.
+    package init(_ sink: ((ByteBuffer) throws -> Void)? = nil) {
         self.sink = sink
-    }
-
-    /// Writes one value into a string; for short values only.
-    static func text(_ body: (inout JSONWriter) throws -> Void) rethrows -> String {
-        var writer = JSONWriter { _ in }
-        writer.flushSize = .max
-        try body(&writer)
-        return String(buffer: writer.buffer)
     }
 
     // MARK: Structure
 
-    mutating func object(_ body: (inout JSONWriter) throws -> Void) throws {
+    package mutating func object(_ body: (inout JSONWriter) throws -> Void) throws {
         open(UInt8(ascii: "{"))
         try body(&self)
         try close(UInt8(ascii: "}"))
     }
 
-    mutating func array(_ body: (inout JSONWriter) throws -> Void) throws {
+    package mutating func array(_ body: (inout JSONWriter) throws -> Void) throws {
         open(UInt8(ascii: "["))
         try body(&self)
         try close(UInt8(ascii: "]"))
     }
 
-    mutating func open(_ bracket: UInt8) {
+    package mutating func open(_ bracket: UInt8) {
         separate()
         buffer.writeInteger(bracket)
         needsComma.append(false)
     }
 
-    mutating func close(_ bracket: UInt8) throws {
+    package mutating func close(_ bracket: UInt8) throws {
         needsComma.removeLast()
         buffer.writeInteger(bracket)
-        if buffer.readableBytes >= flushSize { try flush() }
+        if buffer.readableBytes >= JSONWriter.flushSize { try flush() }
     }
 
-    mutating func key(_ name: String) {
+    package mutating func key(_ name: String) {
         separate()
         writeQuoted(name)
         buffer.writeInteger(UInt8(ascii: ":"))
@@ -60,101 +54,91 @@ struct JSONWriter {
     }
 
     /// Begins a new line, between elements or at the end.
-    mutating func lineBreak() {
+    package mutating func lineBreak() {
         if let last = needsComma.last, last { buffer.writeInteger(UInt8(ascii: ",")) }
         needsComma[needsComma.count - 1] = false
         buffer.writeInteger(UInt8(ascii: "\n"))
     }
 
     /// Ends a line of newline-delimited JSON.
-    mutating func endLine() throws {
+    package mutating func endLine() throws {
         needsComma[needsComma.count - 1] = false
         buffer.writeInteger(UInt8(ascii: "\n"))
-        if buffer.readableBytes >= flushSize { try flush() }
+        if buffer.readableBytes >= JSONWriter.flushSize { try flush() }
     }
 
     // MARK: Values
 
-    mutating func value(_ text: String) {
+    package mutating func value(_ text: String) {
         separate()
         writeQuoted(text)
     }
 
-    mutating func value(_ number: some BinaryInteger) {
+    package mutating func value(_ number: some BinaryInteger) {
         separate()
         buffer.writeString(String(number))
     }
 
-    mutating func value(_ flag: Bool) {
+    package mutating func value(_ flag: Bool) {
         separate()
         buffer.writeString(flag ? "true" : "false")
     }
 
-    /// Writes microseconds as a number of milliseconds; -1 stands for what did not happen (HAR 1.2).
-    mutating func milliseconds(_ microseconds: Int64?) {
+    /// Writes a number as it is spelled.
+    package mutating func number(_ spelling: String) {
         separate()
-        buffer.writeString(microseconds.map { Milliseconds.text($0) } ?? "-1")
+        buffer.writeString(spelling)
     }
 
-    /// Writes microseconds as a number of seconds.
-    mutating func seconds(_ microseconds: Int64) {
-        separate()
-        let (seconds, fraction) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
-        let digits = String(fraction)
-        let zeros = String(repeating: "0", count: 6 - digits.utf8.count)
-        buffer.writeString("\(microseconds < 0 ? "-" : "")\(seconds).\(zeros)\(digits)")
-    }
-
-    mutating func member(_ name: String, _ text: String) {
+    package mutating func member(_ name: String, _ text: String) {
         key(name)
         value(text)
     }
 
-    mutating func member(_ name: String, _ number: some BinaryInteger) {
+    package mutating func member(_ name: String, _ number: some BinaryInteger) {
         key(name)
         value(number)
     }
 
-    mutating func member(_ name: String, _ flag: Bool) {
+    package mutating func member(_ name: String, _ flag: Bool) {
         key(name)
         value(flag)
     }
 
     /// Writes a member unless its value is absent.
-    mutating func optionalMember(_ name: String, _ text: String?) {
+    package mutating func optionalMember(_ name: String, _ text: String?) {
         if let text { member(name, text) }
     }
 
-    /// Writes a member in milliseconds unless the phase did not happen.
-    mutating func optionalMilliseconds(_ name: String, _ microseconds: Int64?) {
-        guard microseconds != nil else { return }
+    /// Writes a member that is an array of strings.
+    package mutating func strings(_ name: String, _ texts: [String]) throws {
         key(name)
-        milliseconds(microseconds)
+        try array { for text in texts { $0.value(text) } }
     }
 
     // MARK: Long strings
 
-    mutating func beginString() {
+    package mutating func beginString() {
         separate()
         buffer.writeInteger(UInt8(ascii: "\""))
     }
 
     /// Adds UTF-8 to the open string; the bytes must be valid as a whole, not each time.
-    mutating func stringPiece(_ bytes: UnsafeRawBufferPointer) throws {
+    package mutating func stringPiece(_ bytes: UnsafeRawBufferPointer) throws {
         unwritten.writeBytes(bytes)
         unwritten.readWholeCharacters().withUnsafeReadableBytes { writeEscaped($0) }
         unwritten.discardReadBytes()
-        if buffer.readableBytes >= flushSize { try flush() }
+        if buffer.readableBytes >= JSONWriter.flushSize { try flush() }
     }
 
-    mutating func endString() {
+    package mutating func endString() {
         unwritten.readBytes(length: unwritten.readableBytes)?.withUnsafeBytes { writeEscaped($0) }
         buffer.writeInteger(UInt8(ascii: "\""))
     }
 
     /// Hands over what is written so far.
-    mutating func flush() throws {
-        guard buffer.readableBytes > 0 else { return }
+    package mutating func flush() throws {
+        guard let sink, buffer.readableBytes > 0 else { return }
         try sink(buffer)
         buffer.clear()
     }
@@ -207,19 +191,5 @@ extension Unicode.Scalar {
         // The first byte's marker goes; each of the others brings six bits.
         let marker: UInt8 = bytes.count == 1 ? 0x7F : 0x7F >> UInt8(truncatingIfNeeded: bytes.count)
         self.init(bytes.dropFirst().reduce(UInt32(first & marker)) { $0 << 6 | UInt32($1 & 0x3F) })
-    }
-}
-
-/// Milliseconds with as many decimals as the microseconds need.
-enum Milliseconds {
-    static func text(_ microseconds: Int64) -> String {
-        let magnitude = microseconds.magnitude
-        let sign = microseconds < 0 ? "-" : ""
-        let fraction = magnitude % 1000
-        guard fraction != 0 else { return "\(sign)\(magnitude / 1000)" }
-        var digits = String(fraction)
-        digits = String(repeating: "0", count: 3 - digits.utf8.count) + digits
-        while digits.last == "0" { digits.removeLast() }
-        return "\(sign)\(magnitude / 1000).\(digits)"
     }
 }

@@ -1,7 +1,6 @@
 import Content
 import HTTPModel
 import NIOCore
-import Sharing
 
 /// The beginning of a recorded body, without its content coding.
 struct LoadedBody {

@@ -1,7 +1,6 @@
 import Content
 import HTTPModel
 import NIOCore
-import Sharing
 
 /// What was changed between receiving a message and sending it on, each change with the rule that made it.
 struct DifferencePage {

@@ -1,7 +1,6 @@
 import Content
 import HTTPModel
 import NIOCore
-import Sharing
 
 /// A request or a response: start line, header, cookies, query, body, trailers.
 struct MessagePage {
@@ -35,6 +34,11 @@ struct MessagePage {
         interim(&writer)
         let fields = messages.fields(of: side)
         writer.section("Headers", notes: [fields.count.of("line")]) { headers(fields, &$0) }
+        if isSent, writer.options.isPrinted {
+            // The rest is the same as in the received message, which is printed before.
+            if isBodyChanged { body(side, &writer) }
+            return
+        }
         if isRequest {
             query(head, &writer)
             cookies(fields, &writer)
@@ -135,6 +139,7 @@ struct MessagePage {
 
     private func body(_ side: BodySide, _ writer: inout DetailWriter) {
         let body = LoadedBody(exchange, side, source: source, limit: writer.options.bodyLimit)
+        if writer.options.isPrinted, isListed { return }
         guard !body.isEmpty || body.failure != nil else {
             writer.section("Body", notes: ["none"]) { _ in }
             return
@@ -152,13 +157,25 @@ struct MessagePage {
         }
         if exchange.record.state == .inFlight { notes.append("so far") }
         writer.section("Body", notes: notes) { writer in
-            if writer.options.bodyForm == .pretty, hasMessages(body) {
+            if writer.options.bodyForm == .pretty, !writer.options.isPrinted, hasMessages(body) {
                 writer.add("It carries messages, which have a page of their own; here are its bytes.", .faint)
                 HexLayout(bytes: body.bytes).write(into: &writer)
             } else {
                 BodyView(body: body).write(into: &writer)
             }
         }
+    }
+
+    /// Whether the body is a stream with messages, which are printed in its place.
+    private var isListed: Bool {
+        if let call = try? GRPCReport(exchange, source: source) {
+            return (isRequest ? call.framings.fromClient : call.framings.fromServer) != nil
+        }
+        guard let timeline = MessageTimeline(exchange, source: source),
+            (isRequest ? timeline.formats.fromClient : timeline.formats.fromServer) != nil
+        else { return false }
+        // A body that has none of the messages that its type promises is better seen as it is.
+        return exchange.record.kind == .webSocket || (try? timeline.next()) != nil
     }
 
     /// Whether the body is frames that hold messages.

@@ -1,6 +1,5 @@
 import HTTPModel
 import NIOCore
-import Sharing
 
 /// What happened in an exchange, at a glance.
 struct OverviewPage {
@@ -212,7 +211,7 @@ struct OverviewPage {
 }
 
 extension Role {
-    static func status(_ code: Int) -> Role {
+    package static func status(_ code: Int) -> Role {
         switch code {
         case 200..<300: .success
         case 300..<400: .redirect

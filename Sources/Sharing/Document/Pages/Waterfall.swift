@@ -1,5 +1,4 @@
 import HTTPModel
-import Sharing
 
 /// Where the time of an exchange went: a bar for each phase, each with its name and its time in words.
 struct Waterfall {

@@ -1,15 +1,22 @@
 import Terminal
 
 /// A place in the text of a line: a span, and how many bytes of it come before.
-struct TextMark: Sendable, Hashable, Comparable {
-    var span: Int
-    var offset: Int
+package struct TextMark: Sendable, Hashable, Comparable {
+    package var span: Int
+    package var offset: Int
 
-    static func < (left: TextMark, right: TextMark) -> Bool { (left.span, left.offset) < (right.span, right.offset) }
+    package init(span: Int, offset: Int) {
+        self.span = span
+        self.offset = offset
+    }
+
+    package static func < (left: TextMark, right: TextMark) -> Bool {
+        (left.span, left.offset) < (right.span, right.offset)
+    }
 }
 
 /// Breaks the text of a line into rows, in one pass.
-struct LineBreaks {
+package struct LineBreaks {
     /// How far back a space is looked for, so that a row does not end within a word.
     private static let longestWord = 24
 
@@ -49,7 +56,7 @@ struct LineBreaks {
     ///   - width: columns of a row, the empty ones included.
     /// - Returns: the rows, at least one. A space at which a row ends is in none; a character that is wider than all rows has a
     ///   row of its own.
-    static func rows(of spans: [Span], indent: Int, width: Int) -> [Range<TextMark>] {
+    package static func rows(of spans: [Span], indent: Int, width: Int) -> [Range<TextMark>] {
         var breaks = LineBreaks(indent: indent, width: width)
         for (number, span) in spans.enumerated() { breaks.take(span.text, number) }
         let end = TextMark(span: spans.count, offset: 0)

@@ -1,8 +1,7 @@
-import Content
+package import Content
 package import HTTPModel
-import Sharing
 
-/// Makes the documents that the detail pane shows of one exchange.
+/// Makes the documents that describe one exchange: what the console's detail pane shows and `sluice show` prints.
 ///
 /// Never throws: what cannot be read becomes a line that says why. What it looks at is bounded, whatever was recorded, and
 /// so is the time that it takes.
@@ -10,6 +9,7 @@ package struct DetailBuilder {
     let exchange: RecordedExchange
     let source: any ExchangeSource
     let now: Int64?
+    let descriptors: DescriptorSet?
 
     /// Prepares to show an exchange.
     ///
@@ -17,7 +17,14 @@ package struct DetailBuilder {
     ///   - exchange: the exchange.
     ///   - source: where its bodies are.
     ///   - now: the moment in microseconds since 1970, for how long an exchange in flight has taken so far.
-    package init(_ exchange: RecordedExchange, source: any ExchangeSource, now: Int64? = nil) {
+    ///   - descriptors: what gRPC messages mean; without them their fields have numbers.
+    package init(
+        _ exchange: RecordedExchange,
+        source: any ExchangeSource,
+        now: Int64? = nil,
+        descriptors: DescriptorSet? = nil
+    ) {
+        self.descriptors = descriptors
         self.exchange = exchange
         self.source = source
         self.now = now
@@ -44,18 +51,21 @@ package struct DetailBuilder {
         case .overview: OverviewPage(exchange: exchange, source: source, now: now).write(into: &writer)
         case .request: MessagePage(exchange, source: source, isRequest: true).write(into: &writer)
         case .response: MessagePage(exchange, source: source, isRequest: false).write(into: &writer)
-        case .messages: StreamPage(exchange: exchange, source: source).write(into: &writer)
+        case .messages: StreamPage(exchange: exchange, source: source, descriptors: descriptors).write(into: &writer)
         case .difference: DifferencePage(exchange: exchange, source: source).write(into: &writer)
         }
         return writer.document()
     }
 
     /// Whether a rule, or the proxy itself, sent on something else than it received.
-    var isChanged: Bool {
-        let messages = exchange.messages
-        return messages.requestHeadSent != nil || messages.responseHeadSent != nil
-            || !exchange.record.flags.isDisjoint(with: [.requestBodyChanged, .responseBodyChanged])
-            || exchange.record.sentURL != nil
+    var isChanged: Bool { isRequestChanged || isResponseChanged || exchange.record.sentURL != nil }
+
+    var isRequestChanged: Bool {
+        exchange.messages.requestHeadSent != nil || exchange.record.flags.contains(.requestBodyChanged)
+    }
+
+    var isResponseChanged: Bool {
+        exchange.messages.responseHeadSent != nil || exchange.record.flags.contains(.responseBodyChanged)
     }
 
     private var isStream: Bool {

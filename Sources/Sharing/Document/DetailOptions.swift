@@ -1,4 +1,4 @@
-/// The parts in which the detail pane shows an exchange.
+/// The parts of an exchange's description.
 package enum DetailPage: String, CaseIterable, Sendable {
     /// What happened: URL, status, connections, times, sizes, rules.
     case overview
@@ -51,6 +51,10 @@ package struct DetailOptions: Sendable, Hashable {
 
     /// Whether lengths are drawn as bars beside their numbers.
     package var hasBars = true
+
+    /// Whether the page is printed and read from above, as `sluice show` does: streams with their first and last messages,
+    /// binary bodies described, nothing that a key would open or save.
+    package var isPrinted = false
 
     package init(page: DetailPage = .overview) {
         self.page = page

@@ -1,7 +1,6 @@
 import Content
 import HTTPModel
 import NIOCore
-import Sharing
 
 /// A body, shown by its type.
 struct BodyView {
@@ -25,7 +24,8 @@ struct BodyView {
             let looked = Measures.size(Int64(body.bytes.readableBytes))
             let whole = Measures.size(body.recordedSize)
             let coded = body.codings.isEmpty ? "" : " recorded with its content coding"
-            writer.leaveOut("Only the first \(looked) of the body are shown (\(whole)\(coded)); s saves it whole.")
+            let way = writer.options.isPrinted ? "--body prints it whole" : "s saves it whole"
+            writer.leaveOut("Only the first \(looked) of the body are shown (\(whole)\(coded)); \(way).")
         }
     }
 
@@ -43,7 +43,7 @@ struct BodyView {
 
     private func pretty(_ writer: inout DetailWriter) {
         let longest = writer.longestLine
-        writer.longestLine = DetailWriter.longestLaidOut
+        if !writer.options.isPrinted { writer.longestLine = DetailWriter.longestLaidOut }
         defer { writer.longestLine = longest }
         if let header = ImageHeader(body.bytes) {
             return ImageView(header: header, body: body).write(into: &writer)
@@ -56,7 +56,7 @@ struct BodyView {
         }
         guard let (text, notes) = body.text else {
             writer.add("(\(body.binaryDescription))", .faint)
-            return HexLayout(bytes: body.bytes).write(into: &writer)
+            return writer.options.isPrinted ? () : HexLayout(bytes: body.bytes).write(into: &writer)
         }
         self.notes(notes, &writer)
         switch BodyView.format(body.mediaType, text) {

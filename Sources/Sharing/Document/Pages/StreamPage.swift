@@ -1,7 +1,6 @@
 import Content
 import HTTPModel
 import NIOCore
-import Sharing
 
 /// What a stream carried, one line for each message; each opens into its whole content.
 struct StreamPage {
@@ -13,15 +12,18 @@ struct StreamPage {
 
     let exchange: RecordedExchange
     let source: any ExchangeSource
+    var descriptors: DescriptorSet?
 
     func write(into writer: inout DetailWriter) {
         do {
-            if let call = try GRPCReport(exchange, source: source) { return grpc(call, &writer) }
+            if let call = try GRPCReport(exchange, source: source, descriptors: descriptors) {
+                return grpc(call, &writer)
+            }
             guard let timeline = MessageTimeline(exchange, source: source, payloadLimit: StreamPage.payloadLimit) else {
                 writer.add("The exchange carries no messages.", .faint)
                 return
             }
-            try messages(timeline, &writer)
+            try writer.options.isPrinted ? ends(timeline, &writer) : messages(timeline, &writer)
         } catch {
             writer.add("The messages cannot be read: \(error)", .failure)
         }
@@ -51,11 +53,25 @@ struct StreamPage {
 
     // MARK: Other streams
 
+    /// A message, and how long after the one before it from the same side it came.
+    private struct Row {
+        let message: StreamedMessage
+        let gap: Int64?
+
+        init(_ message: StreamedMessage, _ lastArrival: inout [StreamedMessage.Direction: Int64]) {
+            self.message = message
+            gap = message.arrivedAt.flatMap { at in lastArrival[message.direction].map { at - $0 } }
+            lastArrival[message.direction] = message.arrivedAt
+        }
+    }
+
+    /// Adds a page of messages, each of which opens into its content.
     private func messages(_ timeline: MessageTimeline, _ writer: inout DetailWriter) throws {
         let first = max(0, writer.options.firstMessage)
         var index = 0
         var hasMore = false
-        writer.add(title, .heading)
+        var lastArrival: [StreamedMessage.Direction: Int64] = [:]
+        writer.add(title(exchange.record.tally), .heading)
         if first > 0 { writer.add("\(first.of("earlier message")) not shown", .faint) }
         writer.margin += 2
         defer { writer.margin -= 2 }
@@ -64,7 +80,8 @@ struct StreamPage {
                 hasMore = true
                 break
             }
-            if index >= first { add(message, &writer) }
+            let row = Row(message, &lastArrival)
+            if index >= first { add(row, &writer) }
             index += 1
         }
         if index <= first, !hasMore { writer.add(index == 0 ? "None so far." : "There are no more.", .faint) }
@@ -74,27 +91,59 @@ struct StreamPage {
             let rest = all > index ? "about \((all - index).of("more message"))" : "there are more messages"
             writer.leaveOut("Messages \((first + 1).grouped) to \(index.grouped) are shown; \(rest).")
         } else {
-            if timeline.commentCount > 0 { writer.add("comment lines: \(timeline.commentCount)", .faint) }
-            for remark in timeline.remarks { writer.add(remark, .warning) }
+            remarks(timeline, &writer)
         }
     }
 
-    private var title: String {
-        let tally = exchange.record.tally
-        guard tally != MessageTally() else { return "Messages" }
-        let soFar = exchange.record.state == .inFlight ? ", so far" : ""
-        let client = Int(clamping: tally.fromClient)
-        return
-            "Messages: \(client.grouped) from the client, \(Int(clamping: tally.fromServer).grouped) from the server\(soFar)"
+    /// Adds the first and the last messages, a line each.
+    private func ends(_ timeline: MessageTimeline, _ writer: inout DetailWriter) throws {
+        var rows = FirstAndLast<Row>()
+        var tally = MessageTally()
+        var lastArrival: [StreamedMessage.Direction: Int64] = [:]
+        while let message = try timeline.next() {
+            rows.append(Row(message, &lastArrival))
+            guard message.isCounted else { continue }
+            if message.direction == .fromClient { tally.fromClient += 1 } else { tally.fromServer += 1 }
+        }
+        guard rows.count > 0 || exchange.record.kind == .webSocket else { return }
+        writer.section(title(tally)) { writer in
+            for row in rows.first { add(row, &writer) }
+            if rows.leftOut > 0 { writer.add("… \(rows.leftOut.grouped) more; \(wayToAll(timeline))") }
+            for row in rows.last { add(row, &writer) }
+            remarks(timeline, &writer)
+        }
     }
 
-    private func add(_ message: StreamedMessage, _ writer: inout DetailWriter) {
+    private func wayToAll(_ timeline: MessageTimeline) -> String {
+        let id = exchange.record.id
+        guard exchange.record.kind != .webSocket else {
+            return "`sluice export SESSION id:\(id) --format json` has all"
+        }
+        return
+            "`sluice show SESSION \(id) --body \(timeline.formats.fromServer != nil ? "response" : "request")` prints all"
+    }
+
+    private func remarks(_ timeline: MessageTimeline, _ writer: inout DetailWriter) {
+        if timeline.commentCount > 0 { writer.add("comment lines: \(timeline.commentCount)", .faint) }
+        for remark in timeline.remarks { writer.add(remark, .warning) }
+    }
+
+    private func title(_ tally: MessageTally) -> String {
+        guard tally != MessageTally() || exchange.record.kind == .webSocket else { return "Messages" }
+        let soFar = exchange.record.state == .inFlight ? ", so far" : ""
+        let (client, server) = (Int(clamping: tally.fromClient), Int(clamping: tally.fromServer))
+        return "Messages: \(client.grouped) from the client, \(server.grouped) from the server\(soFar)"
+    }
+
+    private func add(_ row: Row, _ writer: inout DetailWriter) {
+        let message = row.message
         let isSent = message.direction == .fromClient
         let time = message.arrivedAt.map { Measures.elapsed(from: exchange.record.startedAt, to: $0) } ?? "-"
         let arrow = isSent ? writer.sign("→", "->") : writer.sign("←", "<-")
         var spans = [
             Span(time.aligned(to: 10) + "  ", .faint),
             Span("\(arrow) \(isSent ? "client" : "server")  ", isSent ? .added : .link),
+            Span(rowGap(row).map { ("+" + Measures.duration($0)).aligned(to: 9) + "  " } ?? gapSpace, .faint),
             Span(kind(message).filled(to: 6) + " ", .label),
             Span(Measures.size(message.size).aligned(to: 7) + "  ", .number),
         ]
@@ -103,7 +152,7 @@ struct StreamPage {
         let notes = notes(message)
         if !notes.isEmpty { spans.append(Span("  [\(notes.joined(separator: "; "))]", .warning)) }
         // What is not whole, or has a form, is below.
-        let isAll = content.isWhole && !content.isJSON
+        let isAll = writer.options.isPrinted || content.isWhole && !content.isJSON
         writer.add(spans, wraps: isAll)
         let line = writer.place - 1
         guard !isAll else { return }
@@ -126,6 +175,11 @@ struct StreamPage {
         writer.fold(from: line, "(\((writer.place - line - 1).of("line")))", startsFolded: true)
     }
 
+    /// Messages of a WebSocket have no such column.
+    private var gapSpace: String { exchange.record.kind == .webSocket ? "" : String(repeating: " ", count: 11) }
+
+    private func rowGap(_ row: Row) -> Int64? { exchange.record.kind == .webSocket ? nil : row.gap }
+
     private struct NoJSON: Error {}
 
     private func kind(_ message: StreamedMessage) -> String {
@@ -136,7 +190,7 @@ struct StreamPage {
         }
     }
 
-    /// The first line of what a message says, and whether that is all of it.
+    /// The beginning of what a message says on one line, and whether that shows all of it.
     private func beginning(
         _ message: StreamedMessage,
         _ writer: DetailWriter
@@ -148,12 +202,15 @@ struct StreamPage {
         guard let text = message.text else {
             let bytes = message.payload.readableBytesView.prefix(16)
             let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
-            return (digits + (message.size > 16 ? " …" : ""), message.size <= 16, false)
+            let signs = String(bytes.map { (0x20..<0x7F).contains($0) ? Character(Unicode.Scalar($0)) : "." })
+            return ("\(digits)\(message.size > 16 ? " …" : "")  |\(signs)|", message.size <= 16, false)
         }
         let isJSON = text.utf8.count > 2 && (text.utf8.first == 0x7B || text.utf8.first == 0x5B)
-        let line = text.prefix(StreamPage.beginning).prefix { !$0.isNewline }
-        let isWhole = line.endIndex == text.endIndex && message.leftOut == 0
-        return (VisibleText.expandingTabs(line) + (isWhole ? "" : writer.sign("…", "...")), isWhole, isJSON)
+        let beginning = text.prefix(StreamPage.beginning)
+        let line = beginning.map { $0.isNewline ? writer.sign("⏎", " ") : String($0) }.joined()
+        let isCut = beginning.endIndex < text.endIndex || message.leftOut > 0
+        let hasLines = beginning.contains { $0.isNewline }
+        return (VisibleText.expandingTabs(line) + (isCut ? writer.sign("…", "...") : ""), !isCut && !hasLines, isJSON)
     }
 
     private func notes(_ message: StreamedMessage) -> [String] {
@@ -161,7 +218,10 @@ struct StreamPage {
         switch message.kind {
         case .webSocket(let details):
             if details.isCompressed { notes.append("deflate, \(Measures.size(details.wireSize))") }
-            if details.frameCount > 1 { notes.append("\(details.frameCount) frames") }
+            if details.frameCount > 1 {
+                let sizes = details.frameSizes.prefix(4).map { "\($0)" }.joined(separator: " + ")
+                notes.append("\(details.frameCount) frames of \(sizes)\(details.frameCount > 4 ? " + …" : "") B")
+            }
         case .event(let event):
             if let id = event.id { notes.append("id \(id)") }
             if let retry = event.retry { notes.append("retry \(retry) ms") }

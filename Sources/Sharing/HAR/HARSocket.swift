@@ -3,20 +3,8 @@ import Foundation
 import HTTPModel
 import NIOCore
 
-/// A WebSocket's message in a HAR, as Chrome writes it in `_webSocketMessages`.
-struct ArchivedMessage {
-    /// Whether the client sent it.
-    var isSent = false
-    /// When: seconds since 1970.
-    var time = 0.0
-    /// RFC 6455's number for its kind.
-    var opcode = 1
-    /// Text; of all but text messages base64.
-    var data = ""
-}
-
 /// The messages of a WebSocket as the bytes that carried them, and when these came.
-struct ArchiveStream {
+struct HARSocket {
     /// What a direction carried.
     struct Direction {
         /// Frames, one for each message (RFC 6455 §5.2).
@@ -30,7 +18,7 @@ struct ArchiveStream {
     /// How many there were.
     private(set) var tally = MessageTally()
 
-    init(_ messages: [ArchivedMessage]) {
+    init(_ messages: [HAREntry.SocketMessage]) {
         for message in messages {
             guard let opcode = UInt8(exactly: message.opcode).flatMap(WebSocketOpcode.init) else { continue }
             // Who wrote the archive may have had text where it should be base64.
@@ -47,7 +35,7 @@ struct ArchiveStream {
     }
 }
 
-extension ArchiveStream.Direction {
+extension HARSocket.Direction {
     fileprivate mutating func add(_ opcode: WebSocketOpcode, _ payload: ByteBuffer, isMasked: Bool, _ seconds: Double) {
         // A control frame has no room for more.
         let payload = opcode.isControl ? payload.getSlice(at: 0, length: min(125, payload.readableBytes)) : payload

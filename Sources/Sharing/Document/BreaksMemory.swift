@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Keeps how a document's lines are broken into rows, so that a long one is not broken anew for each key and each frame.
-final class BreaksMemory: Sendable {
+package final class BreaksMemory: Sendable {
     private struct Key: Hashable {
         var line: Int
         var isFolded: Bool
@@ -14,7 +14,7 @@ final class BreaksMemory: Sendable {
     private let known = Mutex<[Key: [Range<TextMark>]]>([:])
 
     /// The rows of a line, made where they are not known.
-    func rows(
+    package func rows(
         _ line: Int,
         isFolded: Bool,
         _ width: Int,

@@ -1,3 +1,5 @@
+import Sharing
+
 /// A text that is looked for; case does not count.
 struct SoughtText: Sendable {
     private let wanted: [UInt8]
@@ -91,5 +93,18 @@ struct SoughtText: Sendable {
             offset += UTF8.width(scalar)
         }
         return (bytes, offsets)
+    }
+}
+
+extension DetailDocument {
+    /// The indexes of the lines that have a text in them, by growing index; case does not count.
+    func matches(of text: String) -> [Int] {
+        guard let sought = SoughtText(text) else { return [] }
+        return lines.indices.filter { sought.isIn(lines[$0].spans) }
+    }
+
+    /// Where a text stands, line by line.
+    func places(of sought: SoughtText) -> [(line: Int, mark: TextMark)] {
+        lines.indices.flatMap { line in sought.marks(in: lines[line].spans).map { (line, $0) } }
     }
 }

@@ -1,0 +1,60 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// JSON as the session's text columns have it.
+extension JSONWriter {
+    /// The trace as an array of objects with the keys `stage`, `rule`, `outcome`, `text`; `nil` for an empty one.
+    static func trace(_ entries: [TraceEntry]) throws -> ByteBuffer? {
+        guard !entries.isEmpty else { return nil }
+        return try list(entries) { entry, json in
+            try json.object {
+                $0.member("stage", entry.stage)
+                $0.optionalMember("rule", entry.rule)
+                $0.member("outcome", entry.outcome.rawValue)
+                $0.member("text", entry.text)
+            }
+        }
+    }
+
+    /// Certificates as an array of objects with the keys of ``CertificateSummary``; `nil` for none.
+    static func certificates(_ certificates: [CertificateSummary]) throws -> ByteBuffer? {
+        guard !certificates.isEmpty else { return nil }
+        return try list(certificates) { certificate, json in
+            try json.object {
+                $0.member("subject", certificate.subject)
+                $0.member("issuer", certificate.issuer)
+                try $0.strings("alternativeNames", certificate.alternativeNames)
+                $0.member("notBefore", certificate.notBefore)
+                $0.member("notAfter", certificate.notAfter)
+                $0.member("fingerprint", certificate.fingerprint)
+            }
+        }
+    }
+
+    /// A profile's files as an array of objects with the keys `file`, `text`.
+    static func sources(_ sources: [StoredRules.Source]) throws -> ByteBuffer {
+        try list(sources) { source, json in
+            try json.object {
+                $0.member("file", source.file)
+                $0.member("text", source.text)
+            }
+        }
+    }
+
+    /// Names as an array of strings.
+    static func names(_ names: [String]) throws -> ByteBuffer {
+        try list(names) { $1.value($0) }
+    }
+
+    private static func list<Element>(
+        _ elements: [Element],
+        _ write: (Element, inout JSONWriter) throws -> Void
+    ) throws -> ByteBuffer {
+        var json = JSONWriter()
+        try json.array { json in
+            for element in elements { try write(element, &json) }
+        }
+        return json.buffer
+    }
+}

@@ -1,0 +1,222 @@
+import Content
+import HTTPModel
+
+/// One entry of a HAR 1.2, as far as a session can hold it.
+package struct HAREntry {
+    /// A request or a response.
+    package struct Message {
+        /// `HTTP/1.1`, `h2` and the like; empty where the archive does not say.
+        package var version = ""
+        /// Names and values in their order.
+        package var fields: [(name: String, value: String)] = []
+        /// The body without content coding: text, or base64.
+        package var text = ""
+        /// Whether `text` is base64.
+        package var isBase64 = false
+        /// The media type that the archive gives the body.
+        package var mediaType = ""
+        /// How many bytes the message had on the wire; `nil` where unknown.
+        package var wireSize: Int64?
+    }
+
+    package var method = ""
+    package var url = ""
+    package var status = 0
+    package var reason = ""
+    package var request = Message()
+    package var response = Message()
+    package var startedDateTime = ""
+    /// Milliseconds.
+    package var time: Double?
+    /// Milliseconds, by HAR's names; phases that did not happen are left out.
+    package var timings: [String: Double] = [:]
+    package var serverAddress = ""
+    package var serverPort = ""
+    package var error = ""
+    /// What a WebSocket carried.
+    var messages: [SocketMessage] = []
+
+    /// A WebSocket's message, as Chrome writes it in `_webSocketMessages`.
+    struct SocketMessage {
+        /// Whether the client sent it.
+        var isSent = false
+        /// Seconds since 1970.
+        var time = 0.0
+        /// RFC 6455's number for its kind.
+        var opcode = 1
+        /// Text; of all but text messages base64.
+        var data = ""
+    }
+
+    package init() {}
+}
+
+/// Reads the entries of a HAR 1.2 one after the other, whatever its size.
+package struct HARReader {
+    /// More messages of one WebSocket are not read.
+    private static let mostMessages = 100_000
+    /// A WebSocket with more bytes in its messages is refused.
+    private static let mostMessageBytes = 1 << 30
+    private static let amounts = 0...Double(RecordedRange.amounts.upperBound)
+    /// Milliseconds that a session can keep.
+    private static let milliseconds = 0...amounts.upperBound / 1_000
+    /// Seconds since 1970 that a session can keep.
+    private static let seconds =
+        Double(RecordedRange.moments.lowerBound) / 1_000_000...Double(RecordedRange.moments.upperBound) / 1_000_000
+
+    private var json: JSONTokenReader
+
+    /// Prepares to read an archive that comes in pieces.
+    ///
+    /// - Parameters:
+    ///   - textLimit: texts and bodies are cut off there: bytes as they are spelled in the archive.
+    ///   - refill: returns the next piece; an empty one is the end.
+    package init(textLimit: Int = 64 << 20, refill: @escaping () throws -> [UInt8]) {
+        json = JSONTokenReader(tokenLimit: textLimit, refill: refill)
+    }
+
+    /// Calls `body` with each entry, in order.
+    ///
+    /// - Throws: `JSONSyntaxError` where the archive cannot be read.
+    package mutating func forEach(_ body: (HAREntry) throws -> Void) throws {
+        guard try json.next()?.kind == .objectBegin else { throw json.error("it is no object") }
+        var hasEntries = false
+        try members { reader, name, first in
+            guard name == "log", first.kind == .objectBegin else { return try reader.json.skip(first) }
+            try reader.members { reader, name, first in
+                guard name == "entries", first.kind == .arrayBegin else { return try reader.json.skip(first) }
+                hasEntries = true
+                try reader.elements { reader in try body(reader.entry()) }
+            }
+        }
+        guard hasEntries else { throw json.error("it has no 'log' with 'entries'") }
+        _ = try json.next()
+    }
+
+    private mutating func entry() throws -> HAREntry {
+        var entry = HAREntry()
+        try members { reader, name, first in
+            switch (name, first.kind) {
+            case ("startedDateTime", .string): entry.startedDateTime = reader.json.string(first)
+            case ("time", .number): entry.time = try reader.number(name, first, HARReader.milliseconds)
+            case ("serverIPAddress", .string): entry.serverAddress = reader.json.string(first)
+            case ("connection", .string): entry.serverPort = reader.json.string(first)
+            case ("request", .objectBegin): try reader.request(&entry)
+            case ("response", .objectBegin): try reader.response(&entry)
+            case ("_webSocketMessages", .arrayBegin): entry.messages = try reader.messages()
+            case ("timings", .objectBegin):
+                try reader.members { reader, name, first in
+                    guard first.kind == .number else { return try reader.json.skip(first) }
+                    entry.timings[name] = try reader.number(name, first, HARReader.milliseconds)
+                }
+            default: try reader.json.skip(first)
+            }
+        }
+        return entry
+    }
+
+    private mutating func request(_ entry: inout HAREntry) throws {
+        try members { reader, name, first in
+            switch (name, first.kind) {
+            case ("method", .string): entry.method = reader.json.string(first)
+            case ("url", .string): entry.url = reader.json.string(first)
+            case ("httpVersion", .string): entry.request.version = reader.json.string(first)
+            case ("headers", .arrayBegin): entry.request.fields = try reader.fields()
+            case ("postData", .objectBegin): try reader.content(&entry.request, encoding: "_encoding")
+            default: try reader.json.skip(first)
+            }
+        }
+    }
+
+    private mutating func response(_ entry: inout HAREntry) throws {
+        try members { reader, name, first in
+            switch (name, first.kind) {
+            case ("status", .number): entry.status = Int(try reader.number(name, first, 0...999) ?? 0)
+            case ("statusText", .string): entry.reason = reader.json.string(first)
+            case ("httpVersion", .string): entry.response.version = reader.json.string(first)
+            case ("headers", .arrayBegin): entry.response.fields = try reader.fields()
+            case ("content", .objectBegin): try reader.content(&entry.response, encoding: "encoding")
+            case ("_transferSize", .number):
+                entry.response.wireSize = try reader.number(name, first, HARReader.amounts).map { Int64($0) }
+            case ("_error", .string): entry.error = reader.json.string(first)
+            default: try reader.json.skip(first)
+            }
+        }
+    }
+
+    private mutating func content(_ message: inout HAREntry.Message, encoding: String) throws {
+        try members { reader, name, first in
+            switch (name, first.kind) {
+            case ("mimeType", .string): message.mediaType = reader.json.string(first)
+            case ("text", .string): message.text = reader.json.string(first)
+            case (encoding, .string): message.isBase64 = reader.json.string(first).lowercased() == "base64"
+            default: try reader.json.skip(first)
+            }
+        }
+    }
+
+    private mutating func fields() throws -> [(name: String, value: String)] {
+        var fields: [(name: String, value: String)] = []
+        try elements { reader in
+            var field = (name: "", value: "")
+            try reader.members { reader, name, first in
+                switch (name, first.kind) {
+                case ("name", .string): field.name = reader.json.string(first)
+                case ("value", .string): field.value = reader.json.string(first)
+                default: try reader.json.skip(first)
+                }
+            }
+            // More fields than any message has are not kept.
+            if fields.count < 1_000 { fields.append(field) }
+        }
+        return fields
+    }
+
+    private mutating func messages() throws -> [HAREntry.SocketMessage] {
+        var messages: [HAREntry.SocketMessage] = []
+        var bytes = 0
+        try elements { reader in
+            var message = HAREntry.SocketMessage()
+            try reader.members { reader, name, first in
+                switch (name, first.kind) {
+                case ("type", .string): message.isSent = reader.json.string(first) == "send"
+                case ("time", .number): message.time = try reader.number(name, first, HARReader.seconds) ?? 0
+                case ("opcode", .number):
+                    message.opcode = Int(try reader.number(name, first, HARReader.amounts) ?? -1)
+                case ("data", .string): message.data = reader.json.string(first)
+                default: try reader.json.skip(first)
+                }
+            }
+            guard messages.count < HARReader.mostMessages else { return }
+            bytes += message.data.utf8.count
+            if bytes > HARReader.mostMessageBytes {
+                throw reader.json.error("a WebSocket has more than 1 GiB of messages")
+            }
+            messages.append(message)
+        }
+        return messages
+    }
+
+    /// A number in its range; `nil` for one below the range where that begins at 0: HAR 1.2 writes −1 for what is not known.
+    private func number(_ name: String, _ token: JSONToken, _ range: ClosedRange<Double>) throws -> Double? {
+        let text = json.text(token)
+        guard let number = Double(text), number >= 0 || range.lowerBound < 0 else { return nil }
+        guard range.contains(number) else { throw json.error("'\(name)' is \(text), which is out of its range") }
+        return number
+    }
+
+    /// Calls `body` at each object of an array; what is no object is passed over.
+    private mutating func elements(_ body: (inout HARReader) throws -> Void) throws {
+        while let token = try json.next(), token.kind != .arrayEnd {
+            if token.kind == .objectBegin { try body(&self) } else { try json.skip(token) }
+        }
+    }
+
+    /// Calls `body` with each member's name and the first token of its value, of which it must read the rest.
+    private mutating func members(_ body: (inout HARReader, String, JSONToken) throws -> Void) throws {
+        while let token = try json.next(), token.kind == .name {
+            let name = json.string(token)
+            if let first = try json.next() { try body(&self, name, first) }
+        }
+    }
+}

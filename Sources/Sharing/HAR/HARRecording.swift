@@ -1,0 +1,193 @@
+import Content
+import Foundation
+package import HTTPModel
+import NIOCore
+
+/// Makes of a HAR's entries what the taps would have seen.
+package struct HARRecording {
+    private static let pieceSize = 256 << 10
+    /// The client's connection, of which an archive knows nothing.
+    private static let client = ConnectionID(1)
+
+    /// How many entries there were.
+    package private(set) var count = 0
+    private var servers: [String: ConnectionID] = [:]
+
+    package init() {}
+
+    package mutating func events(_ entry: HAREntry) -> [RecordEvent] {
+        count += 1
+        var events: [RecordEvent] = []
+        var record = ExchangeRecord(
+            id: ExchangeID(Int64(count)),
+            kind: .http,
+            startedAt: HARRecording.moment(entry.startedDateTime),
+            method: HARRecording.line(entry.method),
+            url: HARRecording.url(entry.url),
+            clientConnection: HARRecording.client
+        )
+        (record.upstreamConnection, record.serverAddress) = server(entry, record, &events)
+        record.status = entry.status
+        record.clientVersion = HARRecording.version(entry.request.version)
+        record.upstreamVersion = record.upstreamConnection == nil ? nil : record.clientVersion
+        record.mediaType = MediaType(entry.response.mediaType)?.essence ?? ""
+        record.timings = HARRecording.timings(entry)
+        if !entry.error.isEmpty || record.status == 0 {
+            record.state = .failed
+            record.failure = HARRecording.failure(entry.error)
+        } else {
+            record.state = .complete
+        }
+
+        var (request, response) = (entry.request, entry.response)
+        var requestBody = HARRecording.body(&request)
+        var responseBody = HARRecording.body(&response)
+        let stream = HARSocket(entry.messages)
+        if !entry.messages.isEmpty {
+            record.kind = .webSocket
+            record.tally = stream.tally
+            (requestBody, responseBody) = (stream.sent.bytes, stream.received.bytes)
+        }
+        var messages = ExchangeMessages()
+        let target = record.method == "CONNECT" ? record.url.authority : record.url.description
+        messages.requestHead = HARRecording.head(
+            "\(record.method) \(target) \(record.clientVersion)",
+            request
+        )
+        if record.status > 0 {
+            let version = HARRecording.version(entry.response.version)
+            let reason = HARRecording.line(entry.reason)
+            messages.responseHead = HARRecording.head("\(version) \(record.status) \(reason)", response)
+        }
+        record.sizes.requestHead = Int64(messages.requestHead?.readableBytes ?? 0)
+        record.sizes.requestBody = Int64(requestBody.readableBytes)
+        record.sizes.requestWire = record.sizes.requestHead + record.sizes.requestBody
+        record.sizes.responseHead = Int64(messages.responseHead?.readableBytes ?? 0)
+        record.sizes.responseBody = Int64(responseBody.readableBytes)
+        record.sizes.responseWire = max(
+            entry.response.wireSize ?? 0,
+            record.sizes.responseHead + record.sizes.responseBody
+        )
+
+        var opened = record
+        opened.state = .inFlight
+        events.append(.opened(opened, messages))
+        events += HARRecording.pieces(requestBody).map { .body(record.id, .requestReceived, $0) }
+        events += HARRecording.pieces(responseBody).map { .body(record.id, .responseReceived, $0) }
+        events += stream.sent.arrivals.map { .arrival(record.id, .requestReceived, offset: $0.offset, at: $0.at) }
+        events += stream.received.arrivals.map { .arrival(record.id, .responseReceived, offset: $0.offset, at: $0.at) }
+        events.append(.finished(record, messages))
+        return events
+    }
+
+    // MARK: - Connections
+
+    private mutating func server(
+        _ entry: HAREntry,
+        _ record: ExchangeRecord,
+        _ events: inout [RecordEvent]
+    ) -> (ConnectionID?, address: String?) {
+        let address = HARRecording.line(entry.serverAddress)
+        guard !address.isEmpty else { return (nil, nil) }
+        let port = UInt16(entry.serverPort).map { Int($0) } ?? record.url.port
+        let peer = address.contains(":") && !address.hasPrefix("[") ? "[\(address)]:\(port)" : "\(address):\(port)"
+        if let known = servers[peer] { return (known, peer) }
+        let id = ConnectionID(Int64(servers.count) + 2)
+        servers[peer] = id
+        let (opened, leg) = (record.startedAt, ConnectionRecord.Leg.upstream)
+        events.append(
+            .connection(ConnectionRecord(id: id, leg: leg, openedAt: opened, localAddress: "", peerAddress: peer))
+        )
+        return (id, peer)
+    }
+
+    // MARK: - Messages
+
+    private static func head(_ startLine: String, _ message: HAREntry.Message) -> ByteBuffer {
+        var head = ByteBuffer(string: startLine + "\r\n")
+        for field in message.fields where !field.name.isEmpty {
+            head.writeString("\(line(field.name)): \(line(field.value))\r\n")
+        }
+        head.writeString("\r\n")
+        return head
+    }
+
+    /// The body with the content codings that the fields name; a coding that cannot be made again is taken off the fields.
+    private static func body(_ message: inout HAREntry.Message) -> ByteBuffer {
+        guard !message.text.isEmpty else { return ByteBuffer() }
+        let decoded = message.isBase64 ? Data(base64Encoded: message.text, options: .ignoreUnknownCharacters) : nil
+        let bytes = decoded.map { ByteBuffer(bytes: $0) } ?? ByteBuffer(string: message.text)
+        let isCoding = { (field: (name: String, value: String)) in field.name.lowercased() == "content-encoding" }
+        let codings = message.fields.filter(isCoding).flatMap { ContentCoding.list($0.value) }
+        if let coded = try? ContentEncoder.encode(bytes, codings: codings) { return coded }
+        message.fields.removeAll(where: isCoding)
+        return bytes
+    }
+
+    private static func pieces(_ bytes: ByteBuffer) -> [ByteBuffer] {
+        var rest = bytes
+        var pieces: [ByteBuffer] = []
+        while rest.readableBytes > 0 {
+            let size = min(pieceSize, rest.readableBytes)
+            guard let piece = rest.readSlice(length: size) else { break }
+            // A copy, since a slice keeps the whole body in memory.
+            pieces.append(ByteBuffer(bytes: piece.readableBytesView))
+        }
+        return pieces
+    }
+
+    // MARK: - Values
+
+    /// Text that stays within one line of a head.
+    private static func line(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return text }
+        return String(
+            String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 })
+        )
+    }
+
+    private static func url(_ text: String) -> RequestURL {
+        RequestURL(line(text))
+            ?? RequestURL(scheme: "http", host: "unreadable.invalid", port: 80, path: "/")
+    }
+
+    private static func version(_ text: String) -> HTTPVersion {
+        let text = text.lowercased()
+        if text.hasPrefix("http/2") || text == "h2" || text.hasPrefix("http/3") || text == "h3" { return .http2 }
+        return text == "http/1.0" ? .http10 : .http11
+    }
+
+    private static func moment(_ text: String) -> Int64 {
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        guard let date = (try? style.parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text)) else { return 0 }
+        let seconds = date.timeIntervalSince1970
+        return RecordedRange.nearest(seconds * 1_000_000, in: RecordedRange.moments)
+    }
+
+    private static func timings(_ entry: HAREntry) -> Timings {
+        func time(_ name: String) -> Int64? { entry.timings[name].map(microseconds) }
+        var timings = Timings()
+        timings.blocked = time("blocked")
+        timings.dns = time("dns")
+        timings.tls = time("ssl")
+        // HAR's `connect` holds the handshake too.
+        timings.connect = time("connect").map { max(0, $0 - (timings.tls ?? 0)) }
+        timings.send = time("send")
+        timings.wait = time("wait")
+        timings.receive = time("receive")
+        timings.total = entry.time.map(microseconds) ?? 0
+        return timings
+    }
+
+    private static func microseconds(_ milliseconds: Double) -> Int64 {
+        RecordedRange.nearest(milliseconds * 1_000, in: RecordedRange.amounts)
+    }
+
+    private static func failure(_ error: String) -> ExchangeFailure {
+        let parts = error.split(separator: ":", maxSplits: 1).map(String.init)
+        if parts.count == 2, let code = ExchangeFailure.Code(rawValue: parts[0]) {
+            return ExchangeFailure(code, parts[1].trimmingCharacters(in: .whitespaces))
+        }
+        return ExchangeFailure(.reset, error.isEmpty ? "The archive has no response." : error)
+    }
+}
