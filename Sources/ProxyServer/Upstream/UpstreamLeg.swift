@@ -6,6 +6,8 @@ import NIOCore
 protocol UpstreamLeg: AnyObject {
     /// The exchange that uses it; told what the server sends.
     var exchange: Exchange? { get set }
+    /// What is to be known of its connection, asked when an exchange takes it.
+    var facts: UpstreamFacts { get }
     /// Sends the request's head; returns the bytes that were written.
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer
     /// Sends bytes of the request's body.
