@@ -16,7 +16,7 @@ final class Exchange {
     private var file: AnswerFileReader? {
         didSet { oldValue?.exchange = nil }
     }
-    private let connector: any UpstreamConnecting
+    private let connector: UpstreamConnector
     private var isRunning = false
     /// How many read cycles of the two legs are going on; what is written meanwhile is flushed at their end.
     private var readCycles = 0
@@ -28,7 +28,7 @@ final class Exchange {
         machine: consuming ExchangeMachine,
         client: any ClientLeg,
         loop: LoopContext,
-        connector: any UpstreamConnecting
+        connector: UpstreamConnector
     ) {
         self.machine = machine
         self.client = client

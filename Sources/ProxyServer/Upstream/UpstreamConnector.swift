@@ -5,7 +5,7 @@ import NIOPosix
 import Wire
 
 /// Finds or makes the connection for one exchange: pool, name, TCP, TLS, in this order.
-final class UpstreamConnector: UpstreamConnecting {
+final class UpstreamConnector {
     enum Purpose {
         /// HTTP requests, in the version that the server chooses; the connection may be pooled.
         ///
@@ -48,6 +48,7 @@ final class UpstreamConnector: UpstreamConnecting {
         self.purpose = purpose
     }
 
+    /// Finds or makes a connection; `fresh` excludes pooled ones. The exchange is told of the outcome, perhaps at once.
     func connect(to destination: Destination, for exchange: Exchange, fresh: Bool) {
         self.exchange = exchange
         self.destination = destination
@@ -60,6 +61,7 @@ final class UpstreamConnector: UpstreamConnecting {
         }
     }
 
+    /// The exchange waits no more.
     func cancel() {
         exchange = nil
         stop()

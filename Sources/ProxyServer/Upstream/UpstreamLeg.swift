@@ -27,14 +27,6 @@ protocol UpstreamLeg: AnyObject {
     func abandon(_ code: HTTP2ErrorCode)
 }
 
-/// Finds or makes the server's side of an exchange, and tells the exchange.
-protocol UpstreamConnecting: AnyObject {
-    /// Finds or makes a connection; `fresh` excludes pooled ones. The exchange is told of the outcome, perhaps at once.
-    func connect(to destination: Destination, for exchange: Exchange, fresh: Bool)
-    /// The exchange waits no more.
-    func cancel()
-}
-
 extension UpstreamLeg {
     func withholdCloseNotify() {}
 }
