@@ -12,7 +12,11 @@ final class Exchange {
     private let loop: LoopContext
     private var client: (any ClientLeg)?
     private var upstream: (any UpstreamLeg)?
-    private let connector: any UpstreamConnecting
+    /// What is read in place of a server's response body.
+    private var file: AnswerFileReader? {
+        didSet { oldValue?.exchange = nil }
+    }
+    private let connector: UpstreamConnector
     private var isRunning = false
     /// How many read cycles of the two legs are going on; what is written meanwhile is flushed at their end.
     private var readCycles = 0
@@ -24,7 +28,7 @@ final class Exchange {
         machine: consuming ExchangeMachine,
         client: any ClientLeg,
         loop: LoopContext,
-        connector: any UpstreamConnecting
+        connector: UpstreamConnector
     ) {
         self.machine = machine
         self.client = client
@@ -122,14 +126,14 @@ final class Exchange {
 
     // MARK: - Events from the server
 
-    func upstreamReady(_ leg: any UpstreamLeg, _ facts: UpstreamFacts) {
+    func upstreamReady(_ leg: any UpstreamLeg) {
         guard !machine.isOver else {
             leg.release()
             return
         }
         upstream = leg
         leg.exchange = self
-        machine.upstreamReady(facts, now: now)
+        machine.upstreamReady(leg.facts, now: now)
         run()
     }
 
@@ -159,8 +163,7 @@ final class Exchange {
     }
 
     func upstreamClosed(_ failure: ExchangeFailure, wasProcessed: Bool = true) {
-        upstream?.exchange = nil
-        upstream = nil
+        forgetUpstream()
         machine.upstreamClosed(failure, wasProcessed: wasProcessed, now: now)
         run()
     }
@@ -172,10 +175,15 @@ final class Exchange {
 
     /// The server has closed its connection after a whole response; what the client still sends goes nowhere.
     func upstreamInputEnded() {
-        upstream?.exchange = nil
-        upstream = nil
+        forgetUpstream()
         machine.upstreamBecameWritable(true)
         run()
+    }
+
+    private func forgetUpstream() {
+        upstream?.exchange = nil
+        upstream = nil
+        file = nil
     }
 
     func upstreamBecameWritable(_ isWritable: Bool) {
@@ -267,26 +275,23 @@ final class Exchange {
             upstream?.becomeTunnel()
             client?.becomeTunnel()
         case .readClient(let isReading): client?.setReading(isReading)
-        case .readUpstream(let isReading): upstream?.setReading(isReading)
+        case .readUpstream(let isReading):
+            if let file { file.isReading = isReading } else { upstream?.setReading(isReading) }
         case .wake(let moment, let direction, let generation): wake(at: moment, direction, generation)
         case .hold(let id, let message, let limit): hold(id, message, limit)
         case .releaseHold(let id): loop.shared.holds.remove(id)
         case .perform(let work, let direction, let generation): begin(work, direction, generation)
         case .performAfterwards(let work): loop.performAfterwards(work)
         case .readFile(let file):
-            let leg = FileLeg(file, loop: loop)
-            leg.exchange = self
-            upstream?.exchange = nil
             upstream?.release()
-            upstream = leg
-            leg.start()
+            forgetUpstream()
+            self.file = AnswerFileReader(file, for: self, loop: loop)
         case .boundClientBuffer: client?.boundBuffer()
         case .abandonUpstream(let code):
             connector.cancel()
             upstreamHasUnflushed = false
-            upstream?.exchange = nil
             upstream?.abandon(code)
-            upstream = nil
+            forgetUpstream()
         case .abortClient(let code):
             // What came before is the client's, whatever comes after.
             if clientHasUnflushed { client?.flush() }
@@ -347,9 +352,8 @@ final class Exchange {
         flush()
         self.client = nil
         loop.remove(self)
-        upstream?.exchange = nil
         upstream?.release()
-        upstream = nil
+        forgetUpstream()
         client.exchangeFinished()
     }
 }

@@ -82,7 +82,7 @@ package final class RunningProxy: Sendable {
             let server = try await ProxyServer.start(
                 configuration,
                 rules: try RulesInForce.rules(profile),
-                makeOutlet: { onRoom in Outlet(producer: recorder.makeProducer(onCredit: onRoom)) },
+                makeOutlet: { onRoom in recorder.makeProducer(onCredit: onRoom).submit },
                 logger: logger(complain)
             )
             let rules = RulesInForce(
@@ -242,14 +242,6 @@ package final class RunningProxy: Sendable {
     }
 
     // MARK: - Setting up
-
-    private struct Outlet: RecordOutlet {
-        let producer: RecorderProducer
-
-        func submit(_ events: [RecordEvent], cost: Int) -> Bool {
-            producer.submit(events, cost: cost)
-        }
-    }
 
     /// A proxy that anybody on the network can use must be asked for.
     private static func checkAccess(_ settings: RunSettings, _ profile: RuleProfile?) throws {

@@ -30,7 +30,7 @@ final class LoopbackProxy: Sendable {
             rules: rules,
             makeOutlet: { onRoom in
                 recorder.add(onRoom)
-                return recorder
+                return recorder.submit
             },
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
@@ -65,7 +65,7 @@ final class LoopbackProxy: Sendable {
 }
 
 /// Keeps what the taps saw.
-final class CollectingOutlet: RecordOutlet {
+final class CollectingOutlet: Sendable {
     private struct State {
         var events: [RecordEvent] = []
         var isFull = false
@@ -76,7 +76,7 @@ final class CollectingOutlet: RecordOutlet {
 
     func add(_ onRoom: @escaping @Sendable () -> Void) { state.withLock { $0.onRoom.append(onRoom) } }
 
-    func submit(_ events: [RecordEvent], cost: Int) -> Bool {
+    func submit(_ events: [RecordEvent], _ cost: Int) -> Bool {
         state.withLock { state in
             state.events += events
             return !state.isFull

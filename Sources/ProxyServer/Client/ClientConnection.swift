@@ -34,35 +34,22 @@ final class ClientConnection: ChannelDuplexHandler {
     private var inputEnd: Bool?
     /// Whether the client ended TLS only by closing the connection.
     private(set) var lacksCloseNotify = false
-    /// The client's connection that this one is a stream of.
-    private weak var carrier: ClientConnection?
-    /// Called where this one, as a stream of another, is to be reset once what was written is out.
-    var onReset: (() -> Void)?
     private var hasBoundBuffer = false
-    /// Whether nothing has arrived yet, on a connection that may be one of the proxy's own.
-    private var mayLeadBack: Bool
+    private var hasReceived = false
     /// Set while this is a tunnel that is not read because the client refused our certificate.
     private var refusedPair: CertificateRefusals.Pair?
 
-    /// Creates the end of a channel's pipeline.
-    ///
-    /// - Parameters:
-    ///   - loop: the loop's context.
-    ///   - channel: the connection.
-    ///   - carrier: the client's connection that this one is a stream of; `nil` for one of its own.
-    init(loop: LoopContext, channel: any Channel, inside carrier: ClientConnection? = nil) {
+    init(loop: LoopContext, channel: any Channel) {
         self.loop = loop
-        self.carrier = carrier
-        mayLeadBack = carrier == nil
         lastActivity = loop.eventLoop.now
-        localAddress = carrier?.localAddress ?? channel.localAddress
+        localAddress = channel.localAddress
         localPort = localAddress?.port
         record = ConnectionRecord(
             id: loop.shared.makeConnectionID(),
             leg: .client,
             openedAt: WallClock.now(),
-            localAddress: carrier?.record.localAddress ?? channel.localAddress.map(describe) ?? "",
-            peerAddress: carrier?.record.peerAddress ?? channel.remoteAddress.map(describe) ?? ""
+            localAddress: channel.localAddress.map(describe) ?? "",
+            peerAddress: channel.remoteAddress.map(describe) ?? ""
         )
     }
 
@@ -71,6 +58,7 @@ final class ClientConnection: ChannelDuplexHandler {
         RequestURL(scheme: scheme, host: localAddress?.ipAddress ?? "localhost", port: localPort ?? 0, path: "/")
     }
 
+    var channel: (any Channel)? { context?.channel }
     var isWritable: Bool { context?.channel.isWritable ?? false }
     let localAddress: SocketAddress?
     let localPort: Int?
@@ -133,16 +121,12 @@ final class ClientConnection: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         lastActivity = loop.eventLoop.now
-        if mayLeadBack {
-            mayLeadBack = false
+        if !hasReceived {
+            hasReceived = true
             // The exchange at the other end fails and closes; what it has sent is no request to be answered here.
             if loop.shared.ownConnections.leadsBack(context.channel) { layer = nil }
         }
         layer?.received(unwrapInboundIn(data))
-    }
-
-    func channelReadComplete(context: ChannelHandlerContext) {
-        layer?.readCompleted()
     }
 
     func read(context: ChannelHandlerContext) {
@@ -185,12 +169,6 @@ final class ClientConnection: ChannelDuplexHandler {
             layer?.failed(IOError(errnoCode: ECONNRESET, reason: "the connection was reset"))
         }
         finish()
-    }
-
-    func streamWasReset(_ code: HTTP2ErrorCode) {
-        guard !isClosed else { return }
-        layer?.failed(StreamReset(code: code))
-        close()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -236,14 +214,10 @@ final class ClientConnection: ChannelDuplexHandler {
     func boundBuffer() {
         guard !hasBoundBuffer else { return }
         hasBoundBuffer = true
-        if let carrier {
-            carrier.boundBuffer()
-        } else {
-            context?.channel.setOption(.socketOption(.so_rcvbuf), value: ClientConnection.boundedBuffer)
-                .assumeIsolated().whenFailure { [logger = loop.logger] error in
-                    logger.debug("a client's receive buffer keeps its size: \(error)")
-                }
-        }
+        context?.channel.setOption(.socketOption(.so_rcvbuf), value: ClientConnection.boundedBuffer)
+            .assumeIsolated().whenFailure { [logger = loop.logger] error in
+                logger.debug("a client's receive buffer keeps its size: \(error)")
+            }
     }
 
     /// The receive buffer of a client whose bytes are paced, in bytes.
@@ -276,8 +250,7 @@ final class ClientConnection: ChannelDuplexHandler {
     func cut(resets: Bool) {
         guard let context else { return }
         withholdCloseNotify()
-        guard resets, carrier == nil else {
-            if resets { onReset?() }
+        guard resets else {
             closeAfterFlush()
             return
         }

@@ -36,8 +36,6 @@ extension ClientLeg {
 protocol ClientLayer: AnyObject {
     /// Bytes arrived.
     func received(_ bytes: ByteBuffer)
-    /// A read cycle is over.
-    func readCompleted()
     /// The client sends no more.
     ///
     /// - Parameter isHalfClose: whether it may still read: TCP's half-close, but not the end of TLS.
@@ -63,7 +61,10 @@ protocol ClientLayer: AnyObject {
 }
 
 extension ClientLayer {
-    func readCompleted() {}
+    func closed() {}
+    func failed(_ error: any Error) {}
+    func writabilityChanged(_ isWritable: Bool) {}
+    func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {}
     func resume() {}
     func beginStopping() {}
     func handshakeCompleted(_ details: TLSDetails) {}

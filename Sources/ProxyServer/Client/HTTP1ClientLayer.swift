@@ -9,39 +9,63 @@ import Wire
 /// Pipelined requests wait in the parser until the exchange before them is over, so that they are answered in order
 /// (RFC 9112 §9.3.2).
 final class HTTP1ClientLayer: ClientLayer, ClientLeg {
+    private enum State {
+        /// No request is under way, or its head is being read, which began then. Successors: all.
+        case awaiting(headBegan: NIODeadline?)
+        /// The head of a CONNECT is read, and its end is to come. Successors: `closing`.
+        case connecting(RequestScope.Tunnel)
+        /// A request is answered. Successors: `awaiting`, `closing`.
+        case serving(Exchange)
+        /// No further request is read: the connection is to be closed, or another layer has it.
+        case closing
+    }
+
+    /// The request that is under way, and its response.
+    private struct Message {
+        var method = ""
+        var version = HTTPVersion.http11
+        var body = Body.arriving
+        /// Whether the connection may carry another request afterwards.
+        var keepsAlive = true
+        var responseFraming = BodyFraming.none
+        /// Whether the exchange wants more of the request.
+        var isWanted = true
+    }
+
+    /// The request's body: only behind one that is `whole` the next request begins.
+    private enum Body {
+        case arriving, whole, malformed
+    }
+
     private let connection: ClientConnection
     private let scope: RequestScope
     private var parser = HTTP1RequestParser()
-    private var exchange: Exchange?
+    private var state: State
+    private var message = Message()
     /// The exchange whose bytes are being read just now.
     private var reading: Exchange?
-    private var isMachineReading = true
     private var isProcessing = false
-    private var isClosing = false
     private var hasInputEnded = false
-    private var isParserDone = false
-
-    // Of the exchange that is going on:
-    private var keepsAlive = true
-    private var clientVersion = HTTPVersion.http11
-    private var requestMethod = ""
-    private var responseFraming = BodyFraming.none
-    private var connectTarget: RequestScope.Tunnel?
     /// What arrived of a request whose head is not read yet, to be recorded where it turns out to be none.
     private var messageStart: ByteBuffer?
-    /// When the head that is being read began; `nil` where none is.
-    private var headBegan: NIODeadline?
-    /// Whether the request was read to its end, so that another may follow.
-    private var isRequestRead = true
 
     /// Begins to read requests, the first of which may have begun before.
     init(connection: ClientConnection, scope: RequestScope, headBegan: NIODeadline? = nil) {
         self.connection = connection
         self.scope = scope
-        self.headBegan = headBegan
+        state = .awaiting(headBegan: headBegan)
     }
 
     private var loop: LoopContext { connection.loop }
+    private var intake: RequestIntake { RequestIntake(connection: connection, scope: scope) }
+
+    private var exchange: Exchange? {
+        if case .serving(let exchange) = state { exchange } else { nil }
+    }
+
+    private var isClosing: Bool {
+        if case .closing = state { true } else { false }
+    }
 
     // MARK: - ClientLayer
 
@@ -49,7 +73,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         guard !hasInputEnded else { return false }
         guard let exchange else { return mayBegin || !parser.hasUnparsedBytes }
         // Behind a whole request only one read's worth of further ones is taken in.
-        return exchange.isRequestComplete ? !parser.hasUnparsedBytes : isMachineReading
+        return exchange.isRequestComplete ? !parser.hasUnparsedBytes : message.isWanted
     }
 
     var isIdle: Bool { exchange == nil }
@@ -63,20 +87,21 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     func inputClosed(isHalfClose: Bool) {
         hasInputEnded = true
-        if let exchange {
+        switch state {
+        case .serving(let exchange):
             // A client may close its sending side after its last request and still wait for the response; one that has
             // really gone is noticed at the next write. Who ends TLS does not mean to read on. While a message is held
             // nothing is written, and a client that was stopped is far more likely than one that closes one side. So it is
             // with a stream of messages, which may have nothing to write for hours.
             let mayReadOn = isHalfClose && exchange.isRequestComplete && !exchange.isHeld && !exchange.isStream
             if !mayReadOn { exchange.clientGone() }
-        } else {
-            let isCut = !isClosing && !isParserDone && (parser.hasUnparsedBytes || !parser.isIdle)
-            if isCut {
-                refuse(status: 400, "The client closed the connection in the middle of a request head.", hint: "")
-            } else if !isClosing {
+        case .awaiting, .connecting:
+            if parser.hasUnparsedBytes || !parser.isIdle {
+                refuse(status: 400, "The client closed the connection in the middle of a request head.")
+            } else {
                 connection.close()
             }
+        case .closing: break
         }
     }
 
@@ -94,23 +119,22 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     }
 
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
-        guard exchange == nil else { return }
         let timeouts = loop.configuration.timeouts
-        if isClosing {
-            if now - lastActivity > timeouts.requestHead { connection.close() }
-            return
-        }
-        if let headBegan {
+        switch state {
+        case .serving: break
+        case .closing: if now - lastActivity > timeouts.requestHead { connection.close() }
+        case .awaiting(let began?):
             // What is not read because nothing can be written or recorded is not the client's fault.
             guard mayBegin else {
-                self.headBegan = now
+                state = .awaiting(headBegan: now)
                 return
             }
-            guard now - headBegan > timeouts.requestHead else { return }
-            let text = "The request head was not complete \(timeouts.requestHead.inSeconds) s after its first byte."
-            refuse(status: 408, text, hint: "")
-        } else if now - lastActivity > timeouts.keepAlive {
-            connection.close()
+            guard now - began > timeouts.requestHead else { return }
+            refuse(
+                status: 408,
+                "The request head was not complete \(timeouts.requestHead.inSeconds) s after its first byte."
+            )
+        case .awaiting, .connecting: if now - lastActivity > timeouts.keepAlive { connection.close() }
         }
     }
 
@@ -129,10 +153,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             connection.readIfWanted()
         }
         do throws(HTTP1ParseError) {
-            while !isClosing, !isParserDone, exchange != nil || mayBegin, !connection.isClosed,
-                exchange.map({ !$0.isRequestComplete }) ?? true
-            {
-                guard let event = try parser.next() else { return }
+            while mayParse, let event = try parser.next() {
                 switch event {
                 case .head(let head, let framing): begin(head, framing)
                 case .part(let part): exchange?.requestPart(part)
@@ -144,12 +165,22 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
+    private var mayParse: Bool {
+        switch state {
+        case .awaiting, .connecting: mayBegin && !connection.isClosed
+        case .serving(let exchange):
+            message.body != .malformed && !exchange.isRequestComplete && !connection.isClosed
+        case .closing: false
+        }
+    }
+
     /// Takes note of whether a head is being read, and since when.
     private func noteHead() {
-        if exchange != nil || isClosing || isParserDone || parser.isIdle {
-            headBegan = nil
-        } else if headBegan == nil {
-            headBegan = loop.eventLoop.now
+        guard case .awaiting(let began) = state else { return }
+        if parser.isIdle {
+            state = .awaiting(headBegan: nil)
+        } else if began == nil {
+            state = .awaiting(headBegan: loop.eventLoop.now)
         }
     }
 
@@ -162,8 +193,8 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     /// Closes once a client that sends no more has all its answers.
     private func closeIfServed() {
-        guard hasInputEnded, exchange == nil, !isClosing, !isParserDone, mayBegin else { return }
-        isClosing = true
+        guard hasInputEnded, exchange == nil, !isClosing, mayBegin else { return }
+        state = .closing
         connection.closeAfterFlush()
     }
 
@@ -175,104 +206,78 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         previous?.readCompleted()
     }
 
-    private func end(_ trailers: FieldSection?) {
-        let size = parser.wireSize
-        isRequestRead = true
-        if let exchange {
-            exchange.requestEnd(trailers: trailers, wireBytes: Int64(size.head) + size.body)
-        } else if let target = connectTarget {
-            connectTarget = nil
-            openTunnel(to: target)
-        }
-    }
-
     private func begin(_ head: RequestHead, _ framing: BodyFraming) {
-        isRequestRead = false
         messageStart = nil
-        requestMethod = head.method
-        clientVersion = head.version
-        keepsAlive = Persistence.keepsAlive(head) && !loop.isStopping
-        responseFraming = .none
-        switch intake.admit(arrival(head, notes: parser.tolerances.explanations), for: self) {
-        case .exchange(let exchange, let head, let notes): start(exchange, head, framing, notes)
-        case .connect(let tunnel): connectTarget = tunnel
-        case .refused(let status, let explanation): refuse(status: status, explanation, hint: "", head: head)
+        message = Message(method: head.method, version: head.version)
+        message.keepsAlive = Persistence.keepsAlive(head) && !loop.isStopping
+        let arrival = RequestIntake.Arrival(
+            head: head,
+            method: message.method,
+            version: head.version,
+            notes: parser.tolerances.explanations
+        )
+        switch intake.admit(arrival, for: self) {
+        case .exchange(let exchange, let head, let notes):
+            state = .serving(exchange)
+            beginReading(exchange)
+            if !connection.isWritable { exchange.clientBecameWritable(false) }
+            exchange.requestHead(head, framing: framing, notes: notes)
+        case .connect(let tunnel): state = .connecting(tunnel)
+        case .refused(let status, let explanation): refuse(status: status, explanation, head: head)
         }
     }
 
-    private var intake: RequestIntake { RequestIntake(connection: connection, scope: scope) }
-
-    private func arrival(_ head: RequestHead, notes: [String]) -> RequestIntake.Arrival {
-        RequestIntake.Arrival(head: head, method: requestMethod, version: clientVersion, notes: notes)
-    }
-
-    private func start(_ exchange: Exchange, _ head: RequestHead, _ framing: BodyFraming, _ notes: [String]) {
-        isMachineReading = true
-        self.exchange = exchange
-        beginReading(exchange)
-        if !connection.isWritable { exchange.clientBecameWritable(false) }
-        exchange.requestHead(head, framing: framing, notes: notes)
-    }
-
-    // MARK: - CONNECT
-
-    private func openTunnel(to target: RequestScope.Tunnel) {
-        isParserDone = true
-        let rest = parser.takeRemaining()
-        let isOwn = target.host == OwnPages.host
-        let isWanted = loop.rules.decrypts(target.host, target.port)
-        let pair = connection.pair(with: target)
-        let refusal = loop.shared.refusals.withLock { $0.remaining(pair, now: loop.eventLoop.now) }
-        if isOwn || isWanted && refusal == nil {
-            connection.write(ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n"))
-            connection.flush()
-            connection.become(SniffLayer(connection: connection, scope: .tunnel(target)), with: rest)
-            return
+    private func end(_ trailers: FieldSection?) {
+        message.body = .whole
+        switch state {
+        case .serving(let exchange):
+            let size = parser.wireSize
+            exchange.requestEnd(trailers: trailers, wireBytes: Int64(size.head) + size.body)
+        case .connecting(let tunnel):
+            state = .closing
+            SniffLayer.open(
+                tunnel,
+                on: connection,
+                version: message.version,
+                early: parser.takeRemaining(),
+                answer: { [connection] in HTTP1ClientLayer.answerConnect($0, $1, on: connection) }
+            )
+        case .awaiting, .closing: break
         }
-        let authority = target.url.authority
-        let head = RequestHead(
-            method: "CONNECT",
-            target: authority,
-            version: clientVersion,
-            fields: [("Host", authority)]
-        )
-        pendingTunnelBytes = rest
-        refusedPair = isWanted ? pair : nil
-        let notes = isWanted ? [Undecrypted.note(pair, remaining: refusal ?? .zero)] : []
-        let exchange = intake.tunnel(
-            target,
-            arrival(head, notes: notes),
-            because: isWanted ? .certificateRefused : .notIntercepted,
-            for: self
-        )
-        start(exchange, head, .none, notes)
     }
 
-    private var pendingTunnelBytes: ByteBuffer?
-    /// Set for a tunnel that is not read because its client refused our certificate.
-    private var refusedPair: CertificateRefusals.Pair?
+    /// Behind the answer to a CONNECT there are no further requests, whatever it says.
+    private static func answerConnect(
+        _ head: ResponseHead,
+        _ framing: BodyFraming,
+        on connection: ClientConnection
+    ) -> ByteBuffer {
+        var head = head
+        let framing = framing == .chunked ? .untilClose : framing
+        SentFraming.settle(&head, as: framing, requestMethod: "CONNECT")
+        if !(200..<300).contains(head.status) { head.fields.set("Connection", "close") }
+        var bytes = ByteBuffer()
+        HTTP1Encoder.writeHead(head, into: &bytes)
+        connection.write(bytes)
+        return bytes
+    }
 
     func becomeTunnel() {
         guard let exchange else { return }
-        let rest = isParserDone ? pendingTunnelBytes : parser.takeRemaining()
-        pendingTunnelBytes = nil
-        isParserDone = true
-        self.exchange = nil
+        state = .closing
         connection.flush()
-        let layer = TunnelClientLayer(connection: connection, sniffsTLS: requestMethod == "CONNECT")
-        layer.isEstablished = true
+        let layer = TunnelClientLayer(connection: connection, .passing, isEstablished: true)
         layer.exchange = exchange
-        if requestMethod == "CONNECT", let refusedPair { connection.opensTunnel(refusedPair) }
         exchange.hand(over: layer)
-        connection.become(layer, with: rest)
+        connection.become(layer, with: parser.takeRemaining())
     }
 
     // MARK: - Faults
 
     private func requestFailed(_ error: HTTP1ParseError) {
         if let exchange {
-            isClosing = true
-            keepsAlive = false
+            message.body = .malformed
+            message.keepsAlive = false
             exchange.requestFailed(
                 ExchangeFailure(.badRequest, "The request's body is malformed: \(error.explanation)")
             )
@@ -297,12 +302,12 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     }
 
     /// Answers something that is no acceptable request, records it, and closes.
-    private func refuse(status: Int, _ text: String, hint: String, head: RequestHead? = nil) {
+    private func refuse(status: Int, _ text: String, hint: String = "", head: RequestHead? = nil) {
         let bytes =
             head?.received
             ?? messageStart.flatMap { $0.getSlice(at: $0.readerIndex, length: min($0.readableBytes, 65_536)) }
         intake.recordMalformed(text, status: status, method: head?.method ?? "", head: bytes)
-        isClosing = true
+        state = .closing
         let title = status == 408 ? "The request took too long" : "The request was not understood"
         var answer = LocalAnswer.explanation(status: status, title: title, text: text + hint, html: false)
         answer.head.fields.append("Connection", "close")
@@ -325,13 +330,13 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     var isWritable: Bool { connection.isWritable }
 
     func setReading(_ isReading: Bool) {
-        isMachineReading = isReading
+        message.isWanted = isReading
         if isReading { connection.readIfWanted() }
     }
 
     func sendInterim(_ head: ResponseHead) {
         // RFC 9110 §15.2: never to an HTTP/1.0 client.
-        guard clientVersion != .http10 else { return }
+        guard message.version != .http10 else { return }
         var head = head
         if head.version != .http11 { makeOurs(&head) }
         var bytes = ByteBuffer()
@@ -343,18 +348,18 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         var head = head
         var framing = framing
         if head.version != .http11 { makeOurs(&head) }
-        if framing == .chunked, clientVersion == .http10 { framing = .untilClose }
-        framing = SentFraming.settle(&head, as: framing, requestMethod: requestMethod)
-        responseFraming = framing
+        if framing == .chunked, message.version == .http10 { framing = .untilClose }
+        framing = SentFraming.settle(&head, as: framing, requestMethod: message.method)
+        message.responseFraming = framing
         // A client that waits for 100 may or may not send its body after this answer (RFC 9110 §10.1.1).
-        if framing == .untilClose || exchange?.awaitsContinue == true || isClosing { keepsAlive = false }
+        if framing == .untilClose || exchange?.awaitsContinue == true { message.keepsAlive = false }
         // Nobody will read the rest of the request, so what follows it cannot be found.
-        if !requestIsOpen, !isRequestRead { keepsAlive = false }
+        if !requestIsOpen, message.body != .whole { message.keepsAlive = false }
         if head.status == 101 {
             // The upgrade's own Connection field stands.
-        } else if !keepsAlive {
+        } else if !message.keepsAlive {
             head.fields.set("Connection", "close")
-        } else if clientVersion == .http10 {
+        } else if message.version == .http10 {
             head.fields.set("Connection", "keep-alive")
         }
         var bytes = connection.allocator.buffer(capacity: 512)
@@ -370,16 +375,16 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
     }
 
     func sendResponsePart(_ part: ByteBuffer) {
-        if responseFraming == .none { return }
-        if let prefix = HTTP1Encoder.partPrefix(count: part.readableBytes, framing: responseFraming) {
+        if message.responseFraming == .none { return }
+        if let prefix = HTTP1Encoder.partPrefix(count: part.readableBytes, framing: message.responseFraming) {
             connection.write(prefix)
         }
         connection.write(part)
-        if let suffix = HTTP1Encoder.partSuffix(framing: responseFraming) { connection.write(suffix) }
+        if let suffix = HTTP1Encoder.partSuffix(framing: message.responseFraming) { connection.write(suffix) }
     }
 
     func sendResponseEnd(_ trailers: FieldSection?) {
-        if let end = HTTP1Encoder.end(framing: responseFraming, trailers: trailers) { connection.write(end) }
+        if let end = HTTP1Encoder.end(framing: message.responseFraming, trailers: trailers) { connection.write(end) }
     }
 
     func flush() {
@@ -392,31 +397,26 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     /// A body that ends with the connection is whole to a client that is not told otherwise.
     func withholdCloseNotify() {
-        if responseFraming == .untilClose { connection.withholdCloseNotify() }
+        if message.responseFraming == .untilClose { connection.withholdCloseNotify() }
     }
 
     func abort(_ code: HTTP2ErrorCode) {
-        isClosing = true
-        exchange = nil
-        if responseFraming == .none {
+        state = .closing
+        if message.responseFraming == .none {
             connection.close()
         } else {
-            connection.cut(resets: responseFraming == .untilClose)
+            connection.cut(resets: message.responseFraming == .untilClose)
         }
     }
 
     func exchangeFinished() {
         guard exchange != nil else { return }
-        exchange = nil
-        if !isClosing, keepsAlive, isRequestRead {
+        if message.keepsAlive, message.body == .whole {
+            state = .awaiting(headBegan: nil)
             process()
-        } else {
-            isClosing = true
-            if isParserDone || isRequestRead && parser.isIdle {
-                connection.closeAfterFlush()
-            } else {
-                lingeringClose()
-            }
+            return
         }
+        state = .closing
+        if message.body == .whole, parser.isIdle { connection.closeAfterFlush() } else { lingeringClose() }
     }
 }

@@ -1,296 +1,240 @@
+import DequeModule
 import HTTPModel
 import NIOCore
-import NIOPosix
 import Wire
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// A CONNECT on a client's HTTP/2 connection (RFC 9113 §8.5): a connection within a connection.
 ///
-/// What is inside is a client's connection like any other, with TLS to be ended and requests to be read; so it becomes
-/// one, over a pair of sockets, and its CONNECT is repeated there in HTTP/1.1.
-final class HTTP2ConnectStream: HTTP2ServedStream {
+/// What is inside is a client's connection like any other, with TLS to be ended and requests to be read; so the stream is
+/// the inside of a channel, as a socket is that of others.
+final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousChannelOptions {
+    private enum Input {
+        /// Successor: `ended`.
+        case open
+        /// The client has ended, which the channel is told after the bytes before. Successor: `told`.
+        case ended
+        case told
+    }
+
+    private enum Output {
+        /// The CONNECT waits for its answer. Successors: `open`, `ended`.
+        case unanswered
+        /// Successor: `ended`.
+        case open
+        /// The last frame is sent, or in the session's hands.
+        case ended
+    }
+
     let exchange: Exchange? = nil
     let isServed = false
 
     private let driver: HTTP2Driver
     private let id: HTTP2StreamID
-    private let carrier: ClientConnection
-    /// Our end of the pair; `nil` until it is there, and after it has gone.
-    private var inner: (any Channel)?
-    private var innerEnd: HTTP2ConnectEnd?
-    private var parser = HTTP1ResponseParser()
-    private var isOpen = false
-    private var waiting: [ByteBuffer] = []
-    private var withheld = 0
-    private var hasEnded = false
-    private var isOver = false
-    private var isReading = true
-    private var isReadPending = false
-    /// The connection that is served at the other end of the pair.
-    private weak var served: ClientConnection?
-    /// Whether that connection was cut, so that its end is none of its bytes.
+    private let parent: any Channel
+    private let closePromise: EventLoopPromise<Void>
+    /// The channel's end belongs to it until it is closed.
+    private(set) lazy var pipeline = ChannelPipeline(channel: HTTP2ConnectChannel(self, parent: parent, closePromise))
+    private var input = Input.open
+    private var output = Output.unanswered
+    /// What the channel has not read; the client's window is given back as it does.
+    private var unread: Deque<ByteBuffer> = []
+    private var isReadWanted = false
+    private var isDelivering = false
+    /// Whether the end is to be a reset.
     private var isCut = false
+    private(set) var isWritable = true
+    private(set) var isActive = true
 
-    init(_ driver: HTTP2Driver, _ id: HTTP2StreamID, carrier: ClientConnection) {
+    init(_ driver: HTTP2Driver, _ id: HTTP2StreamID, parent: any Channel) {
         self.driver = driver
         self.id = id
-        self.carrier = carrier
-        parser.expect(method: "CONNECT")
+        self.parent = parent
+        closePromise = parent.eventLoop.makePromise()
     }
 
-    /// Makes the pair and asks for the tunnel.
-    func open(_ tunnel: RequestScope.Tunnel) {
-        var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, HTTP2ConnectStream.streamType, 0, &ends) == 0 else {
-            end(.internalError)
-            return
-        }
-        let loop = carrier.loop
-        let boundSelf = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        let boundLoop = NIOLoopBound(loop, eventLoop: loop.eventLoop)
-        let boundCarrier = NIOLoopBound(carrier, eventLoop: loop.eventLoop)
-        ClientBootstrap(group: loop.eventLoop)
-            .channelOption(.allowRemoteHalfClosure, value: true)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let served = ClientConnection(loop: boundLoop.value, channel: channel, inside: boundCarrier.value)
-                    boundSelf.value.served = served
-                    served.onReset = { [weak stream = boundSelf.value] in stream?.isCut = true }
-                    try channel.pipeline.syncOperations.addHandler(served)
-                }
-            }
-            .withConnectedSocket(ends[0])
-            .whenFailure { _ in boundSelf.value.end(.internalError) }
-        let host = tunnel.rootedName ?? tunnel.host
-        let authority = RequestURL(scheme: "tunnel", host: host, port: tunnel.port, path: "").authority
-        let handler = HTTP2ConnectEnd(self, limit: loop.configuration.timeouts.idle)
-        let boundEnd = NIOLoopBound(handler, eventLoop: loop.eventLoop)
-        innerEnd = handler
-        ClientBootstrap(group: loop.eventLoop)
-            .channelOption(.allowRemoteHalfClosure, value: true)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(boundEnd.value)
-                }
-            }
-            .withConnectedSocket(ends[1])
-            .assumeIsolated()
-            .whenComplete { [self] result in
-                switch result {
-                case .failure: end(.internalError)
-                case .success(let channel):
-                    inner = channel
-                    let request = "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\r\n"
-                    channel.writeAndFlush(ByteBuffer(string: request), promise: nil)
-                }
-            }
+    /// Lets a connection have what the client sends.
+    func serve(_ connection: ClientConnection) throws {
+        try pipeline.syncOperations.addHandler(connection)
+        pipeline.read()
     }
 
-    #if canImport(Glibc)
-    private static let streamType = Int32(SOCK_STREAM.rawValue)
-    #else
-    private static let streamType = SOCK_STREAM
-    #endif
-
-    private func end(_ code: HTTP2ErrorCode) {
-        guard !isOver else { return }
-        isOver = true
-        driver.reset(id, code)
-        inner?.close(promise: nil)
-        inner = nil
-        innerEnd = nil
+    /// Answers the CONNECT; returns the bytes of the head.
+    func answer(_ head: ResponseHead, _ framing: BodyFraming) -> ByteBuffer {
+        guard case .unanswered = output else { return ByteBuffer() }
+        output = .open
+        var head = head
+        HTTP2Framing.settle(&head.fields, as: framing)
+        return driver.session.sendResponse(head, on: id, isEnd: false)
     }
 
     // MARK: - From the client
 
     func data(_ bytes: ByteBuffer) {
-        guard isOpen, let inner else {
-            waiting.append(bytes)
-            return
-        }
-        withheld += bytes.readableBytes
-        inner.writeAndFlush(bytes, promise: nil)
-        innerBecameWritable()
+        if isActive { unread.append(bytes) } else { driver.consume(bytes.readableBytes, on: id) }
+        deliver()
     }
 
     func ended(_ trailers: FieldSection?, _ wireBytes: Int64) {
-        hasEnded = true
-        if isOpen { innerEnd?.closeOutput() }
-    }
-
-    func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String) {
-        leave(code)
+        input = .ended
+        deliver()
     }
 
     func drained() {
-        setReading(true)
+        guard isActive, !isWritable else { return }
+        isWritable = true
+        pipeline.fireChannelWritabilityChanged()
+    }
+
+    /// The client is gone, which is no end of its bytes.
+    func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String) {
+        output = .ended
+        guard isActive else { return }
+        pipeline.fireErrorCaught(StreamReset(code: code))
+        close0(error: ChannelError.eof, mode: .all, promise: nil)
     }
 
     func connectionClosed() {
-        leave(.connectError)
+        reset(.connectError, isLocal: false, "")
     }
 
-    /// The client is gone, which is no end of its bytes: the pair has no reset of its own that would tell so.
-    private func leave(_ code: HTTP2ErrorCode) {
-        isOver = true
-        served?.streamWasReset(code)
-        inner?.close(promise: nil)
-        inner = nil
-        innerEnd = nil
-    }
-
-    // MARK: - From the pair
-
-    var wantsRead: Bool {
-        if !isReading { isReadPending = true }
-        return isReading
-    }
-
-    private func setReading(_ isReading: Bool) {
-        self.isReading = isReading
-        if isReading, isReadPending {
-            isReadPending = false
-            inner?.read()
+    /// Hands over what was read, and the end, as the channel asks for it.
+    private func deliver() {
+        guard !isDelivering else { return }
+        isDelivering = true
+        defer { isDelivering = false }
+        while isActive, isReadWanted, let bytes = unread.popFirst() {
+            isReadWanted = false
+            driver.consume(bytes.readableBytes, on: id)
+            pipeline.fireChannelRead(bytes)
+            pipeline.fireChannelReadComplete()
+            pipeline.read()
         }
+        guard isActive, isReadWanted, unread.isEmpty, case .ended = input else { return }
+        input = .told
+        pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        if case .ended = output { close0(error: ChannelError.eof, mode: .all, promise: nil) }
     }
 
-    func innerBecameWritable() {
-        guard withheld > 0, inner?.isWritable ?? true else { return }
-        driver.consume(withheld, on: id)
-        withheld = 0
+    // MARK: - ChannelCore
+
+    func localAddress0() throws -> SocketAddress { try parent._channelCore.localAddress0() }
+    func remoteAddress0() throws -> SocketAddress { try parent._channelCore.remoteAddress0() }
+    func register0(promise: EventLoopPromise<Void>?) { promise?.succeed() }
+    func registerAlreadyConfigured0(promise: EventLoopPromise<Void>?) { promise?.succeed() }
+    func bind0(to: SocketAddress, promise: EventLoopPromise<Void>?) { promise?.fail(ChannelError.operationUnsupported) }
+    func connect0(to: SocketAddress, promise: EventLoopPromise<Void>?) {
+        promise?.fail(ChannelError.operationUnsupported)
+    }
+    func channelRead0(_ data: NIOAny) {}
+    func errorCaught0(error: any Error) {}
+
+    func read0() {
+        isReadWanted = true
+        deliver()
     }
 
-    func innerReceived(_ bytes: ByteBuffer) {
-        guard !isOver else { return }
-        if isOpen {
-            send(bytes)
-        } else {
-            parser.receive(bytes)
-            readAnswer()
-        }
-    }
-
-    private func readAnswer() {
-        do throws(HTTP1ParseError) {
-            while !isOpen, let event = try parser.next() {
-                switch event {
-                case .head(let head, _): answered(head)
-                case .part(let part): send(part)
-                case .end, .informational: break
-                }
-            }
-        } catch {
-            end(.connectError)
-        }
-        driver.scheduleFlush()
-    }
-
-    private func answered(_ head: ResponseHead) {
-        var head = head
-        head.fields.removeAll(.connection)
-        _ = driver.session.sendResponse(head, on: id, isEnd: false)
-        guard (200..<300).contains(head.status) else { return }
-        isOpen = true
-        if let rest = parser.takeRemaining(), rest.readableBytes > 0 { send(rest) }
-        let early = waiting
-        waiting = []
-        for bytes in early { data(bytes) }
-        if hasEnded { innerEnd?.closeOutput() }
-    }
-
-    private func send(_ bytes: ByteBuffer) {
-        if driver.send(bytes, on: id) >= HTTP2Framing.highMark { setReading(false) }
-        driver.scheduleFlush()
-    }
-
-    func innerEnded() {
-        guard !isOver else { return }
-        if isCut {
-            isOver = true
-            driver.cut(id, .connectError)
+    /// What is written is the session's at once, which keeps it in order with the end that follows.
+    func write0(_ data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard isActive, case .open = output else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
-        driver.end(id, trailers: nil)
-        driver.scheduleFlush()
+        let queued = driver.send(unwrapData(data, as: ByteBuffer.self), on: id)
+        promise?.succeed()
+        guard isWritable, queued >= HTTP2Framing.highMark else { return }
+        isWritable = false
+        pipeline.fireChannelWritabilityChanged()
     }
 
-    func innerClosed() {
-        inner = nil
-        innerEnd = nil
-        innerEnded()
-        isOver = true
+    func flush0() { driver.scheduleFlush() }
+
+    func close0(error: any Error, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        guard isActive, mode != .input else {
+            promise?.fail(isActive ? ChannelError.operationUnsupported : ChannelError.alreadyClosed)
+            return
+        }
+        switch output {
+        case .unanswered: driver.reset(id, .connectError)
+        case .open where isCut: driver.cut(id, .connectError)
+        case .open: driver.end(id, trailers: nil)
+        case .ended: break
+        }
+        output = .ended
+        driver.scheduleFlush()
+        promise?.succeed()
+        if mode == .output {
+            pipeline.fireUserInboundEventTriggered(ChannelEvent.outputClosed)
+            if case .told = input { close0(error: error, mode: .all, promise: nil) }
+        } else {
+            closed()
+        }
+    }
+
+    private func closed() {
+        isActive = false
+        let left = unread.reduce(0) { $0 + $1.readableBytes }
+        unread = []
+        if left > 0 { driver.consume(left, on: id) }
+        pipeline.fireChannelInactive()
+        // Whoever closes may still be at work in a handler.
+        parent.eventLoop.assumeIsolated().execute { [self] in
+            removeHandlers(pipeline: pipeline)
+            closePromise.succeed()
+        }
+    }
+
+    func triggerUserOutboundEvent0(_ event: Any, promise: EventLoopPromise<Void>?) {
+        if event is ResetAtClose { isCut = true }
+        promise?.succeed()
+    }
+
+    // MARK: - Options
+
+    func setOption<Option: ChannelOption>(_ option: Option, value: Option.Value) throws {
+        try parent.syncOptions?.setOption(option, value: value)
+    }
+
+    func getOption<Option: ChannelOption>(_ option: Option) throws -> Option.Value {
+        if option is ChannelOptions.Types.BufferedWritableBytesOption,
+            let queued = driver.session.queuedBytes(on: id) as? Option.Value
+        {
+            return queued
+        }
+        throw ChannelError.operationUnsupported
     }
 }
 
-/// The client's end of the pair of sockets of a CONNECT on HTTP/2.
-private final class HTTP2ConnectEnd: ChannelDuplexHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+/// The channel of an ``HTTP2ConnectStream``, as its handlers see it.
+private final class HTTP2ConnectChannel: Channel {
+    let allocator = ByteBufferAllocator()
+    let eventLoop: any EventLoop
+    let closeFuture: EventLoopFuture<Void>
+    let parent: (any Channel)?
+    private let core: NIOLoopBound<HTTP2ConnectStream>
 
-    private let stream: HTTP2ConnectStream
-    /// How long the other end may take nothing.
-    private let limit: TimeAmount
-    private var context: ChannelHandlerContext?
-    private var outputEnd = OutputEnd()
-    private var hasEnded = false
-
-    init(_ stream: HTTP2ConnectStream, limit: TimeAmount) {
-        self.stream = stream
-        self.limit = limit
+    init(_ stream: HTTP2ConnectStream, parent: any Channel, _ closed: EventLoopPromise<Void>) {
+        eventLoop = parent.eventLoop
+        closeFuture = closed.futureResult
+        self.parent = parent
+        core = NIOLoopBound(stream, eventLoop: parent.eventLoop)
     }
 
-    func handlerAdded(context: ChannelHandlerContext) {
-        self.context = context
+    var pipeline: ChannelPipeline { core.value.pipeline }
+    var localAddress: SocketAddress? { parent?.localAddress }
+    var remoteAddress: SocketAddress? { parent?.remoteAddress }
+    var isWritable: Bool { core.value.isWritable }
+    var isActive: Bool { core.value.isActive }
+    var _channelCore: any ChannelCore { core.value }
+    var syncOptions: (any NIOSynchronousChannelOptions)? { core.value }
+
+    func setOption<Option: ChannelOption>(_ option: Option, value: Option.Value) -> EventLoopFuture<Void> {
+        eventLoop.makeCompletedFuture { try core.value.setOption(option, value: value) }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
-        self.context = nil
-    }
-
-    /// The client sends no more.
-    func closeOutput() {
-        guard let context else { return }
-        outputEnd.closeOutput(context, peerHasEnded: hasEnded, limit: limit) { context.close(promise: nil) }
-    }
-
-    func read(context: ChannelHandlerContext) {
-        if stream.wantsRead { context.read() }
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        stream.innerReceived(unwrapInboundIn(data))
-    }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { stream.innerBecameWritable() }
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case ChannelEvent.inputClosed? = event as? ChannelEvent { ended() }
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        ended()
-        stream.innerClosed()
-    }
-
-    private func ended() {
-        guard !hasEnded else { return }
-        hasEnded = true
-        stream.innerEnded()
+    func getOption<Option: ChannelOption>(_ option: Option) -> EventLoopFuture<Option.Value> {
+        eventLoop.makeCompletedFuture { try core.value.getOption(option) }
     }
 }
 
 @available(*, unavailable)
 extension HTTP2ConnectStream: Sendable {}
-
-@available(*, unavailable)
-extension HTTP2ConnectEnd: Sendable {}

@@ -26,9 +26,6 @@ final class LingeringLayer: ClientLayer {
     }
 
     func inputClosed(isHalfClose: Bool) { connection.closeAfterFlush() }
-    func closed() {}
-    func failed(_ error: any Error) {}
-    func writabilityChanged(_ isWritable: Bool) {}
 
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
         if now - lastActivity > LingeringLayer.silence || now - began > LingeringLayer.patience { connection.close() }

@@ -19,6 +19,8 @@ struct RequestIntake {
         var takesResets = false
         /// What the connection to the server has to be good for.
         var purpose = UpstreamConnector.Purpose.http(expectsHTTP2: false)
+        var kind = ExchangeRecord.Kind.http
+        var flags: ExchangeRecord.Flags = []
     }
 
     /// What is to be done about a request.
@@ -49,16 +51,18 @@ struct RequestIntake {
         switch router.route(&arrival.head, isConnect: isConnect) {
         case .forward(let url, let destination):
             if !arrival.head.fields.contains(.host) { arrival.head.fields.append("Host", url.authority) }
-            return begin(arrival, url, destination, chain: loop.rules.chain, sink: loop.recorder, leg)
+            let exchange = makeExchange(arrival, url, destination, for: leg)
+            return .exchange(exchange, arrival.head, notes: arrival.notes)
         case .own(let url):
-            return begin(
+            let exchange = makeExchange(
                 arrival,
                 url,
                 Destination(scheme: "http", host: url.host, port: url.port),
                 chain: StageChain([OwnPages(shared: loop.shared)]),
                 sink: DiscardingSink(),
-                leg
+                for: leg
             )
+            return .exchange(exchange, arrival.head, notes: arrival.notes)
         case .connect(let tunnel): return .connect(tunnel)
         case .invalid(let text): return .refused(status: 400, explanation: text)
         }
@@ -85,64 +89,68 @@ struct RequestIntake {
         }
     }
 
-    private func begin(
-        _ arrival: Arrival,
-        _ url: RequestURL,
-        _ destination: Destination,
-        chain: StageChain,
-        sink: any RecordSink,
-        _ leg: any ClientLeg
-    ) -> Outcome {
-        let exchange = makeExchange(arrival, url, destination, chain: chain, sink: sink, leg)
-        return .exchange(exchange, arrival.head, notes: arrival.notes)
-    }
+    // MARK: - Exchanges
 
-    /// Makes the exchange of a tunnel that is not read, and says why it is not.
-    func tunnel(
+    /// Begins the exchange of a tunnel whose bytes pass through a layer, from its CONNECT on.
+    ///
+    /// `isAnswered` where there is no CONNECT to be answered any more; `guess` where it may turn out to be no tunnel.
+    func beginTunnel(
         _ tunnel: RequestScope.Tunnel,
-        _ arrival: Arrival,
-        because reason: ExchangeRecord.Flags,
-        for leg: any ClientLeg
-    ) -> Exchange {
-        makeExchange(
+        kind: ExchangeRecord.Kind = .tunnel,
+        connector: UpstreamConnector,
+        flags: ExchangeRecord.Flags = [],
+        notes: [String],
+        version: HTTPVersion = .http11,
+        guess: TentativeSink? = nil,
+        isAnswered: Bool,
+        through layer: TunnelClientLayer
+    ) {
+        let authority = tunnel.url.authority
+        let head = RequestHead(method: "CONNECT", target: authority, version: version, fields: [("Host", authority)])
+        var arrival = Arrival(head: head, method: "CONNECT", version: version)
+        arrival.kind = kind
+        arrival.flags = flags
+        let destination = Destination(
+            scheme: kind == .tunnel ? "tunnel" : "https",
+            host: tunnel.host,
+            port: tunnel.port,
+            serverName: tunnel.serverName,
+            address: tunnel.rootedName
+        )
+        let exchange = makeExchange(
             arrival,
             tunnel.url,
-            Destination(scheme: "tunnel", host: tunnel.host, port: tunnel.port, address: tunnel.rootedName),
-            chain: loop.rules.chain,
-            sink: loop.recorder,
-            leg,
-            kind: .tunnel,
-            flags: reason
+            destination,
+            guess: guess,
+            connector: connector,
+            tunnelEstablished: isAnswered,
+            for: layer
         )
+        layer.exchange = exchange
+        exchange.requestHead(head, framing: .none, notes: notes)
     }
 
     private func makeExchange(
         _ arrival: Arrival,
         _ url: RequestURL,
         _ destination: Destination,
-        chain: StageChain,
-        sink: any RecordSink,
-        _ leg: any ClientLeg,
-        kind: ExchangeRecord.Kind = .http,
-        flags: ExchangeRecord.Flags = []
+        chain: StageChain? = nil,
+        sink: (any RecordSink)? = nil,
+        guess: TentativeSink? = nil,
+        connector: UpstreamConnector? = nil,
+        tunnelEstablished: Bool = false,
+        for leg: any ClientLeg
     ) -> Exchange {
-        var record = ExchangeRecord(
-            id: loop.shared.makeExchangeID(),
-            kind: kind,
-            startedAt: WallClock.now(),
-            method: arrival.method,
-            url: url,
-            clientConnection: connection.record.id,
-            clientAddress: connection.record.peerAddress
-        )
+        var record = record(arrival.kind, arrival.method, url, isNumbered: guess == nil)
         record.clientVersion = arrival.version
-        record.flags = flags
+        record.flags = arrival.flags
         let machine = ExchangeMachine(
             record: record,
             destination: destination,
             clientAddress: connection.record.peerAddress,
-            chain: chain,
-            sink: sink,
+            chain: chain ?? loop.rules.chain,
+            sink: guess ?? sink ?? loop.recorder,
+            tunnelEstablished: tunnelEstablished,
             clientTakesResets: arrival.takesResets,
             now: loop.eventLoop.now
         )
@@ -150,33 +158,59 @@ struct RequestIntake {
             machine: machine,
             client: leg,
             loop: loop,
-            connector: UpstreamConnector(loop: loop, purpose: kind == .http ? arrival.purpose : .tunnel)
+            connector: connector ?? UpstreamConnector(loop: loop, purpose: arrival.purpose)
+        )
+    }
+
+    // MARK: - Records
+
+    private func record(
+        _ kind: ExchangeRecord.Kind,
+        _ method: String,
+        _ url: RequestURL,
+        isNumbered: Bool = true
+    ) -> ExchangeRecord {
+        ExchangeRecord(
+            id: isNumbered ? loop.shared.makeExchangeID() : TentativeSink.placeholder,
+            kind: kind,
+            startedAt: WallClock.now(),
+            method: method,
+            url: url,
+            clientConnection: connection.record.id,
+            clientAddress: connection.record.peerAddress
         )
     }
 
     /// Records a request that is none, answered with `status`.
     func recordMalformed(_ text: String, status: Int, method: String, head: ByteBuffer?) {
-        var record = ExchangeRecord(
-            id: loop.shared.makeExchangeID(),
-            kind: .malformed,
-            startedAt: WallClock.now(),
-            method: method,
-            url: connection.ownURL(scheme: "http"),
-            clientConnection: connection.record.id,
-            clientAddress: connection.record.peerAddress
-        )
-        let host = head.flatMap { StoredHead.request($0)?.fields.value(of: .host) }
+        var url = connection.ownURL(scheme: "http")
         if case .tunnel(let tunnel) = scope {
-            record.url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "")
-        } else if let (host, port) = host.flatMap({ RequestURL.splitAuthority($0) }) {
-            record.url = RequestURL(scheme: "http", host: host, port: port ?? 80, path: "")
+            url = RequestURL(scheme: tunnel.scheme, host: tunnel.host, port: tunnel.port, path: "")
+        } else if let host = head.flatMap({ StoredHead.request($0)?.fields.value(of: .host) }),
+            let (host, port) = RequestURL.splitAuthority(host)
+        {
+            url = RequestURL(scheme: "http", host: host, port: port ?? 80, path: "")
         }
-        record.state = .failed
+        var record = record(.malformed, method, url)
         record.status = status
-        record.failure = ExchangeFailure(.badRequest, text)
+        record.sizes.requestHead = Int64(head?.readableBytes ?? 0)
         var messages = ExchangeMessages()
         messages.requestHead = head
-        record.sizes.requestHead = Int64(head?.readableBytes ?? 0)
+        recordFailed(record, messages, ExchangeFailure(.badRequest, text))
+    }
+
+    /// Records a TLS handshake with the client that failed.
+    func recordFailedHandshake(_ text: String, hint: String = "") {
+        var url = connection.ownURL(scheme: "https")
+        if case .tunnel(let tunnel) = scope { url = tunnel.url }
+        let failure = ExchangeFailure(.clientTLS, text, hint: hint)
+        recordFailed(record(.failedHandshake, "CONNECT", url), ExchangeMessages(), failure)
+    }
+
+    private func recordFailed(_ record: ExchangeRecord, _ messages: ExchangeMessages, _ failure: ExchangeFailure) {
+        var record = record
+        record.state = .failed
+        record.failure = failure
         loop.recorder.record(.opened(record, messages))
         loop.recorder.record(.finished(record, messages))
     }

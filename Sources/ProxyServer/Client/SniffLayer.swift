@@ -7,6 +7,8 @@ import Wire
 
 /// Decides by the first bytes of a connection, or of a tunnel, what is spoken there.
 ///
+/// 0. Before any byte: a tunnel to a host that the rules do not intercept passes unread, and so does one whose client has
+///    refused our certificate for that host (``CertificateRefusals``).
 /// 1. A TLS ClientHello: TLS is ended here with a minted certificate. Where ALPN then agrees on `h2` or `http/1.1`
 ///    (RFC 7301), that is what is spoken, well or badly, and nothing passes unread; where it agrees on nothing, the
 ///    inside is sniffed again. In a tunnel whose client offers by ALPN neither of the two, the server is asked: where it
@@ -15,6 +17,15 @@ import Wire
 /// 3. Nothing for a moment, in a tunnel: the server speaks first, so the bytes pass through.
 /// 4. Anything else: in a tunnel the bytes pass through; on the proxy's own port it is an error.
 final class SniffLayer: ClientLayer {
+    private enum State {
+        /// Successors: `handshaking`, `decided`.
+        case sniffing
+        /// TLS for this host is being ended here. Successor: `decided`.
+        case handshaking(host: String)
+        /// Another layer has the connection, or it is closed.
+        case decided
+    }
+
     private let connection: ClientConnection
     private let scope: RequestScope
     /// Whether this is the inside of TLS that we ended, whose client agreed on no protocol by ALPN.
@@ -25,8 +36,7 @@ final class SniffLayer: ClientLayer {
     /// When the first byte came.
     private var began: NIODeadline?
     private var timer: Scheduled<Void>?
-    private var isDecided = false
-    private var handshakeHost: String?
+    private var state = State.sniffing
 
     /// How long an incomplete beginning may take to grow, in a tunnel.
     static let partialLimit = TimeAmount.seconds(3)
@@ -54,8 +64,49 @@ final class SniffLayer: ClientLayer {
     }
 
     private var loop: LoopContext { connection.loop }
+    private var intake: RequestIntake { RequestIntake(connection: connection, scope: scope) }
 
-    var wantsRead: Bool { !isDecided || handshakeHost != nil }
+    // MARK: - CONNECT
+
+    /// Answers a CONNECT, and serves what is inside; `early` is what was read behind it.
+    static func open(
+        _ tunnel: RequestScope.Tunnel,
+        on connection: ClientConnection,
+        version: HTTPVersion,
+        early: ByteBuffer?,
+        answer: @escaping TunnelClientLayer.Answer
+    ) {
+        let loop = connection.loop
+        let isWanted = tunnel.host == OwnPages.host || loop.rules.decrypts(tunnel.host, tunnel.port)
+        let pair = connection.pair(with: tunnel)
+        let refusal =
+            tunnel.host == OwnPages.host
+            ? nil : loop.shared.refusals.withLock { $0.remaining(pair, now: loop.eventLoop.now) }
+        if isWanted, refusal == nil {
+            _ = answer(ResponseHead(status: 200, reason: "Connection established"), .none)
+            connection.flush()
+            connection.become(SniffLayer(connection: connection, scope: .tunnel(tunnel)), with: early)
+            return
+        }
+        let layer = TunnelClientLayer(connection: connection, .unanswered(answer, early: ByteBuffer()))
+        if isWanted { layer.onEstablished = { [connection] _ in connection.opensTunnel(pair) } }
+        RequestIntake(connection: connection, scope: .proxy).beginTunnel(
+            tunnel,
+            connector: UpstreamConnector(loop: loop, purpose: .tunnel),
+            flags: isWanted ? .certificateRefused : .notIntercepted,
+            notes: isWanted ? [Undecrypted.note(pair, remaining: refusal ?? .zero)] : [],
+            version: version,
+            isAnswered: false,
+            through: layer
+        )
+        connection.become(layer, with: early)
+    }
+
+    // MARK: - ClientLayer
+
+    var wantsRead: Bool {
+        if case .decided = state { false } else { true }
+    }
     var isIdle: Bool { true }
 
     private func schedule(_ amount: TimeAmount) {
@@ -64,7 +115,7 @@ final class SniffLayer: ClientLayer {
     }
 
     private func waitedLongEnough() {
-        guard !isDecided, case .tunnel(let tunnel) = scope else { return }
+        guard case .sniffing = state, case .tunnel(let tunnel) = scope else { return }
         let note = "the client sent nothing to tell the protocol by, so the server was taken to speak first"
         passThrough(tunnel, notes: first.readableBytes == 0 ? [note] : [])
     }
@@ -72,7 +123,7 @@ final class SniffLayer: ClientLayer {
     // MARK: - Deciding
 
     func received(_ bytes: ByteBuffer) {
-        guard !isDecided else { return }
+        guard case .sniffing = state else { return }
         if began == nil { began = loop.eventLoop.now }
         if first.readableBytes == 0 { first = bytes } else { first.writeImmutableBuffer(bytes) }
         decide()
@@ -119,16 +170,19 @@ final class SniffLayer: ClientLayer {
     }
 
     private func become(_ layer: any ClientLayer) {
-        isDecided = true
-        timer?.cancel()
+        endSniffing()
         connection.become(layer, with: first)
+    }
+
+    private func endSniffing() {
+        state = .decided
+        timer?.cancel()
     }
 
     // MARK: - TLS
 
     private func begin(_ hello: ClientHello) {
-        isDecided = true
-        timer?.cancel()
+        endSniffing()
         switch scope {
         case .proxy:
             let host = hello.serverName ?? connection.localAddress?.ipAddress ?? "127.0.0.1"
@@ -144,23 +198,32 @@ final class SniffLayer: ClientLayer {
 
     /// Ends the client's TLS here.
     private func endTLS(host: String, protocols: [String]) {
-        handshakeHost = host
+        state = .handshaking(host: host)
         do {
-            let session = try loop.serverTLS.makeSession(
-                certificate: try loop.mint.certificate(for: host),
-                host: host,
-                applicationProtocols: protocols
-            )
-            connection.beginTLS(session, early: first)
+            try SniffLayer.beginTLS(connection, host: host, protocols: protocols, early: first)
         } catch {
-            recordFailure("No certificate could be made for \(host): \(error)", hint: "")
+            intake.recordFailedHandshake("No certificate could be made for \(host): \(error)")
             connection.close()
         }
     }
 
+    private static func beginTLS(
+        _ connection: ClientConnection,
+        host: String,
+        protocols: [String],
+        early: ByteBuffer
+    ) throws {
+        let session = try connection.loop.serverTLS.makeSession(
+            certificate: try connection.loop.mint.certificate(for: host),
+            host: host,
+            applicationProtocols: protocols
+        )
+        connection.beginTLS(session, early: early)
+    }
+
     func handshakeCompleted(_ details: TLSDetails) {
-        guard handshakeHost != nil else { return }
-        handshakeHost = nil
+        guard case .handshaking = state else { return }
+        state = .decided
         var scope = scope
         if case .tunnel(var tunnel) = scope {
             let pair = connection.pair(with: tunnel)
@@ -180,8 +243,8 @@ final class SniffLayer: ClientLayer {
 
     func failed(_ error: any Error) {
         timer?.cancel()
-        guard handshakeHost != nil else { return }
-        handshakeHost = nil
+        guard case .handshaking = state else { return }
+        state = .decided
         guard let failure = error as? TLSFailure else { return }
         var hint = ""
         if failure.clientRefusedCertificate, case .tunnel(let tunnel) = scope, loop.configuration.tunnelsRefusingHosts {
@@ -191,25 +254,7 @@ final class SniffLayer: ClientLayer {
                 loop.logger.notice("\(Undecrypted.notice(pair, wait))")
             }
         }
-        recordFailure(failure.explanation, hint: hint)
-    }
-
-    private func recordFailure(_ text: String, hint: String) {
-        var url = connection.ownURL(scheme: "https")
-        if case .tunnel(let tunnel) = scope { url = tunnel.url }
-        var record = ExchangeRecord(
-            id: loop.shared.makeExchangeID(),
-            kind: .failedHandshake,
-            startedAt: WallClock.now(),
-            method: "CONNECT",
-            url: url,
-            clientConnection: connection.record.id,
-            clientAddress: connection.record.peerAddress
-        )
-        record.state = .failed
-        record.failure = ExchangeFailure(.clientTLS, text, hint: hint)
-        loop.recorder.record(.opened(record, ExchangeMessages()))
-        loop.recorder.record(.finished(record, ExchangeMessages()))
+        intake.recordFailedHandshake(failure.explanation, hint: hint)
     }
 
     // MARK: - Bytes
@@ -244,17 +289,17 @@ final class SniffLayer: ClientLayer {
                 SniffLayer(connection: connection, scope: scope, agreesOnNothing: true)
             },
             notes: offered.contains("h2") ? [SniffLayer.unreadHTTP2] : [],
-            onEstablished: { [connection, loop] layer, connector in
+            onEstablished: { [connection] layer, connector in
                 if connector.applicationProtocol == nil, layer.handBack(early) { return }
                 layer.guess?.sink.confirm()
                 layer.guess = nil
                 do {
-                    let session = try loop.serverTLS.makeSession(
-                        certificate: try loop.mint.certificate(for: hello.serverName ?? tunnel.host),
+                    try SniffLayer.beginTLS(
+                        connection,
                         host: hello.serverName ?? tunnel.host,
-                        applicationProtocols: connector.applicationProtocol.map { [$0] } ?? []
+                        protocols: connector.applicationProtocol.map { [$0] } ?? [],
+                        early: early
                     )
-                    connection.beginTLS(session, early: early)
                 } catch {
                     connection.close()
                 }
@@ -262,16 +307,9 @@ final class SniffLayer: ClientLayer {
         )
     }
 
-    /// Connects, and passes the bytes through.
+    /// Connects, and passes the bytes through, beginning with `early`.
     ///
-    /// - Parameters:
-    ///   - tunnel: where to.
-    ///   - kind: what it is recorded as.
-    ///   - purpose: what the server's connection is for.
-    ///   - early: what the client has sent.
-    ///   - retry: makes the layer that takes the connection back where it is to be read after all; `nil` where it is not.
-    ///   - notes: what is worth knowing.
-    ///   - onEstablished: called when the server is there, before any byte passes.
+    /// `retry` makes the layer that takes the connection back where it may turn out that it is to be read.
     private func startTunnel(
         _ tunnel: RequestScope.Tunnel,
         kind: ExchangeRecord.Kind,
@@ -281,47 +319,22 @@ final class SniffLayer: ClientLayer {
         notes: [String],
         onEstablished: ((TunnelClientLayer, UpstreamConnector) -> Void)? = nil
     ) {
-        isDecided = true
-        timer?.cancel()
-        let url = tunnel.url
-        let tentative = retry.map { _ in TentativeSink(loop.recorder, makeID: loop.shared.makeExchangeID) }
-        let record = ExchangeRecord(
-            id: retry != nil ? TentativeSink.placeholder : loop.shared.makeExchangeID(),
-            kind: kind,
-            startedAt: WallClock.now(),
-            method: "CONNECT",
-            url: url,
-            clientConnection: connection.record.id,
-            clientAddress: connection.record.peerAddress
-        )
-        let machine = ExchangeMachine(
-            record: record,
-            destination: Destination(
-                scheme: kind == .tunnel ? "tunnel" : "https",
-                host: tunnel.host,
-                port: tunnel.port,
-                serverName: tunnel.serverName,
-                address: tunnel.rootedName
-            ),
-            clientAddress: connection.record.peerAddress,
-            chain: loop.rules.chain,
-            sink: tentative ?? loop.recorder,
-            tunnelEstablished: true,
-            now: loop.eventLoop.now
-        )
-        let layer = TunnelClientLayer(
-            connection: connection,
-            sniffsTLS: kind == .tunnel || retry != nil && onEstablished == nil
-        )
-        if let tentative, let retry {
-            layer.guess = (tentative, { [connection] in connection.become(retry(), with: $0) })
-        }
+        endSniffing()
         let connector = UpstreamConnector(loop: loop, purpose: purpose)
+        let sniffsTLS = kind == .tunnel || retry != nil && onEstablished == nil
+        let layer = TunnelClientLayer(connection: connection, sniffsTLS ? .sniffing(ByteBuffer()) : .passing)
         if let onEstablished { layer.onEstablished = { onEstablished($0, connector) } }
-        let exchange = Exchange(machine: machine, client: layer, loop: loop, connector: connector)
-        layer.exchange = exchange
-        let head = RequestHead(method: "CONNECT", target: url.authority, fields: [("Host", url.authority)])
-        exchange.requestHead(head, framing: .none, notes: notes)
+        let sink = retry.map { _ in TentativeSink(loop.recorder, makeID: loop.shared.makeExchangeID) }
+        if let sink, let retry { layer.guess = (sink, { [connection] in connection.become(retry(), with: $0) }) }
+        intake.beginTunnel(
+            tunnel,
+            kind: kind,
+            connector: connector,
+            notes: notes,
+            guess: sink,
+            isAnswered: true,
+            through: layer
+        )
         connection.become(layer, with: early)
     }
 
@@ -329,7 +342,7 @@ final class SniffLayer: ClientLayer {
 
     func inputClosed(isHalfClose: Bool) {
         timer?.cancel()
-        guard !isDecided, first.readableBytes > 0 else {
+        guard case .sniffing = state, first.readableBytes > 0 else {
             connection.close()
             return
         }
@@ -342,12 +355,10 @@ final class SniffLayer: ClientLayer {
 
     func closed() {
         timer?.cancel()
-        if handshakeHost != nil {
-            failed(TLSFailure(leg: .client, cause: .closedDuringHandshake, host: handshakeHost))
+        if case .handshaking(let host) = state {
+            failed(TLSFailure(leg: .client, cause: .closedDuringHandshake, host: host))
         }
     }
-
-    func writabilityChanged(_ isWritable: Bool) {}
 
     func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {
         let timeouts = loop.configuration.timeouts
@@ -357,17 +368,18 @@ final class SniffLayer: ClientLayer {
         }
         guard now - began > timeouts.requestHead else { return }
         let limit = "\(timeouts.requestHead.inSeconds) s after its first byte."
-        if handshakeHost != nil || !isDecided && ClientHello.parse(first) == .needMoreData {
-            handshakeHost = nil
-            recordFailure("The client's TLS handshake was not complete \(limit)", hint: "")
-        } else if !isDecided {
-            guard case .tunnel = scope else {
-                becomeHTTP1()
-                connection.enforceTimeout(now: now)
-                return
-            }
-            recordFailure("What the client began in the tunnel could not be told \(limit)", hint: "")
+        switch (state, scope) {
+        case (.decided, _): break
+        case (.sniffing, _) where ClientHello.parse(first) == .needMoreData, (.handshaking, _):
+            intake.recordFailedHandshake("The client's TLS handshake was not complete \(limit)")
+        case (.sniffing, .tunnel):
+            intake.recordFailedHandshake("What the client began in the tunnel could not be told \(limit)")
+        case (.sniffing, .proxy):
+            becomeHTTP1()
+            connection.enforceTimeout(now: now)
+            return
         }
+        state = .decided
         connection.close()
     }
 }

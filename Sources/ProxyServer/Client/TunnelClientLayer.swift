@@ -5,40 +5,67 @@ import Wire
 
 /// A client's connection whose bytes are passed through: after CONNECT, after an upgrade, or of an unknown protocol.
 final class TunnelClientLayer: ClientLayer, ClientLeg {
+    /// Writes the answer to a CONNECT; returns the bytes of its head.
+    typealias Answer = (ResponseHead, BodyFraming) -> ByteBuffer
+
+    enum Input {
+        /// A CONNECT is not answered yet; what came behind it is kept. Successors: all.
+        case unanswered(Answer, early: ByteBuffer)
+        /// The first bytes, until it is known whether they are TLS. Successors: `passing`, `ended`.
+        case sniffing(ByteBuffer)
+        /// Successor: `ended`.
+        case passing
+        /// The client sends no more.
+        case ended
+    }
+
     private let connection: ClientConnection
     var exchange: Exchange?
+    private var input: Input
     /// Whether bytes may have passed.
-    var isEstablished = false
-    /// Called when the server is there, before any byte passes; for TLS that is to be ended on both legs.
+    private var isEstablished: Bool
+    /// Called when the server is there, before any byte passes.
     var onEstablished: ((TunnelClientLayer) -> Void)?
     /// Set where it may turn out that the connection is to be read: nothing of the tunnel is recorded then, and the
     /// connection is taken back with the client's first bytes.
     var guess: (sink: TentativeSink, takeBack: (ByteBuffer) -> Void)?
-    /// The first bytes, until it is known whether they are TLS; `nil` once it is.
-    private var sniffed: ByteBuffer?
     private var timer: Scheduled<Void>?
     private var isMachineReading = true
-    private var hasInputEnded = false
     private var hasOutputEnded = false
 
-    init(connection: ClientConnection, sniffsTLS: Bool) {
+    init(connection: ClientConnection, _ input: Input, isEstablished: Bool = false) {
         self.connection = connection
-        sniffed = sniffsTLS ? ByteBuffer() : nil
+        self.input = input
+        self.isEstablished = isEstablished
     }
 
     // MARK: - ClientLayer
 
-    var wantsRead: Bool { isMachineReading && !hasInputEnded }
+    var wantsRead: Bool {
+        switch input {
+        case .unanswered(_, let early): isMachineReading && early.readableBytes == 0
+        case .sniffing, .passing: isMachineReading
+        case .ended: false
+        }
+    }
+
     var isIdle: Bool { exchange == nil }
     var isWritable: Bool { connection.isWritable }
 
     func received(_ bytes: ByteBuffer) {
-        guard var first = sniffed else {
-            exchange?.requestPart(bytes)
-            return
+        switch input {
+        case .unanswered(let answer, var early):
+            early.writeImmutableBuffer(bytes)
+            input = .unanswered(answer, early: early)
+        case .sniffing(var first):
+            first.writeImmutableBuffer(bytes)
+            input = .sniffing(first)
+            sniff(first)
+        case .passing, .ended: exchange?.requestPart(bytes)
         }
-        first.writeImmutableBuffer(bytes)
-        sniffed = first
+    }
+
+    private func sniff(_ first: ByteBuffer) {
         let hello = ClientHello.parse(first)
         if mayBeRead(first, hello), handBack(first) { return }
         switch hello {
@@ -83,16 +110,20 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     private func passSniffed() {
         timer?.cancel()
-        guard let first = sniffed else { return }
-        sniffed = nil
+        guard case .sniffing(let first) = input else { return }
+        input = .passing
         if first.readableBytes > 0 { exchange?.requestPart(first) }
     }
 
     func inputClosed(isHalfClose: Bool) {
-        guard !hasInputEnded else { return }
-        hasInputEnded = true
-        passSniffed()
-        exchange?.requestEnd(trailers: nil, wireBytes: 0, isClean: !connection.lacksCloseNotify)
+        switch input {
+        case .unanswered: exchange?.clientGone()
+        case .sniffing, .passing:
+            passSniffed()
+            input = .ended
+            exchange?.requestEnd(trailers: nil, wireBytes: 0, isClean: !connection.lacksCloseNotify)
+        case .ended: break
+        }
     }
 
     func closed() {
@@ -108,7 +139,6 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     }
 
     func writabilityChanged(_ isWritable: Bool) { exchange?.clientBecameWritable(isWritable) }
-    func enforceTimeout(lastActivity: NIODeadline, now: NIODeadline) {}
 
     // MARK: - ClientLeg
 
@@ -116,8 +146,11 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     /// A tunnel that has no CONNECT to answer any more can only be cut when it fails.
     func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer {
-        hasOutputEnded = true
-        return ByteBuffer()
+        guard case .unanswered(let answer, _) = input else {
+            hasOutputEnded = true
+            return ByteBuffer()
+        }
+        return answer(head, framing)
     }
 
     func sendResponsePart(_ part: ByteBuffer) {
@@ -140,6 +173,11 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         let onEstablished = onEstablished
         self.onEstablished = nil
         onEstablished?(self)
+        guard case .unanswered(_, let early) = input else { return }
+        input = .sniffing(ByteBuffer())
+        connection.flush()
+        if early.readableBytes > 0 { received(early) }
+        connection.readIfWanted()
     }
 
     func setReading(_ isReading: Bool) {
@@ -148,10 +186,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     }
 
     func flush() { connection.flush() }
-
-    func boundBuffer() {
-        connection.boundBuffer()
-    }
+    func boundBuffer() { connection.boundBuffer() }
 
     func abort(_ code: HTTP2ErrorCode) {
         guard exchange != nil else { return }

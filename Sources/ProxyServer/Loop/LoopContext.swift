@@ -17,7 +17,6 @@ final class LoopContext {
     let clientTLS: TLSClientContext
     let mint: CertificateMint
     let pool: UpstreamPool
-    let http2: HTTP2Origins
     var rules: ProxyRules
     /// The sweep that enforces time limits.
     var sweep: RepeatedTask?
@@ -27,7 +26,7 @@ final class LoopContext {
     private(set) var isRecorderFull = false
     private(set) var isStopping = false
 
-    init(eventLoop: any EventLoop, shared: SharedState, rules: ProxyRules, outlet: any RecordOutlet) throws {
+    init(eventLoop: any EventLoop, shared: SharedState, rules: ProxyRules, outlet: @escaping RecordOutlet) throws {
         self.eventLoop = eventLoop
         self.shared = shared
         self.rules = rules
@@ -37,7 +36,6 @@ final class LoopContext {
         clientTLS = try TLSClientContext(shared.clientTLS)
         mint = try CertificateMint(authority: shared.configuration.authority, leafKey: shared.leafKey)
         pool = UpstreamPool()
-        http2 = HTTP2Origins()
         recorder.onFull = { [weak self] isFull in self?.recorderBecameFull(isFull) }
     }
 
@@ -129,7 +127,6 @@ final class LoopContext {
         for connection in Array(connections.values) { connection.enforceTimeout(now: now) }
         for exchange in Array(exchanges.values) { exchange.enforceTimeout(now: now) }
         pool.closeIdle(before: now - configuration.timeouts.pooled)
-        http2.closeIdle(before: now - configuration.timeouts.pooled)
     }
 
     /// Closes idle connections, so that there are descriptors for others: those to servers, else the clients' that were
@@ -137,7 +134,7 @@ final class LoopContext {
     ///
     /// - Returns: how many were closed.
     func closeIdle() -> Int {
-        let toServers = pool.closeIdle(before: .distantFuture) + http2.closeIdle(before: .distantFuture)
+        let toServers = pool.closeIdle(before: .distantFuture)
         guard toServers == 0 else { return toServers }
         let moment = eventLoop.now - LoopContext.leastSilence
         let idle = connections.values.filter { !$0.isBusy && $0.lastActivity < moment }
@@ -169,7 +166,6 @@ final class LoopContext {
     func cut() {
         for connection in Array(connections.values) { connection.close() }
         pool.closeAll()
-        http2.closeAll()
         recorder.flush()
     }
 }

@@ -1,22 +1,17 @@
 package import HTTPModel
 import NIOCore
 
-/// Whoever keeps what the taps saw.
+/// Takes what one loop's taps saw during a tick, with the sum of its cost; must not wait.
 ///
-/// Called from any event loop; must not block.
-package protocol RecordOutlet: Sendable {
-    /// Takes what one loop gathered during a tick.
-    ///
-    /// - Returns: whether there is room for more; `false` asks the loop to stop reading until it is told of room.
-    func submit(_ events: [RecordEvent], cost: Int) -> Bool
-}
+/// Returns whether there is room for more; `false` asks the loop to stop reading until it is told of room.
+package typealias RecordOutlet = @Sendable (_ events: [RecordEvent], _ cost: Int) -> Bool
 
 /// Makes the outlet of one event loop, given what to call, on any thread, when there is room again.
-package typealias RecordOutletFactory = @Sendable (_ onRoom: @escaping @Sendable () -> Void) -> any RecordOutlet
+package typealias RecordOutletFactory = @Sendable (_ onRoom: @escaping @Sendable () -> Void) -> RecordOutlet
 
 /// Gathers what the taps of one event loop see and hands it over once per tick.
 final class LoopRecorder: RecordSink {
-    private let outlet: any RecordOutlet
+    private let outlet: RecordOutlet
     private let eventLoop: any EventLoop
     private var events: [RecordEvent] = []
     private var cost = 0
@@ -30,7 +25,7 @@ final class LoopRecorder: RecordSink {
         weak var recorder: LoopRecorder?
     }
 
-    init(outlet: any RecordOutlet, eventLoop: any EventLoop) {
+    init(outlet: @escaping RecordOutlet, eventLoop: any EventLoop) {
         self.outlet = outlet
         self.eventLoop = eventLoop
         flushTick = Tick()
@@ -51,7 +46,7 @@ final class LoopRecorder: RecordSink {
         let batch = events
         events = []
         events.reserveCapacity(batch.count)
-        let hasRoom = outlet.submit(batch, cost: cost)
+        let hasRoom = outlet(batch, cost)
         cost = 0
         if !hasRoom { onFull?(true) }
     }

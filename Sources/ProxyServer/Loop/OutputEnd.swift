@@ -82,6 +82,7 @@ struct OutputEnd {
         _ close: @escaping () -> Void
     ) {
         guard channel.isActive, let socket = channel as? any SocketOptionProvider else {
+            channel.triggerUserOutboundEvent(ResetAtClose(), promise: nil)
             close()
             return
         }
@@ -116,3 +117,6 @@ struct OutputEnd {
         #endif
     }
 }
+
+/// Asked of a channel that is no socket: its close is to be a reset.
+struct ResetAtClose: Sendable {}

@@ -19,7 +19,7 @@ final class ConnectAttempt {
     private let loop: LoopContext
     private var addresses: ArraySlice<SocketAddress>
     private let authority: String
-    private let addHandlers: (any Channel) throws -> UpstreamSocket
+    private let addHandlers: (any Channel) throws -> UpstreamConnection
     private var completion: ((Outcome) -> Void)?
     private var running: [ObjectIdentifier: any Channel] = [:]
     private var winner: (any Channel)?
@@ -34,7 +34,7 @@ final class ConnectAttempt {
         loop: LoopContext,
         addresses: [SocketAddress],
         authority: String,
-        addHandlers: @escaping (any Channel) throws -> UpstreamSocket
+        addHandlers: @escaping (any Channel) throws -> UpstreamConnection
     ) {
         self.loop = loop
         self.addresses = addresses[...]
@@ -72,7 +72,7 @@ final class ConnectAttempt {
         guard completion != nil, winner == nil, let address = addresses.popFirst() else { return }
         underway += 1
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-        let box = NIOLoopBoundBox<UpstreamSocket?>(nil, eventLoop: loop.eventLoop)
+        let box = NIOLoopBoundBox<UpstreamConnection?>(nil, eventLoop: loop.eventLoop)
         ClientBootstrap(group: loop.eventLoop)
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .channelOption(.allowRemoteHalfClosure, value: true)
@@ -88,7 +88,7 @@ final class ConnectAttempt {
             .connect(to: address)
             .assumeIsolated()
             .whenFailure { [self] error in
-                if let context = box.value?.context { running[ObjectIdentifier(context.channel)] = nil }
+                if let channel = box.value?.channel { running[ObjectIdentifier(channel)] = nil }
                 box.value = nil
                 if !hasMadeRoom, (error as? IOError)?.isShortage == true {
                     hasMadeRoom = true
@@ -102,7 +102,7 @@ final class ConnectAttempt {
     }
 
     /// Is told by the socket when TCP is there, when it is ready for use, and when it failed before.
-    private func watch(_ socket: UpstreamSocket, _ channel: any Channel) {
+    private func watch(_ socket: UpstreamConnection, _ channel: any Channel) {
         socket.onConnected = { [weak self] in self?.connected(channel) }
         socket.onReady = { [weak self] result in
             guard let self, winner === channel else { return }

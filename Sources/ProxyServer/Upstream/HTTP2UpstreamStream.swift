@@ -8,7 +8,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
     var exchange: Exchange?
     let facts: UpstreamFacts
 
-    private let connection: HTTP2UpstreamConnection
+    private let connection: HTTP2UpstreamLayer
     private var id: HTTP2StreamID?
     private var isReading = true
     /// Bytes of the stream's window that are not given back yet.
@@ -21,7 +21,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
     /// Set where the request asks for another protocol (RFC 8441).
     private var upgrade: WebSocketBridge?
 
-    init(_ connection: HTTP2UpstreamConnection, facts: UpstreamFacts) {
+    init(_ connection: HTTP2UpstreamLayer, facts: UpstreamFacts) {
         self.connection = connection
         self.facts = facts
     }

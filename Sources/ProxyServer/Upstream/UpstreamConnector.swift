@@ -5,7 +5,7 @@ import NIOPosix
 import Wire
 
 /// Finds or makes the connection for one exchange: pool, name, TCP, TLS, in this order.
-final class UpstreamConnector: UpstreamConnecting {
+final class UpstreamConnector {
     enum Purpose {
         /// HTTP requests, in the version that the server chooses; the connection may be pooled.
         ///
@@ -21,17 +21,25 @@ final class UpstreamConnector: UpstreamConnecting {
         case secureTunnel(protocols: [String])
     }
 
+    private enum Work {
+        /// Nothing, or it waits for others: in an origin's queue, for an HTTP/2 server's settings, for the authorities to
+        /// be loaded. Successors: `resolving`, `connecting`.
+        case none
+        /// A name is looked up. Successors: `none`, `connecting`.
+        case resolving(Resolver.Inquiry, limit: Scheduled<Void>)
+        /// Successor: `none`.
+        case connecting(ConnectAttempt)
+    }
+
     private let loop: LoopContext
     private var purpose: Purpose
+    /// Who waits for the connection; `nil` once it was told, or waits no more.
     private var exchange: Exchange?
     private var destination = Destination(scheme: "http", host: "", port: 0)
-    private var attempt: ConnectAttempt?
+    private var work = Work.none
     private var dnsTime: Int64?
-    private var inquiry: Resolver.Inquiry?
-    private var inquiryLimit: Scheduled<Void>?
-    /// The origin that waits for what comes of this attempt, or in whose queue this request stands.
-    private var origin: HTTP2Origin?
-    private var isConnectingForOrigin = false
+    /// The server, where it may speak HTTP/2.
+    private var origin: UpstreamOrigin?
     /// What the server chose by ALPN, once it is connected.
     private(set) var applicationProtocol: String?
 
@@ -40,12 +48,12 @@ final class UpstreamConnector: UpstreamConnecting {
         self.purpose = purpose
     }
 
+    /// Finds or makes a connection; `fresh` excludes pooled ones. The exchange is told of the outcome, perhaps at once.
     func connect(to destination: Destination, for exchange: Exchange, fresh: Bool) {
         self.exchange = exchange
         self.destination = destination
         if !fresh, case .http = purpose, let connection = loop.pool.take(key) {
-            self.exchange = nil
-            exchange.upstreamReady(connection, connection.facts(isReused: true))
+            hand(connection)
         } else if mayBeHTTP2 {
             askOrigin()
         } else {
@@ -53,16 +61,29 @@ final class UpstreamConnector: UpstreamConnecting {
         }
     }
 
+    /// The exchange waits no more.
     func cancel() {
         exchange = nil
-        endInquiry()
-        attempt?.cancel()
-        attempt = nil
+        stop()
         origin?.withdraw(self)
-        if isConnectingForOrigin {
-            isConnectingForOrigin = false
-            origin?.cancelled()
+    }
+
+    private func stop() {
+        switch work {
+        case .none: break
+        case .resolving(let inquiry, let limit):
+            limit.cancel()
+            loop.shared.resolver.withdraw(inquiry)
+        case .connecting(let attempt): attempt.cancel()
         }
+        work = .none
+    }
+
+    /// Gives a connection, or a stream, to the exchange.
+    private func hand(_ leg: any UpstreamLeg) {
+        let exchange = exchange
+        self.exchange = nil
+        if let exchange { exchange.upstreamReady(leg) } else { leg.abandon(.cancel) }
     }
 
     // MARK: - HTTP/2
@@ -77,12 +98,11 @@ final class UpstreamConnector: UpstreamConnecting {
     }
 
     private func askOrigin() {
-        let origin = loop.http2.origin(key)
+        let origin = loop.pool.origin(key)
         self.origin = origin
         switch origin.ask(self, now: loop.eventLoop.now) {
         case .stream(let stream): received(stream)
         case .connect:
-            isConnectingForOrigin = !origin.speaksHTTP1(now: loop.eventLoop.now)
             if origin.requiresHTTP1 { exchange?.note("asked in HTTP/1.1, as this server wants it (HTTP_1_1_REQUIRED)") }
             resolve()
         case .wait(let isFull): if isFull { exchange?.upstreamQueued() }
@@ -91,91 +111,69 @@ final class UpstreamConnector: UpstreamConnecting {
 
     /// The origin has a stream for this request.
     func received(_ stream: HTTP2UpstreamStream) {
-        if exchange != nil, case .extendedConnect = purpose {
-            stream.withOffer { [self] offersExtendedConnect in
-                if offersExtendedConnect || exchange == nil {
-                    use(stream)
-                } else {
-                    stream.abandon(.cancel)
-                    upgradeInstead()
-                }
-            }
-        } else {
-            use(stream)
-        }
-    }
-
-    private func use(_ stream: HTTP2UpstreamStream) {
-        guard let exchange else {
-            stream.abandon(.cancel)
+        guard exchange != nil, case .extendedConnect = purpose else {
+            hand(stream)
             return
         }
-        self.exchange = nil
-        exchange.upstreamReady(stream, stream.facts)
+        stream.withOffer { [self] offersExtendedConnect in
+            if offersExtendedConnect || exchange == nil {
+                hand(stream)
+            } else {
+                // The server has no streams for other protocols, but may have upgrades.
+                stream.abandon(.cancel)
+                exchange?.note(WebSocketBridge.fallbackNote)
+                purpose = .upgrade
+                origin = nil
+                resolve()
+            }
+        }
     }
 
-    /// The server has no streams for other protocols, but may have upgrades.
-    private func upgradeInstead() {
-        exchange?.note(WebSocketBridge.fallbackNote)
-        purpose = .upgrade
-        origin = nil
-        resolve()
-    }
-
-    /// Makes a connection, as the origin says now that it was asked to wait before.
-    func connectAlone() {
-        isConnectingForOrigin = origin?.speaksHTTP1(now: loop.eventLoop.now) == false
-        resolve()
-    }
-
-    /// The origin cannot be connected to.
+    /// Nothing came of this attempt, or of the one that it waited for.
     func failed(_ failure: ExchangeFailure) {
-        finish(failure: failure)
+        let exchange = exchange
+        self.exchange = nil
+        origin?.failed(failure, by: self)
+        exchange?.upstreamFailed(failure)
     }
 
     // MARK: - Names
 
-    private func resolve() {
+    /// Makes a connection; the origin says so where it was asked to wait before.
+    func resolve() {
         let host = destination.address ?? destination.host
         if let address = Resolver.address(host, port: destination.port) {
             resolved([address])
             return
         }
         let start = loop.eventLoop.now
-        let limit = loop.configuration.timeouts.connect
+        let amount = loop.configuration.timeouts.connect
         let inquiry = loop.shared.resolver.resolve(host, on: loop.eventLoop)
-        self.inquiry = inquiry
-        inquiryLimit = loop.eventLoop.assumeIsolated().scheduleTask(in: limit) { [self] in
-            endInquiry()
-            finish(
-                failure: ExchangeFailure(
+        let limit = loop.eventLoop.assumeIsolated().scheduleTask(in: amount) { [self] in
+            stop()
+            failed(
+                ExchangeFailure(
                     .timeout,
-                    "The name \(host) was not resolved within \(limit.inSeconds) seconds.",
+                    "The name \(host) was not resolved within \(amount.inSeconds) seconds.",
                     hint: "\(Resolver.unanswered) --connect-timeout sets the limit."
                 )
             )
         }
+        work = .resolving(inquiry, limit: limit)
         inquiry.addresses.assumeIsolated().whenComplete { [self] result in
             // Not where it was taken back.
-            guard self.inquiry != nil else { return }
-            endInquiry()
+            guard case .resolving = work else { return }
+            stop()
             dnsTime = (loop.eventLoop.now - start).nanoseconds / 1_000
             switch result {
             case .success(var addresses):
                 for index in addresses.indices { addresses[index].port = destination.port }
                 resolved(addresses)
-            case .failure(let error as ExchangeFailure): finish(failure: error)
+            case .failure(let error as ExchangeFailure): failed(error)
             case .failure(let error):
-                finish(failure: ExchangeFailure(.dns, "The name \(host) could not be resolved: \(error)."))
+                failed(ExchangeFailure(.dns, "The name \(host) could not be resolved: \(error)."))
             }
         }
-    }
-
-    private func endInquiry() {
-        inquiryLimit?.cancel()
-        guard let inquiry else { return }
-        self.inquiry = nil
-        loop.shared.resolver.withdraw(inquiry)
     }
 
     private var isSecure: Bool {
@@ -211,7 +209,7 @@ final class UpstreamConnector: UpstreamConnecting {
     private func resolved(_ addresses: [SocketAddress]) {
         guard exchange != nil else { return }
         if addresses.contains(where: { loop.shared.isOwnAddress($0) }) {
-            finish(failure: .leadsBack(destination.authority))
+            failed(.leadsBack(destination.authority))
             return
         }
         if isSecure { loop.withTrust { [self] in connect(addresses) } } else { connect(addresses) }
@@ -223,9 +221,9 @@ final class UpstreamConnector: UpstreamConnecting {
             [self] channel in
             try addHandlers(to: channel)
         }
-        self.attempt = attempt
+        work = .connecting(attempt)
         attempt.start { [self] result in
-            self.attempt = nil
+            work = .none
             switch result {
             case .success(let upstream): connected(upstream)
             case .failure(let failure): failedToConnect(failure)
@@ -233,19 +231,14 @@ final class UpstreamConnector: UpstreamConnecting {
         }
     }
 
-    /// Whether HTTP/2 is tried on the connection that is being made.
-    private var triesHTTP2: Bool { mayBeHTTP2 && origin?.requiresHTTP1 != true }
-
-    private var offeredProtocols: [String] {
-        if case .secureTunnel(let offered) = purpose { return offered }
-        return triesHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
-    }
-
-    private func addHandlers(to channel: any Channel) throws -> UpstreamSocket {
-        let socket = UpstreamSocket(loop: loop, authority: destination.authority, isSecure: isSecure)
+    private func addHandlers(to channel: any Channel) throws -> UpstreamConnection {
         let pipeline = channel.pipeline.syncOperations
+        let offersHTTP2 = mayBeHTTP2 && origin?.requiresHTTP1 != true
         if isSecure {
-            let protocols = offeredProtocols
+            let protocols: [String] =
+                if case .secureTunnel(let offered) = purpose { offered } else if offersHTTP2 {
+                    ["h2", "http/1.1"]
+                } else { ["http/1.1"] }
             let session = try loop.clientTLS.makeSession(
                 host: destination.serverName ?? destination.host,
                 applicationProtocols: protocols,
@@ -255,34 +248,23 @@ final class UpstreamConnector: UpstreamConnecting {
             )
             try pipeline.addHandler(TLSChannelHandler(session: session))
         }
-        switch purpose {
-        case .tunnel, .secureTunnel: try pipeline.addHandler(TunnelUpstreamConnection(socket))
-        case .http, .upgrade, .extendedConnect:
-            let key = key
-            if isSecure {
-                try pipeline.addHandler(
-                    UpstreamNegotiator(socket) { UpstreamConnector.speak($0 ?? "http/1.1", on: socket, key) }
-                )
-            } else if triesHTTP2, origin?.speaksHTTP1(now: loop.eventLoop.now) != true {
-                try pipeline.addHandler(HTTP2UpstreamConnection(socket, key: key))
-            } else {
-                try pipeline.addHandler(HTTP1UpstreamConnection(socket, key: key))
+        // Without TLS a server is asked for HTTP/2 in the hope that it knows it.
+        let guessesHTTP2 = !isSecure && offersHTTP2 && origin?.speaksHTTP1(now: loop.eventLoop.now) != true
+        let connection = UpstreamConnection(
+            loop: loop,
+            authority: destination.authority,
+            isSecure: isSecure,
+            dnsTime: dnsTime
+        ) { [purpose, key] connection, applicationProtocol in
+            switch purpose {
+            case .tunnel, .secureTunnel: TunnelUpstreamLayer(connection)
+            case .http, .upgrade, .extendedConnect:
+                guessesHTTP2 || applicationProtocol == "h2"
+                    ? HTTP2UpstreamLayer(connection, key: key) : HTTP1UpstreamLayer(connection, key: key)
             }
         }
-        return socket
-    }
-
-    private static func speak(
-        _ applicationProtocol: String,
-        on socket: UpstreamSocket,
-        _ key: UpstreamPool.Key
-    ) -> (any ChannelHandler, EstablishedUpstream) {
-        if applicationProtocol == "h2" {
-            let connection = HTTP2UpstreamConnection(socket, key: key)
-            return (connection, .multiplexed(connection))
-        }
-        let connection = HTTP1UpstreamConnection(socket, key: key)
-        return (connection, .single(connection, socket))
+        try pipeline.addHandler(connection)
+        return connection
     }
 
     // MARK: - The outcome
@@ -290,54 +272,30 @@ final class UpstreamConnector: UpstreamConnecting {
     private func connected(_ upstream: EstablishedUpstream) {
         switch upstream {
         case .multiplexed(let connection):
-            connection.connection.dnsTime = dnsTime
-            isConnectingForOrigin = false
             let stream = connection.openStream()
-            (origin ?? loop.http2.origin(key)).established(connection)
+            (origin ?? loop.pool.origin(key)).connected(connection, by: self)
             received(stream)
-        case .single(let leg, let socket):
-            socket.dnsTime = dnsTime
-            applicationProtocol = socket.record?.tls?.applicationProtocol
-            if isConnectingForOrigin {
-                isConnectingForOrigin = false
-                origin?.turnedOutHTTP1()
-            }
-            if case .extendedConnect = purpose {
-                exchange?.note(WebSocketBridge.fallbackNote)
-            }
-            guard let exchange else {
-                leg.release()
-                return
-            }
-            self.exchange = nil
-            exchange.upstreamReady(leg, socket.facts(.http11, isReused: false))
+        case .single(let leg, let applicationProtocol):
+            self.applicationProtocol = applicationProtocol
+            origin?.turnedOutHTTP1(by: self)
+            if case .extendedConnect = purpose { exchange?.note(WebSocketBridge.fallbackNote) }
+            hand(leg)
         }
     }
 
     private func failedToConnect(_ failure: ExchangeFailure) {
-        // Without TLS a server is asked for HTTP/2 in the hope that it knows it.
-        if isConnectingForOrigin, !isSecure, failure.code == .badResponse || failure.code == .reset {
-            isConnectingForOrigin = false
-            origin?.turnedOutHTTP1(until: loop.eventLoop.now + UpstreamConnector.guessHolds)
+        let guessEnds = loop.eventLoop.now + UpstreamConnector.guessHolds
+        if !isSecure, failure.code == .badResponse || failure.code == .reset,
+            origin?.turnedOutHTTP1(by: self, until: guessEnds) == true
+        {
             resolve()
         } else {
-            finish(failure: failure)
+            failed(failure)
         }
     }
 
     /// For how long a server without TLS that did not answer in HTTP/2 is asked in HTTP/1.1: it may only have been starting.
     private static let guessHolds = TimeAmount.seconds(10)
-
-    private func finish(failure: ExchangeFailure) {
-        if failure.code == .tls, origin?.requiresHTTP1 == true { origin?.withdrawHTTP1() }
-        let exchange = exchange
-        self.exchange = nil
-        if isConnectingForOrigin {
-            isConnectingForOrigin = false
-            origin?.failed(failure)
-        }
-        exchange?.upstreamFailed(failure)
-    }
 }
 
 @available(*, unavailable)

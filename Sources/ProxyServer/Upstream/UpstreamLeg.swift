@@ -6,6 +6,8 @@ import NIOCore
 protocol UpstreamLeg: AnyObject {
     /// The exchange that uses it; told what the server sends.
     var exchange: Exchange? { get set }
+    /// What is to be known of its connection, asked when an exchange takes it.
+    var facts: UpstreamFacts { get }
     /// Sends the request's head; returns the bytes that were written.
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer
     /// Sends bytes of the request's body.
@@ -23,14 +25,6 @@ protocol UpstreamLeg: AnyObject {
     func release()
     /// The exchange gives it up before it was done: nobody can use the connection, or the stream, any further.
     func abandon(_ code: HTTP2ErrorCode)
-}
-
-/// Finds or makes the server's side of an exchange, and tells the exchange.
-protocol UpstreamConnecting: AnyObject {
-    /// Finds or makes a connection; `fresh` excludes pooled ones. The exchange is told of the outcome, perhaps at once.
-    func connect(to destination: Destination, for exchange: Exchange, fresh: Bool)
-    /// The exchange waits no more.
-    func cancel()
 }
 
 extension UpstreamLeg {

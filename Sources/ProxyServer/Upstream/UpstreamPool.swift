@@ -1,9 +1,8 @@
 import NIOCore
 import Wire
 
-/// The idle connections to servers of one event loop.
+/// The connections to servers of one event loop, by what must be the same for one to be used again.
 final class UpstreamPool {
-    /// What must be the same for a connection to be used again.
     struct Key: Hashable {
         let scheme: String
         let host: String
@@ -14,22 +13,35 @@ final class UpstreamPool {
         let isLegacy: Bool
     }
 
-    private var idle: [Key: [HTTP1UpstreamConnection]] = [:]
+    /// The idle connections that speak HTTP/1.
+    private var idle: [Key: [HTTP1UpstreamLayer]] = [:]
+    /// The servers that may speak HTTP/2.
+    private var origins: [Key: UpstreamOrigin] = [:]
+
+    /// Beyond this number, origins without a connection are forgotten.
+    private static let keptOrigins = 1_000
+
+    func origin(_ key: Key) -> UpstreamOrigin {
+        if let origin = origins[key] { return origin }
+        let origin = UpstreamOrigin()
+        origins[key] = origin
+        return origin
+    }
 
     /// Takes the connection that became idle last: it is the least likely to be closed by the server just now.
-    func take(_ key: Key) -> HTTP1UpstreamConnection? {
+    func take(_ key: Key) -> HTTP1UpstreamLayer? {
         while let connection = idle[key]?.popLast() {
             if connection.isUsable { return connection }
         }
         return nil
     }
 
-    func put(_ connection: HTTP1UpstreamConnection) {
+    func put(_ connection: HTTP1UpstreamLayer) {
         idle[connection.key, default: []].append(connection)
     }
 
     /// Forgets a connection that was closed while idle.
-    func remove(_ connection: HTTP1UpstreamConnection) {
+    func remove(_ connection: HTTP1UpstreamLayer) {
         guard var connections = idle[connection.key] else { return }
         connections.removeAll { $0 === connection }
         idle[connection.key] = connections.isEmpty ? nil : connections
@@ -40,12 +52,16 @@ final class UpstreamPool {
     func closeIdle(before moment: NIODeadline) -> Int {
         let old = idle.values.flatMap(\.self).filter { $0.idleSince < moment }
         for connection in old { connection.close() }
-        return old.count
+        let multiplexed = origins.values.reduce(0) { $0 + $1.closeIdle(before: moment) }
+        if origins.count > UpstreamPool.keptOrigins { origins = origins.filter { !$0.value.isForgettable } }
+        return old.count + multiplexed
     }
 
     func closeAll() {
         let connections = idle.values.flatMap(\.self)
         idle = [:]
         for connection in connections { connection.close() }
+        for origin in origins.values { origin.closeAll() }
+        origins = [:]
     }
 }

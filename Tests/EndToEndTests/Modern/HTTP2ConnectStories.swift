@@ -13,12 +13,17 @@ extension EndToEnd {
             let digest: String
         }
 
-        private func connect(_ sluice: SluiceProcess, _ port: Int, _ path: String, isSecure: Bool) async throws -> Seen
-        {
+        private func connect(
+            _ sluice: SluiceProcess,
+            _ port: Int,
+            _ path: String,
+            isSecure: Bool = false,
+            _ options: String...
+        ) async throws -> Seen {
             let secure = isSecure ? ["--ca", sluice.authority] : []
             return try await Peers.run(
                 "h2_connect.py",
-                ["\(sluice.port)", "localhost:\(port)", "--path", path] + secure
+                ["\(sluice.port)", "localhost:\(port)", "--path", path] + secure + options
             )
         }
 
@@ -39,6 +44,21 @@ extension EndToEnd {
             #expect(try sluice.records().allSatisfy { $0.clientConnection.number > 0 })
         }
 
+        @Test("what follows the CONNECT at once is not lost, and the end of the client's side is not that of the answer")
+        func early() async throws {
+            let nginx = try await HTTP2Nginx()
+            _ = try nginx.makeFile("file", size: 1_000_000)
+            for profile in ["version: 1\n", "version: 1\nintercept: { except: [localhost] }\n"] {
+                let sluice = try await SluiceProcess(profile: profile)
+                let early = try await connect(sluice, nginx.plainHTTP1, "/file", "--early")
+                #expect(early.status == "HTTP/1.1 200 OK", "\(profile)")
+                #expect(early.count == 1_000_000, "\(profile)")
+                let half = try await connect(sluice, nginx.plainHTTP1, "/file", "--half")
+                #expect(half.count == 1_000_000, "\(profile)")
+                #expect(half.digest == early.digest, "\(profile)")
+            }
+        }
+
         @Test("a host that is not decrypted gets its bytes, and one that is not there a 502")
         func unread() async throws {
             let nginx = try await HTTP2Nginx()
@@ -51,6 +71,7 @@ extension EndToEnd {
             }
             let absent = try await connect(sluice, try unusedPort(), "/", isSecure: false)
             #expect(absent.connect == "502")
+            #expect(absent.count > 0, "the answer says why, and ends")
         }
     }
 }

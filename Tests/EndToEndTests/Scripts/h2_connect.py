@@ -1,7 +1,8 @@
-"""CONNECT on an HTTP/2 connection to a proxy: `h2_connect.py PROXYPORT HOST:PORT [--ca FILE] [--path PATH]`.
+"""CONNECT on an HTTP/2 connection: `h2_connect.py PROXYPORT HOST:PORT [--ca FILE] [--path PATH] [--early] [--half]`.
 
-With --ca, TLS is spoken inside the stream; without, plain HTTP/1.1. Prints one line of JSON: the status of the CONNECT,
-the status line inside, the body's length and its SHA-256.
+With --ca, TLS is spoken inside the stream; without, plain HTTP/1.1. With --early the request is sent without waiting for
+the answer to CONNECT, with --half the client's side ends behind it. Prints one line of JSON: the status of the CONNECT,
+the status line inside, the body's length and its SHA-256; where the CONNECT is refused, the length of that answer's body.
 """
 import argparse
 import hashlib
@@ -17,7 +18,7 @@ import h2.events
 class Stream:
     """The CONNECT's stream as a socket."""
 
-    def __init__(self, port, target):
+    def __init__(self, port, target, early=b""):
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
         self.connection.initiate_connection()
@@ -26,6 +27,8 @@ class Stream:
         self.received = b""
         self.status = None
         self.is_over = False
+        if early:
+            self.connection.send_data(self.id, early)
         self.flush()
         while self.status is None and not self.is_over:
             self.pump()
@@ -50,6 +53,10 @@ class Stream:
 
     def send(self, bytes):
         self.connection.send_data(self.id, bytes)
+        self.flush()
+
+    def end(self):
+        self.connection.end_stream(self.id)
         self.flush()
 
     def receive(self):
@@ -96,17 +103,25 @@ parser.add_argument("port", type=int)
 parser.add_argument("target")
 parser.add_argument("--ca")
 parser.add_argument("--path", default="/")
+parser.add_argument("--early", action="store_true")
+parser.add_argument("--half", action="store_true")
 options = parser.parse_args()
-stream = Stream(options.port, options.target)
+request = f"GET {options.path} HTTP/1.1\r\nHost: {options.target}\r\nConnection: close\r\n\r\n".encode()
+stream = Stream(options.port, options.target, request if options.early else b"")
 result = {"connect": stream.status, "status": "", "count": 0, "digest": ""}
+inside = stream
 if stream.status == "200":
-    inside = Secure(stream, options.target.rsplit(":", 1)[0], options.ca) if options.ca else stream
-    inside.send(f"GET {options.path} HTTP/1.1\r\nHost: {options.target}\r\nConnection: close\r\n\r\n".encode())
-    answer = b""
-    while part := inside.receive():
-        answer += part
-    head, _, body = answer.partition(b"\r\n\r\n")
-    result["status"] = head.split(b"\r\n")[0].decode()
-    result["count"] = len(body)
-    result["digest"] = hashlib.sha256(body).hexdigest()
+    if options.ca:
+        inside = Secure(stream, options.target.rsplit(":", 1)[0], options.ca)
+    if not options.early:
+        inside.send(request)
+    if options.half:
+        stream.end()
+answer = b""
+while part := inside.receive():
+    answer += part
+head, _, body = answer.partition(b"\r\n\r\n") if stream.status == "200" else (b"", b"", answer)
+result["status"] = head.split(b"\r\n")[0].decode()
+result["count"] = len(body)
+result["digest"] = hashlib.sha256(body).hexdigest()
 print(json.dumps(result))

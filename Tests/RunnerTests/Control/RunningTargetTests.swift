@@ -238,12 +238,6 @@ private final class Running: Sendable {
     private let server: ProxyServer
     private let control: ControlServer
 
-    private struct Outlet: RecordOutlet {
-        let producer: RecorderProducer
-
-        func submit(_ events: [RecordEvent], cost: Int) -> Bool { producer.submit(events, cost: cost) }
-    }
-
     init(_ text: String, _ directory: String) async throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         profile = directory + "/p.yaml"
@@ -257,7 +251,7 @@ private final class Running: Sendable {
         server = try await ProxyServer.start(
             configuration,
             rules: try RulesInForce.rules(loaded),
-            makeOutlet: { onRoom in Outlet(producer: recorder.makeProducer(onCredit: onRoom)) },
+            makeOutlet: { onRoom in recorder.makeProducer(onCredit: onRoom).submit },
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         rules = RulesInForce(profile: loaded, paths: [profile], server: server, recorder: recorder)

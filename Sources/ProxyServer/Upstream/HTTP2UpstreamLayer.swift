@@ -4,15 +4,11 @@ import NIOCore
 import Wire
 
 /// A server's connection that speaks HTTP/2: carries one stream for each exchange.
-final class HTTP2UpstreamConnection: ChannelDuplexHandler, HTTP2Carrier {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
+    weak var origin: UpstreamOrigin?
 
-    let connection: UpstreamSocket
-    let key: UpstreamPool.Key
-    weak var origin: HTTP2Origin?
-
+    private let connection: UpstreamConnection
+    private let key: UpstreamPool.Key
     private let loop: LoopContext
     let driver: HTTP2Driver
     private var streams: [HTTP2StreamID: HTTP2UpstreamStream] = [:]
@@ -42,12 +38,12 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler, HTTP2Carrier {
     /// How long a server may take to show that it speaks HTTP/2 without TLS.
     private static let prefaceLimit = TimeAmount.seconds(3)
 
-    init(_ connection: UpstreamSocket, key: UpstreamPool.Key) {
+    init(_ connection: UpstreamConnection, key: UpstreamPool.Key) {
         self.connection = connection
         self.key = key
         loop = connection.loop
         idleSince = loop.eventLoop.now
-        let session = HTTP2Session(.client, settings: HTTP2UpstreamConnection.settings)
+        let session = HTTP2Session(.client, settings: HTTP2UpstreamLayer.settings)
         driver = HTTP2Driver(session, on: loop.eventLoop)
         driver.attach(to: self)
     }
@@ -110,51 +106,38 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler, HTTP2Carrier {
     /// A stream that was given out is not needed after all.
     func giveBack() {
         reserved -= 1
-        origin?.roomChanged()
+        origin?.serve()
     }
 
     /// Lets the server send more on a stream at a time, if there are not too many such streams.
     func widen(_ stream: HTTP2StreamID) {
-        guard wideStreams.count < HTTP2UpstreamConnection.wideLimit else { return }
+        guard wideStreams.count < HTTP2UpstreamLayer.wideLimit else { return }
         wideStreams.insert(stream)
-        session.widenWindow(of: stream, to: HTTP2UpstreamConnection.wideWindow)
+        session.widenWindow(of: stream, to: HTTP2UpstreamLayer.wideWindow)
     }
 
     // MARK: - HTTP2Carrier
 
-    var takesOutput: Bool { connection.context?.channel.isWritable ?? false }
-    func writeOutput(_ bytes: ByteBuffer) { connection.context?.write(wrapOutboundOut(bytes), promise: nil) }
-    func flushOutput() { connection.context?.flush() }
+    var takesOutput: Bool { connection.isWritable }
+    func writeOutput(_ bytes: ByteBuffer) { connection.write(bytes) }
+    func flushOutput() { connection.flush() }
 
     func outputWasMade() {
         if session.isOver { close() }
     }
 
-    func close() {
-        connection.context?.close(promise: nil)
-    }
+    func close() { connection.close() }
 
-    // MARK: - Channel events
+    // MARK: - UpstreamLayer
 
-    func handlerAdded(context: ChannelHandlerContext) {
-        connection.added(context)
-        if context.channel.isActive { activated(context) }
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) {
-        connection.removed()
-    }
-
-    func channelActive(context: ChannelHandlerContext) {
-        activated(context)
-    }
-
-    private func activated(_ context: ChannelHandlerContext) {
-        connection.activated(context)
-        if !connection.isSecure {
-            preface = loop.eventLoop.assumeIsolated().scheduleTask(in: HTTP2UpstreamConnection.prefaceLimit) { [self] in
-                refusePreface()
-            }
+    func begin() {
+        guard !connection.isSecure else {
+            driver.pump()
+            connection.ready(.success(.multiplexed(self)))
+            return
+        }
+        preface = loop.eventLoop.assumeIsolated().scheduleTask(in: HTTP2UpstreamLayer.prefaceLimit) { [self] in
+            refusePreface()
         }
         driver.pump()
     }
@@ -166,42 +149,22 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler, HTTP2Carrier {
         close()
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        driver.receive(unwrapInboundIn(data))
+    func received(_ bytes: ByteBuffer) { driver.receive(bytes) }
+    func inputClosed() { close() }
+
+    func writabilityChanged(_ isWritable: Bool) {
+        if isWritable { driver.process() }
     }
 
-    func read(context: ChannelHandlerContext) {
-        connection.read(context)
-    }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { driver.process() }
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard connection.isInputEnd(event) else { return }
-        connection.hasInputEnded = true
-        close()
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        broke(connection.hasInputEnded ? "closed the connection" : UpstreamSocket.whatBecame(nil))
-        refusePreface()
-        connection.closed()
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        connection.ready(.failure(error))
+    func broke(_ error: (any Error)?) {
         if let failure = error as? TLSFailure {
             closed(ExchangeFailure(.tls, "TLS with \(key.host) failed: \(failure.explanation)"))
         } else {
-            broke(UpstreamSocket.whatBecame(error))
+            let isEnd = error == nil && connection.hasInputEnded
+            let what = isEnd ? "closed the connection" : UpstreamConnection.whatBecame(error)
+            closed(ExchangeFailure(.reset, "\(key.host) \(what) before the response was whole\(farewell)."))
         }
-        context.close(promise: nil)
-    }
-
-    private func broke(_ what: String) {
-        closed(ExchangeFailure(.reset, "\(key.host) \(what) before the response was whole\(farewell)."))
+        refusePreface()
     }
 
     /// Tells everybody, once.
@@ -258,7 +221,7 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler, HTTP2Carrier {
             streams[id] = nil
             wideStreams.remove(id)
             if streams.isEmpty { idleSince = loop.eventLoop.now }
-            if session.isGoingAway, streams.isEmpty, reserved == 0 { close() } else { origin?.roomChanged() }
+            if session.isGoingAway, streams.isEmpty, reserved == 0 { close() } else { origin?.serve() }
         case .drained(let id): streams[id]?.exchange?.upstreamBecameWritable(true)
         case .settings: settingsArrived()
         case .goAway(let code, let text, _):
@@ -289,9 +252,9 @@ final class HTTP2UpstreamConnection: ChannelDuplexHandler, HTTP2Carrier {
             connection.ready(.success(.multiplexed(self)))
         }
         answerSettingsWaiters()
-        origin?.roomChanged()
+        origin?.serve()
     }
 }
 
 @available(*, unavailable)
-extension HTTP2UpstreamConnection: Sendable {}
+extension HTTP2UpstreamLayer: Sendable {}

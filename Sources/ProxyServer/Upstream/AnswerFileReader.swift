@@ -11,39 +11,53 @@ import Darwin
 #endif
 
 /// Reads a file in place of a server's response body, a piece at a time and only while the exchange wants more.
-final class FileLeg: UpstreamLeg {
+final class AnswerFileReader {
+    /// Who is told what is read; `nil` once it wants no more.
     var exchange: Exchange?
     private let file: AnswerFile
     private let loop: LoopContext
     private var position: Int64 = 0
-    private var isReading = true
-    /// Whether a piece is being read on another thread.
-    private var isBusy = false
-    /// A piece that was read while nobody wanted it.
-    private var kept: Result<ByteBuffer, any Error>?
+    private var state = State.resting
+    var isReading = true {
+        didSet {
+            guard isReading else { return }
+            if case .kept(let piece) = state {
+                state = .resting
+                deliver(piece)
+            } else {
+                readOn()
+            }
+        }
+    }
+
+    private enum State {
+        /// Successor: `busy`.
+        case resting
+        /// A piece is being read on another thread. Successors: `resting`, `kept`.
+        case busy
+        /// A piece was read that nobody wanted any more. Successor: `resting`.
+        case kept(Result<ByteBuffer, any Error>)
+    }
 
     /// So many bytes are read at a time, at most.
     private static let pieceSize = 64 << 10
 
-    init(_ file: AnswerFile, loop: LoopContext) {
+    init(_ file: AnswerFile, for exchange: Exchange, loop: LoopContext) {
         self.file = file
+        self.exchange = exchange
         self.loop = loop
-    }
-
-    /// Begins to read.
-    func start() {
         readOn()
     }
 
     private func readOn() {
-        guard isReading, !isBusy, exchange != nil else { return }
-        isBusy = true
+        guard isReading, case .resting = state, exchange != nil else { return }
+        state = .busy
         let (file, position) = (file, position)
         loop.offload {
-            try FileLeg.piece(of: file, at: position)
+            try AnswerFileReader.piece(of: file, at: position)
         } then: { [self] result in
-            isBusy = false
-            if isReading { deliver(result) } else { kept = result }
+            state = isReading ? .resting : .kept(result)
+            if isReading { deliver(result) }
         }
     }
 
@@ -87,30 +101,7 @@ final class FileLeg: UpstreamLeg {
             if code != EINTR { throw IOError(errnoCode: code, reason: "pread") }
         }
     }
-
-    // MARK: - UpstreamLeg
-
-    func setReading(_ isReading: Bool) {
-        self.isReading = isReading
-        guard isReading else { return }
-        if let result = kept {
-            kept = nil
-            deliver(result)
-        } else {
-            readOn()
-        }
-    }
-
-    func release() { exchange = nil }
-    func abandon(_ code: HTTP2ErrorCode) { exchange = nil }
-
-    // A file is not told anything.
-    func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer { ByteBuffer() }
-    func sendRequestPart(_ part: ByteBuffer) {}
-    func sendRequestEnd(_ trailers: FieldSection?) {}
-    func becomeTunnel() {}
-    func flush() {}
 }
 
 @available(*, unavailable)
-extension FileLeg: Sendable {}
+extension AnswerFileReader: Sendable {}

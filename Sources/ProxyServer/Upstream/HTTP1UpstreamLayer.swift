@@ -1,0 +1,302 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Wire
+
+/// A server's connection that speaks HTTP/1: writes one request at a time and reads its response.
+final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
+    private enum State {
+        /// No request was sent yet, or it waits in the pool for the next one. Successors: `exchanging`, `closed`.
+        case idle
+        /// A request is being sent, or its response read. Successors: `idle`, `switching`, `tunnel`, `closed`.
+        case exchanging(Progress)
+        /// The server has switched protocols; what it sends from here on is kept for the tunnel. Successors: `tunnel`,
+        /// `closed`.
+        case switching(Progress)
+        /// Bytes pass. Successor: `closed`.
+        case tunnel
+        /// The server has ended, or the connection broke.
+        case closed
+    }
+
+    /// How far a request and its response are.
+    private struct Progress {
+        let framing: BodyFraming
+        var isRequestSent = false
+        var isResponseRead = false
+        /// Whether the connection may carry another request afterwards.
+        var keepsAlive = true
+    }
+
+    let key: UpstreamPool.Key
+    var exchange: Exchange?
+    private(set) var idleSince: NIODeadline
+
+    private let connection: UpstreamConnection
+    private let loop: LoopContext
+    private var parser = HTTP1ResponseParser()
+    private var state = State.idle
+    private var isParsing = false
+    private var hasServed = false
+
+    init(_ connection: UpstreamConnection, key: UpstreamPool.Key) {
+        self.connection = connection
+        self.key = key
+        loop = connection.loop
+        idleSince = loop.eventLoop.now
+    }
+
+    /// Whether the connection may carry another request.
+    var isUsable: Bool { connection.isActive && !connection.hasInputEnded }
+
+    private var progress: Progress? {
+        get {
+            switch state {
+            case .exchanging(let progress), .switching(let progress): progress
+            case .idle, .tunnel, .closed: nil
+            }
+        }
+        set {
+            guard let newValue else { return }
+            if case .switching = state { state = .switching(newValue) } else { state = .exchanging(newValue) }
+        }
+    }
+
+    // MARK: - UpstreamLeg
+
+    var facts: UpstreamFacts { connection.facts(.http11, isReused: hasServed) }
+
+    func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer {
+        var head = head
+        if head.version != .http11 { makeOurs(&head) }
+        let framing = SentFraming.settle(&head, as: framing)
+        parser.expect(method: head.method)
+        if case .idle = state { state = .exchanging(Progress(framing: framing)) }
+        var bytes = ByteBuffer()
+        bytes.reserveCapacity(512)
+        HTTP1Encoder.writeHead(head, into: &bytes)
+        connection.write(bytes)
+        return bytes
+    }
+
+    /// What goes upstream is our own message (RFC 9110 §2.5), so it has our version; and HTTP/1 has one Cookie line
+    /// where HTTP/2 may have crumbs of it (RFC 9113 §8.2.3).
+    private func makeOurs(_ head: inout RequestHead) {
+        if head.version == .http2 { head.fields.joinCookies() }
+        head.version = .http11
+    }
+
+    func sendRequestPart(_ part: ByteBuffer) {
+        guard let progress else {
+            connection.write(part)
+            return
+        }
+        if let prefix = HTTP1Encoder.partPrefix(count: part.readableBytes, framing: progress.framing) {
+            connection.write(prefix)
+        }
+        connection.write(part)
+        if let suffix = HTTP1Encoder.partSuffix(framing: progress.framing) { connection.write(suffix) }
+    }
+
+    func sendRequestEnd(_ trailers: FieldSection?) {
+        if case .tunnel = state { connection.endOutput() }
+        guard let framing = progress?.framing else { return }
+        progress?.isRequestSent = true
+        if let end = HTTP1Encoder.end(framing: framing, trailers: trailers) { connection.write(end) }
+    }
+
+    func becomeTunnel() {
+        state = .tunnel
+        if let rest = parser.takeRemaining(), rest.readableBytes > 0 { exchange?.responsePart(rest) }
+        // The server may have ended it while the head was held.
+        if connection.hasInputEnded { inputClosed() }
+    }
+
+    func setReading(_ isReading: Bool) { connection.isReading = isReading }
+    func flush() { connection.flush() }
+    func withholdCloseNotify() { connection.withholdCloseNotify() }
+
+    func release() {
+        exchange = nil
+        connection.isReading = true
+        if case .tunnel = state {
+            connection.closeAfterWrites()
+        } else if isReusable {
+            idleSince = loop.eventLoop.now
+            state = .idle
+            hasServed = true
+            loop.pool.put(self)
+        } else {
+            connection.close()
+        }
+    }
+
+    private var isReusable: Bool {
+        let isDone =
+            switch state {
+            case .idle: true
+            case .exchanging(let progress): progress.isRequestSent && progress.isResponseRead && progress.keepsAlive
+            case .switching, .tunnel, .closed: false
+            }
+        return isDone && parser.isIdle && isUsable && !loop.isStopping
+    }
+
+    func abandon(_ code: HTTP2ErrorCode) {
+        exchange = nil
+        switch state {
+        case .tunnel where code != .noError: connection.resetAfterWrites()
+        // Half a request is no whole one to a server that looks at close_notify either.
+        case .exchanging(let progress) where !progress.isRequestSent:
+            connection.withholdCloseNotify()
+            connection.close()
+        case .idle, .exchanging, .switching, .tunnel, .closed: connection.close()
+        }
+    }
+
+    func close() { connection.close() }
+
+    // MARK: - UpstreamLayer
+
+    func begin() {
+        connection.ready(.success(.single(self, applicationProtocol: connection.applicationProtocol)))
+    }
+
+    func received(_ bytes: ByteBuffer) {
+        if case .tunnel = state {
+            exchange?.responsePart(bytes)
+        } else {
+            parser.receive(bytes)
+            parse()
+        }
+    }
+
+    func writabilityChanged(_ isWritable: Bool) { exchange?.upstreamBecameWritable(isWritable) }
+
+    func inputClosed() {
+        switch state {
+        case .tunnel: exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: !connection.lacksCloseNotify)
+        case .switching, .closed: break
+        case .idle where exchange == nil:
+            state = .closed
+            loop.pool.remove(self)
+            connection.close()
+        case .idle, .exchanging:
+            parser.receiveEOF()
+            parse()
+            if isResponseOpen {
+                fail(ExchangeFailure(.reset, "\(key.host) closed the connection without an answer."))
+            } else {
+                exchange?.upstreamInputEnded()
+            }
+            state = .closed
+            connection.close()
+        }
+    }
+
+    /// Whether a response is awaited, or has begun and is not whole.
+    private var isResponseOpen: Bool { progress.map { !$0.isResponseRead } ?? false }
+
+    func broke(_ error: (any Error)?) {
+        let last = state
+        state = .closed
+        switch last {
+        case .closed: break
+        case .tunnel where connection.hasInputEnded:
+            fail(ExchangeFailure(.reset, "\(key.host) closed the connection."))
+        case _ where connection.hasInputEnded: break
+        case .idle where exchange == nil: loop.pool.remove(self)
+        case .idle, .exchanging, .switching, .tunnel: fail(error, last)
+        }
+    }
+
+    /// The connection is gone without having ended: what comes of that is the exchange's, if a response is not whole.
+    private func fail(_ error: (any Error)?, _ last: State) {
+        let what = UpstreamConnection.whatBecame(error)
+        switch (error, last) {
+        case (let failure as ExchangeFailure, _): fail(failure)
+        case (let failure as TLSFailure, _):
+            fail(ExchangeFailure(.tls, "TLS with \(key.host) failed: \(failure.explanation)"))
+        case (_, .tunnel), (_, .switching): fail(ExchangeFailure(.reset, "\(key.host) \(what)."))
+        case (_, .exchanging(let progress)) where !progress.isResponseRead:
+            let place = parser.isIdle ? "without an answer" : "in the middle of its response"
+            fail(ExchangeFailure(.reset, "\(key.host) \(what) \(place)."))
+        case (_, .exchanging), (_, .idle), (_, .closed): exchange?.upstreamInputEnded()
+        }
+    }
+
+    private func fail(_ failure: ExchangeFailure) {
+        let exchange = exchange
+        self.exchange = nil
+        exchange?.upstreamClosed(failure)
+    }
+
+    // MARK: - Responses
+
+    private func parse() {
+        guard !isParsing else { return }
+        isParsing = true
+        let exchange = exchange
+        exchange?.readBegan()
+        defer {
+            isParsing = false
+            exchange?.readCompleted()
+        }
+        do throws(HTTP1ParseError) {
+            while readsResponses, let event = try parser.next() { handle(event) }
+        } catch {
+            fail(
+                ExchangeFailure(
+                    error.code == .truncated ? .reset : .badResponse,
+                    error.code == .truncated
+                        ? "\(key.host) closed the connection in the middle of its response. \(error.explanation)"
+                        : "The answer of \(key.host) is no valid HTTP response: \(error.explanation)",
+                    hint: error.code == .notHTTP
+                        ? "A server that knows only HTTP/2 answers so: let the client speak HTTP/2 too, and leave --http2 on."
+                        : ""
+                )
+            )
+            connection.close()
+        }
+    }
+
+    private var readsResponses: Bool {
+        switch state {
+        case .idle, .exchanging, .closed: true
+        case .switching, .tunnel: false
+        }
+    }
+
+    private func handle(_ event: HTTP1ResponseParser.Event) {
+        switch event {
+        case .informational(var head):
+            HopByHop.strip(from: &head.fields)
+            exchange?.interim(head)
+        case .head(let received, let framing):
+            var head = received
+            let isUpgrade = head.status == 101
+            if var progress {
+                progress.keepsAlive = Persistence.keepsAlive(head, framing: framing)
+                state = isUpgrade ? .switching(progress) : .exchanging(progress)
+            }
+            let removed = HopByHop.strip(from: &head.fields, keeping: isUpgrade ? [.keepAlive, .upgrade] : .keepAlive)
+            var notes = parser.tolerances.explanations
+            let worthNoting = removed.filter { $0.lowercased() != "connection" && $0.lowercased() != "keep-alive" }
+            if !worthNoting.isEmpty {
+                notes.append("removed what is meant for one connection only: \(worthNoting.joined(separator: ", "))")
+            }
+            exchange?.responseHead(head, framing: framing, notes: notes)
+        case .part(let part): exchange?.responsePart(part)
+        case .end(let trailers):
+            progress?.isResponseRead = true
+            let size = parser.wireSize
+            exchange?.responseEnd(
+                trailers: trailers,
+                wireBytes: Int64(size.head) + size.body,
+                isClean: !(connection.hasInputEnded && connection.lacksCloseNotify)
+            )
+        }
+    }
+}
+
+@available(*, unavailable)
+extension HTTP1UpstreamLayer: Sendable {}

@@ -1,0 +1,271 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Wire
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What is spoken on a connection to a server, from when that is known.
+protocol UpstreamLayer: AnyObject {
+    /// TCP is there, and TLS where it is spoken.
+    func begin()
+    func received(_ bytes: ByteBuffer)
+    /// The server sends no more.
+    func inputClosed()
+    /// The connection is gone, and has perhaps not ended before; without an error that was found in writing.
+    func broke(_ error: (any Error)?)
+    func writabilityChanged(_ isWritable: Bool)
+}
+
+/// A connection to a server that is ready for use.
+enum EstablishedUpstream {
+    /// One exchange has it for itself.
+    case single(any UpstreamLeg, applicationProtocol: String?)
+    /// Many exchanges have a stream each.
+    case multiplexed(HTTP2UpstreamLayer)
+}
+
+/// One connection to a server: the end of its channel's pipeline, and the place of the layer that is spoken on it.
+final class UpstreamConnection: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    let loop: LoopContext
+    let isSecure: Bool
+    private let authority: String
+    private let dnsTime: Int64?
+    private let createdAt: NIODeadline
+    private var connectedAt: NIODeadline?
+    private var record: ConnectionRecord?
+    private var context: ChannelHandlerContext?
+    /// Makes the layer, given what was agreed on by ALPN.
+    private let makeLayer: (UpstreamConnection, _ applicationProtocol: String?) -> any UpstreamLayer
+    private var layer: (any UpstreamLayer)?
+    private var gatherer = WriteGatherer()
+    private var outputEnd = OutputEnd()
+    private var isReadPending = false
+    /// Set where this may turn out to be a connection to this proxy.
+    private var ownEnds: OwnConnections.Ends?
+    /// Whether the server sends no more.
+    private(set) var hasInputEnded = false
+    /// Whether the server ended TLS only by closing the connection.
+    private(set) var lacksCloseNotify = false
+    /// Whether half of the close was ours: then the server's end is not told before the connection is gone. Otherwise it
+    /// is, and a connection that is just gone was reset.
+    private var hasEndedOutput = false
+    /// Called once TCP is there.
+    var onConnected: (() -> Void)?
+    /// Called once it is ready for use, or failed before.
+    var onReady: ((Result<EstablishedUpstream, any Error>) -> Void)?
+
+    init(
+        loop: LoopContext,
+        authority: String,
+        isSecure: Bool,
+        dnsTime: Int64?,
+        makeLayer: @escaping (UpstreamConnection, _ applicationProtocol: String?) -> any UpstreamLayer
+    ) {
+        self.loop = loop
+        self.authority = authority
+        self.isSecure = isSecure
+        self.dnsTime = dnsTime
+        self.makeLayer = makeLayer
+        createdAt = loop.eventLoop.now
+    }
+
+    // MARK: - For the layers
+
+    var isActive: Bool { context?.channel.isActive ?? false }
+    var isWritable: Bool { context?.channel.isWritable ?? false }
+    var channel: (any Channel)? { context?.channel }
+    var applicationProtocol: String? { record?.tls?.applicationProtocol }
+
+    var isReading = true {
+        didSet {
+            guard isReading, isReadPending, let context else { return }
+            isReadPending = false
+            context.read()
+        }
+    }
+
+    func facts(_ version: HTTPVersion, isReused: Bool) -> UpstreamFacts {
+        UpstreamFacts(
+            connection: record?.id ?? ConnectionID(0),
+            address: record?.peerAddress,
+            version: version,
+            isReused: isReused,
+            dns: isReused ? nil : dnsTime,
+            connect: isReused ? nil : record?.connect,
+            tls: isReused ? nil : record?.handshake,
+            verificationFailure: record?.tls?.verificationFailure
+        )
+    }
+
+    /// It is ready for use, or failed before it was; only the first call counts.
+    func ready(_ result: Result<EstablishedUpstream, any Error>) {
+        guard let onReady else { return }
+        self.onReady = nil
+        if case .success = result, let record { loop.recorder.record(.connection(record)) }
+        onReady(result)
+    }
+
+    func write(_ bytes: ByteBuffer) {
+        guard let context else { return }
+        gatherer.add(bytes) { context.write(wrapOutboundOut($0), promise: nil) }
+    }
+
+    func flush() {
+        guard let context else { return }
+        gatherer.flush { context.write(wrapOutboundOut($0), promise: nil) }
+        context.flush()
+    }
+
+    func close() {
+        context?.close(promise: nil)
+    }
+
+    /// TLS is to be closed without close_notify; means nothing to a connection without TLS.
+    func withholdCloseNotify() {
+        context?.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil)
+    }
+
+    /// Resets the connection once what was written is out.
+    func resetAfterWrites() {
+        guard let context else { return }
+        withholdCloseNotify()
+        flush()
+        outputEnd.resetAfterWrites(context, limit: loop.configuration.timeouts.idle) { context.close(promise: nil) }
+    }
+
+    /// Tells the server that no more will come, after what was written.
+    func endOutput() {
+        guard let context else { return }
+        flush()
+        outputEnd.closeOutput(context, peerHasEnded: hasInputEnded, limit: loop.configuration.timeouts.idle) {
+            context.close(promise: nil)
+        }
+    }
+
+    /// Closes once what was written is out; a server that takes nothing is given up after the idle limit.
+    func closeAfterWrites() {
+        guard let context else { return }
+        flush()
+        outputEnd.closeAfterWrites(context, limit: loop.configuration.timeouts.idle) { context.close(promise: nil) }
+    }
+
+    /// What became of a connection that broke, as the middle of a sentence; without an error it was found in writing.
+    static func whatBecame(_ error: (any Error)?) -> String {
+        guard let error = error as? IOError, error.errnoCode != ECONNRESET, error.errnoCode != EPIPE else {
+            return "reset the connection"
+        }
+        return error.errnoCode == ETIMEDOUT ? "no longer answers" : "could not be heard any more (\(error))"
+    }
+
+    // MARK: - Channel events
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        if context.channel.isActive { connected(context) }
+    }
+
+    /// The handler left its channel, whether or not that was ever connected; nothing may keep it alive.
+    func handlerRemoved(context: ChannelHandlerContext) {
+        onConnected = nil
+        onReady = nil
+        self.context = nil
+        layer = nil
+        if let ownEnds { loop.shared.ownConnections.remove(ownEnds) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        connected(context)
+    }
+
+    private func connected(_ context: ChannelHandlerContext) {
+        guard connectedAt == nil else { return }
+        let now = loop.eventLoop.now
+        connectedAt = now
+        var record = ConnectionRecord(
+            id: loop.shared.makeConnectionID(),
+            leg: .upstream,
+            openedAt: WallClock.now(),
+            localAddress: context.localAddress.map(describe) ?? "",
+            peerAddress: context.remoteAddress.map(describe) ?? ""
+        )
+        record.connect = (now - createdAt).nanoseconds / 1_000
+        record.dns = dnsTime
+        self.record = record
+        if loop.shared.isOwnPort(context.remoteAddress?.port) {
+            ownEnds = loop.shared.ownConnections.add(context.channel, to: authority)
+        }
+        onConnected?()
+        onConnected = nil
+        if !isSecure { begin(nil) }
+    }
+
+    private func begin(_ applicationProtocol: String?) {
+        let layer = makeLayer(self, applicationProtocol)
+        self.layer = layer
+        layer.begin()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        layer?.received(unwrapInboundIn(data))
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if isReading { context.read() } else { isReadPending = true }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let completed as TLSHandshakeCompleted:
+            record?.tls = completed.details
+            if let connectedAt { record?.handshake = (loop.eventLoop.now - connectedAt).nanoseconds / 1_000 }
+            begin(completed.details.applicationProtocol)
+        case let closed as TLSInputClosed:
+            lacksCloseNotify = !closed.cleanly
+            inputClosed()
+        case ChannelEvent.inputClosed as ChannelEvent: inputClosed()
+        case ChannelEvent.outputClosed as ChannelEvent: hasEndedOutput = true
+        default: break
+        }
+    }
+
+    private func inputClosed() {
+        guard !hasInputEnded else { return }
+        hasInputEnded = true
+        layer?.inputClosed()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        layer?.writabilityChanged(context.channel.isWritable)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if hasEndedOutput { inputClosed() }
+        layer?.broke(nil)
+        self.context = nil
+        ready(.failure(ExchangeFailure(.reset, "The server closed the connection before it could be used.")))
+        guard var record, record.closedAt == nil else { return }
+        record.closedAt = WallClock.now()
+        self.record = record
+        loop.recorder.record(.connection(record))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        ready(.failure(error))
+        layer?.broke(error)
+        context.close(promise: nil)
+    }
+}
+
+@available(*, unavailable)
+extension UpstreamConnection: Sendable {}
