@@ -91,8 +91,7 @@ actor RulesInForce {
         }
     }
 
-    /// The files and the name of what they come to.
-    var current: (states: [ProfileState], revision: String) { (states, revision) }
+    var current: ProfileInForce { ProfileInForce(profiles: states, rules: revision) }
 
     /// Names what is in force, and whether it is saved; another name for anything else.
     var revision: String { String(UInt(bitPattern: states.hashValue), radix: 36) }

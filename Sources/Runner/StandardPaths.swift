@@ -76,7 +76,7 @@ package struct StartFailure: Error, CustomStringConvertible {
     package let isPositioned: Bool
 
     /// Whether the Sluice that was asked is there no more.
-    let isGone: Bool
+    package let isGone: Bool
 
     package init(_ message: String, hint: String = "", isUsage: Bool = false, isPositioned: Bool = false) {
         self.init(message, hint: hint, isUsage: isUsage, isPositioned: isPositioned, isGone: false)

@@ -181,8 +181,7 @@ extension LinearLoop {
             throw ConsoleFailure("No message '\(name.prefix(40))' waits.")
         }
         guard words.count > 1, let hold else { return change { $0.perform(.editHold, words.first) } }
-        let edit = try HoldWords.edit(words[1])
-        perform([.decide([hold.id], .changed(edit))])
+        perform([.editHold(hold.id, .words(words[1]))])
     }
 
     /// Answers a question by a word, its first letter, or yes and no.

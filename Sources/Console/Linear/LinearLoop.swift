@@ -172,7 +172,7 @@ final class LinearLoop {
             failure = error
             hasEnded = true
         case .ready:
-            isConnected = effects.services?.steering == nil
+            isConnected = effects.services?.control == nil
             if effects.reader == nil { awaited = LinearAwaited() }
         case .proxy(let status, let holds): return take(status, holds)
         // Without a screen no terminal is handed anything: the text itself is the answer.

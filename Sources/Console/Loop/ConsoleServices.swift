@@ -5,7 +5,7 @@ package struct ConsoleServices: Sendable {
     /// The session's file; `nil` where nothing is recorded.
     package var session: String?
     /// The proxy; `nil` for a recording.
-    package var steering: Steering?
+    package var control: (any ControlTarget)?
     /// Sends requests through the proxy; `nil` where none can be sent.
     package var sender: RequestSender?
     /// Counts up whenever the session has changed; `nil` where that has to be looked for.
@@ -21,14 +21,14 @@ package struct ConsoleServices: Sendable {
 
     package init(
         session: String?,
-        steering: Steering? = nil,
+        control: (any ControlTarget)? = nil,
         sender: RequestSender? = nil,
         revision: (@Sendable () -> Int)? = nil,
         authorityPath: String = "",
         trustText: String = ""
     ) {
         self.session = session
-        self.steering = steering
+        self.control = control
         self.sender = sender
         self.revision = revision
         self.authorityPath = authorityPath

@@ -9,104 +9,70 @@ import Synchronization
 
 /// Tools and rules.
 extension EffectRunner {
-    func performOnRules(_ effect: Effect) {
-        switch effect {
-        case .setTool(let tool, let isOn): setTool(tool, isOn)
-        case .draftRule(let tool, let origin, let level): draftRule(tool, origin, level)
-        case .checkRule(let tool, let text, let replaced, let texts): checkRule(tool, text, replaced, texts)
-        case .loadRules: loadRules()
-        case .applyRules(let texts, let words, let revision): applyRules(texts, words, madeFrom: revision)
-        case .reloadRules: reloadRules()
-        case .saveRules(let isForced): saveRules(isForced: isForced)
-        case .saveCopy(let text, let path): saveCopy(text, path)
-        default: break
-        }
-    }
-
-    private func setTool(_ tool: Tool, _ isOn: Bool) {
-        steer { [inbox] steering in
-            _ = try await steering.ask(ControlRequest(.toolSet, tools: [tool.rawValue], isOn: isOn))
+    func setTool(_ tool: Tool, _ isOn: Bool) {
+        control { [inbox] control in
+            _ = try await control.setTools([tool.rawValue], isOn: isOn)
             inbox.send(.said("\(tool.title) is \(isOn ? "on" : "off").", .info))
         }
     }
 
     func decrypt(_ host: String) {
-        steer { [inbox] steering in
-            let reply = try await steering.ask(ControlRequest(.decrypt, host: host))
-            inbox.send(.said(reply.message ?? "", .info))
-        }
+        control { [inbox] control in inbox.send(.said(try await control.decrypt(host), .info)) }
     }
 
     // MARK: - Texts
 
     /// Reads the rules that are in force.
     func loadRules() {
-        steer { [inbox] steering in
-            let (texts, revision) = Self.texts(try await steering.ask(ControlRequest(.profileShow)))
-            inbox.send(.rules(texts, revision: revision))
+        control { [inbox] control in
+            let profile = try await control.profile()
+            inbox.send(.rules(profile.texts, revision: profile.rules))
         }
     }
 
-    private static func texts(_ reply: ControlReply) -> (texts: [RulesState.Text], revision: String?) {
-        let profiles = reply.profiles ?? []
-        let texts = profiles.map { RulesState.Text(file: $0.file, text: $0.text, isUnsaved: $0.isUnsaved) }
-        return (texts, reply.rules)
-    }
-
-    private func applyRules(_ texts: [RulesState.Text], _ words: String, madeFrom revision: String?) {
+    func applyRules(_ texts: [RulesState.Text], _ words: String, madeFrom revision: String?) {
         let profiles = texts.map { ProfileState(file: $0.file, text: $0.text) }
-        changeRules(ControlRequest(.profileApply, profiles: profiles, rules: revision)) { message in
+        changeRules { control in
+            let message = try await control.applyProfile(profiles, madeFrom: revision).message
             // What became of other rules is not in the words.
-            message.contains("shadowed") ? "\(words) (\(message))" : words
+            return message.contains("shadowed") ? "\(words) (\(message))" : words
         }
     }
 
     /// Takes what is in the profile's files, whatever was changed here.
-    private func reloadRules() {
-        changeRules(ControlRequest(.profileReload, isForced: true)) { "The rules are those of the file: \($0)." }
+    func reloadRules() {
+        changeRules { "The rules are those of the file: \(try await $0.reloadProfile(discardsEdits: true))." }
     }
 
-    private func changeRules(_ request: ControlRequest, _ words: @escaping @Sendable (String) -> String) {
-        steer { [inbox] steering in
+    private func changeRules(_ change: @escaping @Sendable (any ControlTarget) async throws -> String) {
+        control { [inbox] control in
             do {
-                let reply = try await steering.ask(request)
-                let (texts, revision) = Self.texts(try await steering.ask(ControlRequest(.profileShow)))
-                inbox.send(.rulesApplied(texts, words(reply.message ?? ""), revision: revision))
+                let words = try await change(control)
+                let profile = try await control.profile()
+                inbox.send(.rulesApplied(profile.texts, words, revision: profile.rules))
             } catch {
-                let (texts, revision) = Self.texts(try await steering.ask(ControlRequest(.profileShow)))
-                inbox.send(.rulesRefused(texts, "\(error)", revision: revision))
+                let profile = try await control.profile()
+                inbox.send(.rulesRefused(profile.texts, "\(error)", revision: profile.rules))
             }
         }
     }
 
-    private func saveRules(isForced: Bool) {
-        steer { [inbox] steering in
+    func saveRules(isForced: Bool) {
+        control { [inbox] control in
             do {
-                let reply = try await steering.ask(ControlRequest(.profileSave, isForced: isForced))
-                let (texts, revision) = Self.texts(try await steering.ask(ControlRequest(.profileShow)))
-                inbox.send(.rulesSaved(reply.saved ?? [], texts, revision: revision))
-            } catch let failure as ControlFailure where failure.conflict != nil {
-                inbox.send(.rulesConflict(failure.conflict ?? .changed, failure.message))
+                let saved = try await control.saveProfile(nil, isForced: isForced)
+                let profile = try await control.profile()
+                inbox.send(.rulesSaved(saved, profile.texts, revision: profile.rules))
+            } catch let failure as ControlFailure {
+                guard let conflict = failure.conflict else { return inbox.send(.rulesNotSaved("\(failure)")) }
+                inbox.send(.rulesConflict(conflict, failure.message))
             } catch {
-                inbox.send(.rulesNotSaved("\(error)"))
+                inbox.send(.rulesNotSaved(Self.words(error)))
             }
         }
     }
 
-    /// Steers the proxy, tells what goes wrong, and looks how the proxy is then.
-    func steer(_ body: @escaping @Sendable (Steering) async throws -> Void) {
-        guard let steering = services?.steering else { return }
-        start { [self] in
-            do {
-                try await body(steering)
-            } catch {
-                inbox.send(.said("\(error)", .error))
-            }
-            await look(steering)
-        }
-    }
-
-    private func saveCopy(_ text: String, _ path: String) {
+    func saveCopy(_ text: String, _ path: String) {
         start(on: passes) { [inbox] in
             do {
                 let file = try ExportFile.open(path)
@@ -121,7 +87,7 @@ extension EffectRunner {
 
     // MARK: - Rules from exchanges
 
-    private func draftRule(_ tool: Tool, _ origin: RuleOrigin?, _ level: Int) {
+    func draftRule(_ tool: Tool, _ origin: RuleOrigin?, _ level: Int) {
         onReader { reader, inbox in
             guard let (record, name, narrowest) = try Self.record(of: origin, reader) else {
                 let example = RuleExample.text(for: tool)
@@ -180,7 +146,7 @@ extension EffectRunner {
     }
 
     /// Checks a rule while it is edited, and counts what it would have matched; what is hardly meant comes after that.
-    private func checkRule(_ tool: Tool, _ text: String, _ replaced: Int?, _ texts: [RulesState.Text]) {
+    func checkRule(_ tool: Tool, _ text: String, _ replaced: Int?, _ texts: [RulesState.Text]) {
         newestCheck.store(text.hashValue, ordering: .relaxed)
         start(on: passes) { [self] in
             guard newestCheck.load(ordering: .relaxed) == text.hashValue else { return }
@@ -240,5 +206,11 @@ enum RuleExample {
         case .dnsSpoofing: "host: api.example.com\naddress: 127.0.0.1"
         case .mirror: "only: api.example.com\nto: mirror"
         }
+    }
+}
+
+extension ProfileInForce {
+    fileprivate var texts: [RulesState.Text] {
+        profiles.map { RulesState.Text(file: $0.file, text: $0.text, isUnsaved: $0.isUnsaved) }
     }
 }

@@ -125,55 +125,45 @@ extension EffectRunner {
     // MARK: - Messages that wait
 
     func openHold(_ id: String) {
-        steer { [inbox] steering in
-            guard let hold = try await steering.ask(ControlRequest(.holdShow, id: id)).hold else { return }
+        control { [inbox] control in
+            let hold = try await control.hold(id)
             inbox.send(
                 .editor(
                     EditorState(
                         purpose: .hold(id),
                         title: "Held \(hold.summary.side) of \(hold.summary.method) \(hold.summary.url)",
                         area: TextArea(hold.draft),
-                        remark: "ctrl-s lets it go on as it stands here; esc keeps it waiting."
+                        remark: "ctrl-s executes it as it stands here; esc keeps it waiting."
                     )
                 )
             )
         }
     }
 
-    func decide(_ ids: [String], _ decision: HoldDecision) {
-        steer { [inbox] steering in
-            let reply: ControlReply
-            let words: String
-            switch decision {
-            case .execute:
-                (reply, words) = (try await steering.ask(ControlRequest(.holdExecute, ids: ids)), "on its way")
-            case .cancel:
-                (reply, words) = (
-                    try await steering.ask(ControlRequest(.holdCancel, ids: ids)), "on its way as it came"
-                )
-            case .abort: (reply, words) = (try await steering.ask(ControlRequest(.holdAbort, ids: ids)), "aborted")
-            case .edited(let text):
-                var edit = HoldEdit()
-                edit.raw = text
-                let purpose = EditorState.Purpose.hold(ids.first ?? "")
-                words = "on its way as edited"
-                do {
-                    reply = try await steering.ask(ControlRequest(.holdEdit, id: ids.first, edit: edit))
-                } catch {
-                    return inbox.send(.answered(purpose, refusal: "\(error)"))
-                }
-                inbox.send(.answered(purpose, refusal: nil))
-            case .changed(let edit):
-                (reply, words) = (
-                    try await steering.ask(ControlRequest(.holdEdit, id: ids.first, edit: edit)), "on its way as edited"
-                )
+    /// Executes a message as edited; where the edit is refused, an editor that is open for it says why.
+    func editHold(_ id: String, _ change: HoldChange) {
+        control { [inbox] control in
+            do {
+                _ = try await control.editHold(id, try change.edit())
+                inbox.send(.answered(.hold(id), refusal: nil))
+                inbox.send(.said("The message is executed as edited.", .info))
+            } catch {
+                inbox.send(.answered(.hold(id), refusal: Self.words(error)))
             }
-            let count = reply.decided?.count ?? 0
-            inbox.send(
-                count == 0
-                    ? .said("It does not wait any more.", .error)
-                    : .said(count == 1 ? "The message is \(words)." : "\(count) messages: \(words).", .info)
-            )
+        }
+    }
+
+    func decide(_ ids: [String], _ decision: HoldDecision) {
+        control { [inbox] control in
+            let count = try await control.decide(ids, decision).decided.count
+            let words =
+                switch decision {
+                case .execute: "executed"
+                case .cancel: "cancelled: unedited, as though not held"
+                case .abort: "aborted"
+                }
+            guard count > 0 else { return inbox.send(.said("It does not wait any more.", .error)) }
+            inbox.send(.said(count == 1 ? "The message is \(words)." : "\(count) messages are \(words).", .info))
         }
     }
 }

@@ -120,10 +120,17 @@ final class EffectRunner: Sendable {
         case .copy(let form, let id): copy(form, id)
         case .saveBody(let id, let path): saveBody(id, path)
         case .export(let request): export(request)
-        case .setTool, .loadRules, .draftRule, .checkRule, .applyRules, .reloadRules, .saveRules, .saveCopy:
-            performOnRules(effect)
+        case .setTool(let tool, let isOn): setTool(tool, isOn)
+        case .loadRules: loadRules()
+        case .draftRule(let tool, let origin, let level): draftRule(tool, origin, level)
+        case .checkRule(let tool, let text, let replaced, let texts): checkRule(tool, text, replaced, texts)
+        case .applyRules(let texts, let words, let revision): applyRules(texts, words, madeFrom: revision)
+        case .reloadRules: reloadRules()
+        case .saveRules(let isForced): saveRules(isForced: isForced)
+        case .saveCopy(let text, let path): saveCopy(text, path)
         case .decrypt(let host): decrypt(host)
         case .openHold(let id): openHold(id)
+        case .editHold(let id, let edit): editHold(id, edit)
         case .decide(let ids, let decision): decide(ids, decision)
         case .openRequest(let id): openRequest(id)
         case .send(let draft, let id): send(draft, id)
@@ -146,23 +153,39 @@ final class EffectRunner: Sendable {
             // A recording may be one that is still being made.
             connected.desk?.refresh()
         }
-        guard let steering = connected.services.steering, count % 2 == 1 else { return }
+        guard let control = connected.services.control, count % 2 == 1 else { return }
         guard !isAsking.exchange(true, ordering: .acquiring) else { return }
         submit { [self] in
-            await look(steering)
+            await look(control)
             isAsking.store(false, ordering: .releasing)
         }
     }
 
     /// Tells the screen how the proxy is.
-    func look(_ steering: Steering) async {
+    func look(_ control: any ControlTarget) async {
         do {
-            let status = try await steering.ask(ControlRequest(.status)).status
-            let holds = status?.holds == 0 ? [] : try await steering.ask(ControlRequest(.holdList)).holds
-            if let status { inbox.send(.proxy(status, holds ?? [])) }
+            let status = try await control.status()
+            inbox.send(.proxy(status, status.holds == 0 ? [] : try await control.holds()))
         } catch {
-            inbox.send(.proxyLost("\(error)"))
+            inbox.send(.proxyLost(Self.words(error)))
         }
+    }
+
+    /// Asks the proxy for something or changes something there, tells what goes wrong, and looks how the proxy is then.
+    func control(_ body: @escaping @Sendable (any ControlTarget) async throws -> Void) {
+        guard let control = services?.control else { return }
+        start { [self] in
+            do {
+                try await body(control)
+            } catch {
+                inbox.send(.said(Self.words(error), .error))
+            }
+            await look(control)
+        }
+    }
+
+    static func words(_ error: any Error) -> String {
+        (error as? StartFailure)?.isGone == true ? "The proxy has ended." : "\(error)"
     }
 
     // MARK: - One exchange, or two

@@ -29,6 +29,7 @@ package enum Effect: Sendable {
     case saveCopy(String, path: String)
     case decrypt(String)
     case openHold(String)
+    case editHold(String, HoldChange)
     case decide([String], HoldDecision)
     // Sending.
     case openRequest(ExchangeID)
@@ -50,18 +51,22 @@ package enum RuleOrigin: Sendable, Hashable {
     case place(StructureNode)
 }
 
-/// What is decided about a message that waits.
-package enum HoldDecision: Sendable, Hashable {
-    /// It goes on as it is.
-    case execute
-    /// It goes on as it came.
-    case cancel
-    /// The exchange ends.
-    case abort
-    /// It goes on as this text says.
-    case edited(String)
-    /// It goes on with these changes.
-    case changed(HoldEdit)
+/// How a message that waits is edited.
+package enum HoldChange: Sendable, Hashable {
+    /// It becomes what the text of an editor says.
+    case draft(String)
+    /// Changes on one line: `method=PUT header="X-Mode: test"`.
+    case words(String)
+
+    func edit() throws -> HoldEdit {
+        switch self {
+        case .draft(let text):
+            var edit = HoldEdit()
+            edit.raw = text
+            return edit
+        case .words(let line): return try HoldWords.edit(line)
+        }
+    }
 }
 
 /// What can be copied of an exchange.

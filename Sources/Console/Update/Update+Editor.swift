@@ -104,7 +104,7 @@ extension ConsoleModel {
                 tell("The mistake in the rule has to be mended first.", .error)
                 return []
             }
-        case .hold(let id): return [.decide([id], .edited(editor.area.text))]
+        case .hold(let id): return [.editHold(id, .draft(editor.area.text))]
         case .request(let origin): return [.send(draft: editor.area.text, origin)]
         }
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 #if canImport(Glibc)
@@ -8,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// A command's way to the Sluice that is running.
+/// A Sluice that runs in another process, by way of its control socket.
 ///
 /// Every request has a connection of its own, so that a command holds nothing while a person edits.
 package struct ControlClient: Sendable {
@@ -65,7 +66,9 @@ package struct ControlClient: Sendable {
         for directory in directories where seen.insert(directory).inserted {
             for (process, path) in ControlPaths.sockets(in: directory) {
                 do {
-                    running.append((path, process, try ask(path, ControlRequest(.status), timeout).status))
+                    let reply = try ask(path, .status, timeout)
+                    let status: ControlStatus? = if case .status(let status) = reply { status } else { nil }
+                    running.append((path, process, status))
                 } catch ControlSocket.Failure.refused {
                     // Left behind by a process that ended without a word.
                     continue
@@ -87,20 +90,20 @@ package struct ControlClient: Sendable {
         )
     }
 
-    /// Asks something.
+    /// Asks something, and waits for the answer on a thread that nothing else needs.
     ///
-    /// - Returns: the reply; its `isOK` is true.
-    /// - Throws: ``StartFailure`` where there is no answer, or the answer is no.
-    package func ask(_ request: ControlRequest) throws(StartFailure) -> ControlReply {
-        let reply = try reply(to: request)
-        guard reply.isOK else {
-            throw StartFailure(reply.error ?? "The running Sluice refused.", hint: reply.hint ?? "")
+    /// - Throws: ``ControlFailure`` where the answer is no, ``StartFailure`` where there is none.
+    private func ask<Answer>(_ request: ControlRequest, _ read: (ControlReply) -> Answer?) async throws -> Answer {
+        let reply = try await withCheckedThrowingContinuation {
+            (answer: CheckedContinuation<ControlReply, any Error>) in
+            DispatchQueue(label: "sluice.control").async { answer.resume(with: Result { try self.reply(to: request) }) }
         }
-        return reply
+        if case .refused(let failure) = reply { throw failure }
+        guard let answer = read(reply) else { throw StartFailure("The reply from \(path) is to another question.") }
+        return answer
     }
 
-    /// Asks something, and takes a no for an answer.
-    func reply(to request: ControlRequest) throws(StartFailure) -> ControlReply {
+    private func reply(to request: ControlRequest) throws(StartFailure) -> ControlReply {
         do {
             return try ControlClient.ask(path, request, timeout)
         } catch let failure as ControlSocket.Failure {
@@ -136,5 +139,64 @@ package struct ControlClient: Sendable {
         case .system(let code):
             StartFailure("\(path) cannot be asked: \(String(cString: strerror(code))).", isGone: code == ENOENT)
         }
+    }
+}
+
+extension ControlClient: ControlTarget {
+    package func status() async throws -> ControlStatus {
+        try await ask(.status) { if case .status(let status) = $0 { status } else { nil } }
+    }
+
+    package func tools() async throws -> [ToolState] { try await askForTools(.tools) }
+
+    package func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState] {
+        try await askForTools(.setTools(names, isOn: isOn))
+    }
+
+    private func askForTools(_ request: ControlRequest) async throws -> [ToolState] {
+        try await ask(request) { if case .tools(let tools) = $0 { tools } else { nil } }
+    }
+
+    package func holds() async throws -> [HoldSummary] {
+        try await ask(.holds) { if case .holds(let holds) = $0 { holds } else { nil } }
+    }
+
+    package func hold(_ id: String) async throws -> HoldDetails {
+        try await ask(.hold(id)) { if case .hold(let hold) = $0 { hold } else { nil } }
+    }
+
+    package func editHold(_ id: String, _ edit: HoldEdit) async throws -> String {
+        try await ask(.editHold(id, edit)) { if case .edited(let id) = $0 { id } else { nil } }
+    }
+
+    package func decide(_ ids: [String], _ decision: HoldDecision) async throws -> HoldsDecided {
+        try await ask(.decide(ids, decision)) { if case .decided(let result) = $0 { result } else { nil } }
+    }
+
+    package func decrypt(_ place: String) async throws -> String { try await askForWords(.decrypt(place)) }
+
+    package func reloadProfile(discardsEdits: Bool) async throws -> String {
+        try await askForWords(.reloadProfile(discardsEdits: discardsEdits))
+    }
+
+    private func askForWords(_ request: ControlRequest) async throws -> String {
+        try await ask(request) { if case .done(let message) = $0 { message } else { nil } }
+    }
+
+    package func profile() async throws -> ProfileInForce {
+        try await ask(.profile) { if case .profile(let profile) = $0 { profile } else { nil } }
+    }
+
+    package func applyProfile(
+        _ texts: [ProfileState],
+        madeFrom revision: String?
+    ) async throws -> (message: String, profile: ProfileInForce) {
+        try await ask(.applyProfile(texts, madeFrom: revision)) {
+            if case .applied(let message, let profile) = $0 { (message, profile) } else { nil }
+        }
+    }
+
+    package func saveProfile(_ files: [String]?, isForced: Bool) async throws -> [String] {
+        try await ask(.saveProfile(files, isForced: isForced)) { if case .saved(let files) = $0 { files } else { nil } }
     }
 }

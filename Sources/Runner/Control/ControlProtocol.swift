@@ -32,169 +32,231 @@ package enum ControlProtocol {
     package static let longestShownBody = 8 << 20
 }
 
-/// What a client asks.
-package struct ControlRequest: Codable, Sendable, Hashable {
-    /// What there is to ask.
-    package enum Command: String, Codable, Sendable, Hashable, CaseIterable {
-        /// What is running.
+/// What a client asks: the calls of ``ControlTarget``, each a JSON object with a `command`.
+package enum ControlRequest: Codable, Sendable, Hashable {
+    case status
+    case tools
+    case setTools([String], isOn: Bool)
+    case holds
+    case hold(String)
+    case editHold(String, HoldEdit)
+    case decide([String], HoldDecision)
+    case decrypt(String)
+    case profile
+    case applyProfile([ProfileState], madeFrom: String?)
+    case reloadProfile(discardsEdits: Bool)
+    case saveProfile([String]?, isForced: Bool)
+
+    private enum Command: String, CaseIterable {
         case status
         case toolList = "tool.list"
-        /// Switch tools on or off.
         case toolSet = "tool.set"
-        /// The messages that wait.
         case holdList = "hold.list"
-        /// One of them, whole.
         case holdShow = "hold.show"
-        /// Go on with an edited message.
         case holdEdit = "hold.edit"
-        /// Go on with messages as they are.
         case holdExecute = "hold.execute"
-        /// Go on with messages as though they had not been held.
         case holdCancel = "hold.cancel"
-        /// Cut their clients off.
         case holdAbort = "hold.abort"
-        /// Decrypt a host again whose certificate of ours a client refused.
         case decrypt
-        /// Read the profile again.
         case profileReload = "profile.reload"
-        /// The texts that are in force.
         case profileShow = "profile.show"
-        /// Put texts in force without writing them.
         case profileApply = "profile.apply"
-        /// Write texts that are in force to their files.
         case profileSave = "profile.save"
     }
 
-    enum CodingKeys: String, CodingKey, CaseIterable {
-        case command, tool, tools
-        case isOn = "on"
-        case id, ids, edit, host, profiles, files, rules
-        case isForced = "force"
-    }
+    /// The members of the JSON object.
+    private struct Members: Codable {
+        var command: String
+        var tool: String?
+        var tools: [String]?
+        var on: Bool?
+        var id: String?
+        var ids: [String]?
+        var edit: HoldEdit?
+        var host: String?
+        var profiles: [ProfileState]?
+        var files: [String]?
+        var rules: String?
+        var force: Bool?
 
-    /// What is asked.
-    package var command: Command
-    /// With `tool.set`: the tool.
-    package var tool: String?
-    /// With `tool.set`: several tools.
-    package var tools: [String]?
-    /// With `tool.set`: on or off.
-    package var isOn: Bool?
-    /// With `hold.…`: which message: `12.1`, `12` for the one of exchange 12, or `all`.
-    package var id: String?
-    /// With `hold.execute`, `hold.cancel` and `hold.abort`: several of them.
-    package var ids: [String]?
-    package var edit: HoldEdit?
-    /// With `decrypt`: the host, or host and port.
-    package var host: String?
-    /// With `profile.apply`: the texts and their files.
-    package var profiles: [ProfileState]?
-    /// With `profile.save`: the files; all that are not saved where it is left out.
-    package var files: [String]?
-    /// With `profile.apply`: the `rules` of the reply or the status that the texts were made from; where others are in
-    /// force they are refused.
-    package var rules: String?
-    /// With `profile.save` and `profile.reload`: whether to do it though something is lost.
-    ///
-    /// That is what others have written to the file meanwhile, or edits that are not saved.
-    package var isForced: Bool?
+        enum CodingKeys: String, CodingKey, CaseIterable {
+            case command, tool, tools, on, id, ids, edit, host, profiles, files, rules, force
+        }
 
-    package init(
-        _ command: Command,
-        tools: [String]? = nil,
-        isOn: Bool? = nil,
-        id: String? = nil,
-        ids: [String]? = nil,
-        edit: HoldEdit? = nil,
-        host: String? = nil,
-        profiles: [ProfileState]? = nil,
-        files: [String]? = nil,
-        rules: String? = nil,
-        isForced: Bool? = nil
-    ) {
-        self.command = command
-        self.tools = tools
-        self.isOn = isOn
-        self.id = id
-        self.ids = ids
-        self.edit = edit
-        self.host = host
-        self.profiles = profiles
-        self.files = files
-        self.rules = rules
-        self.isForced = isForced
+        var names: [String] { (tools ?? []) + (tool.map { [$0] } ?? []) }
+        var holds: [String] { (ids ?? []) + (id.map { [$0] } ?? []) }
+
+        init(_ command: Command) {
+            self.command = command.rawValue
+        }
+
+        /// A member that the command cannot do without.
+        func needed<Value>(_ value: Value?, _ what: String) throws(ControlFailure) -> Value {
+            guard let value else { throw ControlFailure("'\(command)' needs \(what).") }
+            return value
+        }
+
+        func decision(_ decision: HoldDecision) throws(ControlFailure) -> ControlRequest {
+            .decide(try needed(holds.isEmpty ? nil : holds, "the 'id' of a message, 'ids', or 'all'"), decision)
+        }
+
+        func hold() throws(ControlFailure) -> String {
+            try needed(holds.count == 1 ? holds.first : nil, "the 'id' of one message")
+        }
     }
 
     /// Reads a request; unknown members are errors, since a misspelt one must not be taken for none.
     package init(from decoder: any Decoder) throws {
-        try decoder.refuseUnknownMembers(of: CodingKeys.self)
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        let word = try members.decode(String.self, forKey: .command)
-        guard let command = Command(rawValue: word) else {
+        try decoder.refuseUnknownMembers(of: Members.CodingKeys.self)
+        let members = try Members(from: decoder)
+        guard let command = Command(rawValue: members.command) else {
             let words = Command.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ControlFailure("There is no command '\(word.prefix(40))'.", hint: "There are: \(words).")
+            throw ControlFailure("There is no command '\(members.command.prefix(40))'.", hint: "There are: \(words).")
         }
-        self.command = command
-        tool = try members.decodeIfPresent(String.self, forKey: .tool)
-        tools = try members.decodeIfPresent([String].self, forKey: .tools)
-        isOn = try members.decodeIfPresent(Bool.self, forKey: .isOn)
-        id = try members.decodeIfPresent(String.self, forKey: .id)
-        ids = try members.decodeIfPresent([String].self, forKey: .ids)
-        edit = try members.decodeIfPresent(HoldEdit.self, forKey: .edit)
-        host = try members.decodeIfPresent(String.self, forKey: .host)
-        profiles = try members.decodeIfPresent([ProfileState].self, forKey: .profiles)
-        files = try members.decodeIfPresent([String].self, forKey: .files)
-        rules = try members.decodeIfPresent(String.self, forKey: .rules)
-        isForced = try members.decodeIfPresent(Bool.self, forKey: .isForced)
+        let isForced = members.force ?? false
+        switch command {
+        case .status: self = .status
+        case .toolList: self = .tools
+        case .toolSet:
+            let names = members.names
+            let isOn = names.isEmpty ? nil : members.on
+            self = .setTools(names, isOn: try members.needed(isOn, "a 'tool' and whether it is to be 'on'"))
+        case .holdList: self = .holds
+        case .holdShow: self = .hold(try members.hold())
+        case .holdEdit: self = .editHold(try members.hold(), try members.needed(members.edit, "an 'edit'"))
+        case .holdExecute: self = try members.decision(.execute)
+        case .holdCancel: self = try members.decision(.cancel)
+        case .holdAbort: self = try members.decision(.abort)
+        case .decrypt: self = .decrypt(try members.needed(members.host, "a 'host'"))
+        case .profileReload: self = .reloadProfile(discardsEdits: isForced)
+        case .profileShow: self = .profile
+        case .profileApply:
+            let texts = try members.needed(members.profiles, "'profiles', each with its 'file' and 'text'")
+            self = .applyProfile(texts, madeFrom: members.rules)
+        case .profileSave: self = .saveProfile(members.files, isForced: isForced)
+        }
     }
+
+    private var members: Members {
+        var members: Members
+        switch self {
+        case .status: members = Members(.status)
+        case .tools: members = Members(.toolList)
+        case .setTools(let names, let isOn):
+            members = Members(.toolSet)
+            (members.tools, members.on) = (names, isOn)
+        case .holds: members = Members(.holdList)
+        case .hold(let id):
+            members = Members(.holdShow)
+            members.id = id
+        case .editHold(let id, let edit):
+            members = Members(.holdEdit)
+            (members.id, members.edit) = (id, edit)
+        case .decide(let ids, let decision):
+            switch decision {
+            case .execute: members = Members(.holdExecute)
+            case .cancel: members = Members(.holdCancel)
+            case .abort: members = Members(.holdAbort)
+            }
+            members.ids = ids
+        case .decrypt(let place):
+            members = Members(.decrypt)
+            members.host = place
+        case .profile: members = Members(.profileShow)
+        case .applyProfile(let texts, let revision):
+            members = Members(.profileApply)
+            (members.profiles, members.rules) = (texts, revision)
+        case .reloadProfile(let discardsEdits):
+            members = Members(.profileReload)
+            members.force = discardsEdits
+        case .saveProfile(let files, let isForced):
+            members = Members(.profileSave)
+            (members.files, members.force) = (files, isForced)
+        }
+        return members
+    }
+
+    package func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 }
 
-/// What a running Sluice answers.
-package struct ControlReply: Codable, Sendable, Hashable {
-    enum CodingKeys: String, CodingKey {
-        case isOK = "ok"
-        case error, hint, conflict, status, tools, holds, hold, decided, gone, profiles, rules, saved, message
-    }
-
-    /// Whether it was done.
-    package var isOK: Bool
-    /// Why not.
-    package var error: String?
-    /// What to try.
-    package var hint: String?
-    /// What is in the way of saving, where that is why.
-    package var conflict: SavingConflict?
-    /// What is running.
-    package var status: ControlStatus?
-    /// The tools, as they are now.
-    package var tools: [ToolState]?
-    /// The messages that wait.
-    package var holds: [HoldSummary]?
-    /// The message that was asked for.
-    package var hold: HoldDetails?
-    /// The messages that were decided about.
-    package var decided: [String]?
-    /// The messages that no longer waited.
-    package var gone: [String]?
-    /// The profile's files with the texts that are in force.
-    package var profiles: [ProfileState]?
-    /// The name of those texts, another one after each change.
-    package var rules: String?
-    /// The files that were written.
-    package var saved: [String]?
+/// What a running Sluice answers: what the call of ``ControlTarget`` returned, in a JSON object with `ok`.
+package enum ControlReply: Codable, Sendable, Hashable {
+    case status(ControlStatus)
+    case tools([ToolState])
+    case holds([HoldSummary])
+    case hold(HoldDetails)
+    case edited(String)
+    case decided(HoldsDecided)
     /// What was done, in words.
-    package var message: String?
+    case done(String)
+    case profile(ProfileInForce)
+    case applied(String, ProfileInForce)
+    case saved([String])
+    case refused(ControlFailure)
 
-    package init(isOK: Bool = true) {
-        self.isOK = isOK
+    /// The members of the JSON object; those that are `nil` are left out.
+    private struct Members: Codable {
+        var ok = true
+        var error: String?
+        var hint: String?
+        var conflict: SavingConflict?
+        var status: ControlStatus?
+        var tools: [ToolState]?
+        var holds: [HoldSummary]?
+        var hold: HoldDetails?
+        var decided: [String]?
+        var gone: [String]?
+        var profiles: [ProfileState]?
+        var rules: String?
+        var saved: [String]?
+        var message: String?
     }
 
-    /// Says why something was not done.
-    package init(_ failure: ControlFailure) {
-        isOK = false
-        error = failure.message
-        hint = failure.hint.isEmpty ? nil : failure.hint
-        conflict = failure.conflict
+    package init(from decoder: any Decoder) throws {
+        let members = try Members(from: decoder)
+        if !members.ok {
+            let message = members.error ?? "The running Sluice refused."
+            self = .refused(ControlFailure(message, hint: members.hint ?? "", conflict: members.conflict))
+        } else if let status = members.status {
+            self = .status(status)
+        } else if let tools = members.tools {
+            self = .tools(tools)
+        } else if let holds = members.holds {
+            self = .holds(holds)
+        } else if let hold = members.hold {
+            self = .hold(hold)
+        } else if let decided = members.decided {
+            self =
+                members.gone.map { .decided(HoldsDecided(decided: decided, gone: $0)) } ?? .edited(decided.first ?? "")
+        } else if let profiles = members.profiles {
+            let profile = ProfileInForce(profiles: profiles, rules: members.rules ?? "")
+            self = members.message.map { .applied($0, profile) } ?? .profile(profile)
+        } else if let saved = members.saved {
+            self = .saved(saved)
+        } else {
+            self = .done(members.message ?? "")
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var members = Members()
+        switch self {
+        case .status(let status): members.status = status
+        case .tools(let tools): members.tools = tools
+        case .holds(let holds): members.holds = holds
+        case .hold(let hold): members.hold = hold
+        case .edited(let id): members.decided = [id]
+        case .decided(let result): (members.decided, members.gone) = (result.decided, result.gone)
+        case .done(let message): members.message = message
+        case .profile(let profile): (members.profiles, members.rules) = (profile.profiles, profile.rules)
+        case .applied(let message, let profile):
+            (members.message, members.profiles, members.rules) = (message, profile.profiles, profile.rules)
+        case .saved(let files): members.saved = files
+        case .refused(let failure):
+            (members.ok, members.error, members.conflict) = (false, failure.message, failure.conflict)
+            members.hint = failure.hint.isEmpty ? nil : failure.hint
+        }
+        try members.encode(to: encoder)
     }
 }
 

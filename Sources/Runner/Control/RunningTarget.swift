@@ -5,8 +5,8 @@ import NIOCore
 import ProxyServer
 import Stages
 
-/// What the control socket of a running proxy steers.
-struct RunningTarget: ControlTarget {
+/// The running proxy of this process.
+struct RunningTarget: LocalHolds {
     let address: String
     let authority: AuthorityInUse
     let session: String?
@@ -64,7 +64,7 @@ struct RunningTarget: ControlTarget {
         }
     }
 
-    func decide(_ id: HoldID, _ resolution: HoldResolution) async -> Bool {
+    func resolve(_ id: HoldID, _ resolution: HoldResolution) async -> Bool {
         holds.resolve(id, resolution)
     }
 
@@ -89,6 +89,22 @@ struct RunningTarget: ControlTarget {
         return "\(place) is decrypted again\(clients), from the next connection on; open tunnels stay."
     }
 
+    func profile() async -> ProfileInForce { await rules.current }
+
+    func applyProfile(
+        _ texts: [ProfileState],
+        madeFrom revision: String?
+    ) async throws -> (message: String, profile: ProfileInForce) {
+        if let unnamed = texts.first(where: { $0.file.isEmpty || $0.file.utf8.contains(0) }) {
+            throw ControlFailure("'\(unnamed.file)' is no name of a file.")
+        }
+        let difference = try await RunningTarget.inWords {
+            try await rules.apply(texts.map(\.source), madeFrom: revision)
+        }
+        await onProfileFiles()
+        return (difference.description, await rules.current)
+    }
+
     func reloadProfile(discardsEdits: Bool) async throws -> String {
         let (before, after) = try await RunningTarget.inWords {
             try await rules.reload(discardsEdits: discardsEdits)
@@ -100,15 +116,7 @@ struct RunningTarget: ControlTarget {
         return RulesDifference(before: before, after: after).description
     }
 
-    func profiles() async -> (states: [ProfileState], revision: String) { await rules.current }
-
-    func applyProfiles(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> String {
-        let difference = try await RunningTarget.inWords { try await rules.apply(texts, madeFrom: revision) }
-        await onProfileFiles()
-        return difference.description
-    }
-
-    func saveProfiles(_ files: [String]?, isForced: Bool) async throws -> [String] {
+    func saveProfile(_ files: [String]?, isForced: Bool) async throws -> [String] {
         let saved = try await rules.save(files, isForced: isForced)
         await onProfileFiles()
         return saved

@@ -83,18 +83,16 @@ struct Attach: AsyncParsableCommand {
 
     func run() async throws {
         try Screen.require(linear)
-        let client = try control.client()
-        let steering = Steering(client)
-        let status = try client.ask(ControlRequest(.status)).status
+        let target = try control.target()
+        let status = try await target.status()
         let canSteer = !view
-        let authority = status?.authority?.path ?? StandardPaths.authorityCertificate
+        let authority = status.authority?.path ?? StandardPaths.authorityCertificate
         try await Screen.run(.attached(canSteer: canSteer), linear) { _ in
             ConsoleServices(
-                session: status?.session,
-                steering: steering,
+                session: status.session,
+                control: target,
                 sender: canSteer
-                    ? try status.map { try RequestSender(proxy: $0.address, certificate: $0.authority?.certificate) }
-                    : nil,
+                    ? try RequestSender(proxy: status.address, certificate: status.authority?.certificate) : nil,
                 authorityPath: authority,
                 trustText: TrustHelp.text(path: authority)
             )
@@ -251,7 +249,7 @@ enum LiveServices {
     static func services(_ running: RunningProxy, _ remarks: Remarks) -> ConsoleServices {
         var services = ConsoleServices(
             session: running.session,
-            steering: Steering(running.controlTarget),
+            control: running.controlTarget,
             sender: RequestSender(proxy: running.address, authority: running.authority),
             revision: { running.revision },
             authorityPath: running.authorityPath,

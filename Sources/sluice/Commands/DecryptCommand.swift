@@ -1,7 +1,7 @@
 import ArgumentParser
 import Runner
 
-struct DecryptCommand: ParsableCommand {
+struct DecryptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decrypt",
         abstract: "Decrypt a host again whose clients refused the certificate.",
@@ -17,8 +17,7 @@ struct DecryptCommand: ParsableCommand {
     @Argument(help: "The host, or host:port.")
     var host: String
 
-    func run() throws {
-        let reply = try options.client().ask(ControlRequest(.decrypt, host: host))
-        StandardStreams.out("\(reply.message ?? "")\n")
+    func run() async throws {
+        StandardStreams.out(try await options.target().decrypt(host) + "\n")
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Runner
 
-struct HoldCommand: ParsableCommand {
+struct HoldCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hold",
         abstract: "Decide about the messages that breakpoints of a running Sluice hold.",
@@ -14,7 +14,7 @@ struct HoldCommand: ParsableCommand {
         subcommands: [List.self, Show.self, Edit.self, Execute.self, Cancel.self, Abort.self]
     )
 
-    struct List: ParsableCommand {
+    struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the messages that wait, oldest first.")
 
         @OptionGroup var options: ControlOptions
@@ -22,8 +22,8 @@ struct HoldCommand: ParsableCommand {
         @Flag(help: "Print one JSON object for each message.")
         var json = false
 
-        func run() throws {
-            let holds = try options.client().ask(ControlRequest(.holdList)).holds ?? []
+        func run() async throws {
+            let holds = try await options.target().holds()
             if json {
                 for hold in holds { StandardStreams.out(try ControlListing.json(hold)) }
             } else if holds.isEmpty {
@@ -34,7 +34,7 @@ struct HoldCommand: ParsableCommand {
         }
     }
 
-    struct Show: ParsableCommand {
+    struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show a message that waits: its head, and its body without content coding."
         )
@@ -47,14 +47,13 @@ struct HoldCommand: ParsableCommand {
         @Flag(help: "Print one JSON object.")
         var json = false
 
-        func run() throws {
-            let reply = try options.client().ask(ControlRequest(.holdShow, id: id))
-            guard let hold = reply.hold else { throw StartFailure("The running Sluice did not say what waits.") }
+        func run() async throws {
+            let hold = try await options.target().hold(id)
             StandardStreams.out(json ? try ControlListing.json(hold) : ControlListing.text(hold))
         }
     }
 
-    struct Execute: ParsableCommand {
+    struct Execute: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Let messages go on.")
 
         @OptionGroup var options: ControlOptions
@@ -62,12 +61,12 @@ struct HoldCommand: ParsableCommand {
         @Argument(help: ArgumentHelp("The messages, or 'all'.", valueName: "id"))
         var ids: [String]
 
-        func run() throws {
-            try HoldCommand.decide(.holdExecute, ids, options, "went on")
+        func run() async throws {
+            try await HoldCommand.decide(.execute, ids, options, "went on")
         }
     }
 
-    struct Cancel: ParsableCommand {
+    struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Let messages go on as though they had not been held."
         )
@@ -77,12 +76,12 @@ struct HoldCommand: ParsableCommand {
         @Argument(help: ArgumentHelp("The messages, or 'all'.", valueName: "id"))
         var ids: [String]
 
-        func run() throws {
-            try HoldCommand.decide(.holdCancel, ids, options, "went on unedited")
+        func run() async throws {
+            try await HoldCommand.decide(.cancel, ids, options, "went on unedited")
         }
     }
 
-    struct Abort: ParsableCommand {
+    struct Abort: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Cut the clients of messages off.")
 
         @OptionGroup var options: ControlOptions
@@ -90,28 +89,27 @@ struct HoldCommand: ParsableCommand {
         @Argument(help: ArgumentHelp("The messages, or 'all'.", valueName: "id"))
         var ids: [String]
 
-        func run() throws {
-            try HoldCommand.decide(.holdAbort, ids, options, "was aborted")
+        func run() async throws {
+            try await HoldCommand.decide(.abort, ids, options, "was aborted")
         }
     }
 
     private static func decide(
-        _ command: ControlRequest.Command,
+        _ decision: HoldDecision,
         _ ids: [String],
         _ options: ControlOptions,
         _ what: String
-    ) throws {
-        let reply = try options.client().ask(ControlRequest(command, ids: ids))
-        for id in reply.decided ?? [] { StandardStreams.out("\(id) \(what)\n") }
-        let gone = reply.gone ?? []
-        for id in gone { StandardStreams.error("sluice: \(id) no longer waited\n") }
-        if (reply.decided ?? []).isEmpty, gone.isEmpty { StandardStreams.error("sluice: no message waits\n") }
-        if !gone.isEmpty { throw ExitCode(1) }
+    ) async throws {
+        let result = try await options.target().decide(ids, decision)
+        for id in result.decided { StandardStreams.out("\(id) \(what)\n") }
+        for id in result.gone { StandardStreams.error("sluice: \(id) no longer waited\n") }
+        if result.decided.isEmpty, result.gone.isEmpty { StandardStreams.error("sluice: no message waits\n") }
+        if !result.gone.isEmpty { throw ExitCode(1) }
     }
 }
 
 extension HoldCommand {
-    struct Edit: ParsableCommand {
+    struct Edit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Edit a message that waits, and let it go on.",
             discussion: """
@@ -193,19 +191,11 @@ extension HoldCommand {
         @Option(help: ArgumentHelp("The whole message, in the form that the editor shows.", valueName: "text"))
         var raw: String?
 
-        func run() throws {
+        func run() async throws {
             let edit = try words()
-            let client = try options.client()
-            if edit.isEmpty {
-                try editByHand(client)
-            } else {
-                try apply(edit, client)
-            }
-        }
-
-        private func apply(_ edit: HoldEdit, _ client: ControlClient) throws {
-            let reply = try client.ask(ControlRequest(.holdEdit, id: id, edit: edit))
-            for id in reply.decided ?? [] { StandardStreams.out("\(id) went on as edited\n") }
+            let target = try options.target()
+            guard !edit.isEmpty else { return try await editByHand(target) }
+            StandardStreams.out("\(try await target.editHold(id, edit)) went on as edited\n")
         }
 
         private func words() throws -> HoldEdit {
@@ -230,10 +220,8 @@ extension HoldCommand {
             return edit
         }
 
-        private func editByHand(_ client: ControlClient) throws {
-            guard let hold = try client.ask(ControlRequest(.holdShow, id: id)).hold else {
-                throw StartFailure("The running Sluice did not say what waits.")
-            }
+        private func editByHand(_ target: any ControlTarget) async throws {
+            let hold = try await target.hold(id)
             let name = hold.summary.id
             let editor = try TextEditor(
                 "# \(hold.summary.side) \(name); lines up here are left out\n" + hold.draft,
@@ -247,12 +235,11 @@ extension HoldCommand {
                 throw StartFailure("The editor \(how); \(name) still waits.")
             }
             do {
-                let reply = try client.ask(ControlRequest(.holdEdit, id: name, edit: edit))
-                for id in reply.decided ?? [] { StandardStreams.out("\(id) went on as edited\n") }
+                StandardStreams.out("\(try await target.editHold(name, edit)) went on as edited\n")
                 editor.remove()
             } catch {
                 throw StartFailure(
-                    error.description + "\nYour text is kept in \(editor.path).",
+                    "\(error)\nYour text is kept in \(editor.path).",
                     hint: "Mend it, and give it with: sluice hold edit \(name) --raw @\(editor.path)"
                 )
             }

@@ -11,12 +11,12 @@ struct ControlOptions: ParsableArguments {
     )
     var control: String?
 
-    func client() throws -> ControlClient {
+    func target() throws -> any ControlTarget {
         try ControlClient(control)
     }
 }
 
-struct ToolCommand: ParsableCommand {
+struct ToolCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tool",
         abstract: "Switch the tools of a running Sluice on and off.",
@@ -26,7 +26,7 @@ struct ToolCommand: ParsableCommand {
         subcommands: [List.self, On.self, Off.self]
     )
 
-    struct List: ParsableCommand {
+    struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the tools in the order in which they act.")
 
         @OptionGroup var options: ControlOptions
@@ -34,8 +34,8 @@ struct ToolCommand: ParsableCommand {
         @Flag(help: "Print one JSON object for each tool.")
         var json = false
 
-        func run() throws {
-            let tools = try options.client().ask(ControlRequest(.toolList)).tools ?? []
+        func run() async throws {
+            let tools = try await options.target().tools()
             if json {
                 for tool in tools { StandardStreams.out(try ControlListing.json(tool)) }
             } else {
@@ -44,7 +44,7 @@ struct ToolCommand: ParsableCommand {
         }
     }
 
-    struct On: ParsableCommand {
+    struct On: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Switch tools on.")
 
         @OptionGroup var options: ControlOptions
@@ -52,12 +52,12 @@ struct ToolCommand: ParsableCommand {
         @Argument(help: "The tools, or 'all'.")
         var names: [String]
 
-        func run() throws {
-            try ToolCommand.set(names, isOn: true, options)
+        func run() async throws {
+            try await ToolCommand.set(names, isOn: true, options)
         }
     }
 
-    struct Off: ParsableCommand {
+    struct Off: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Switch tools off.")
 
         @OptionGroup var options: ControlOptions
@@ -65,14 +65,14 @@ struct ToolCommand: ParsableCommand {
         @Argument(help: "The tools, or 'all'.")
         var names: [String]
 
-        func run() throws {
-            try ToolCommand.set(names, isOn: false, options)
+        func run() async throws {
+            try await ToolCommand.set(names, isOn: false, options)
         }
     }
 
-    private static func set(_ names: [String], isOn: Bool, _ options: ControlOptions) throws {
-        let reply = try options.client().ask(ControlRequest(.toolSet, tools: names, isOn: isOn))
-        let switched = (reply.tools ?? []).filter { names.contains("all") || names.contains($0.name) }
+    private static func set(_ names: [String], isOn: Bool, _ options: ControlOptions) async throws {
+        let tools = try await options.target().setTools(names, isOn: isOn)
+        let switched = tools.filter { names.contains("all") || names.contains($0.name) }
         StandardStreams.out(ControlListing.table(switched))
     }
 }

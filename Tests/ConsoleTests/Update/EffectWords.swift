@@ -22,7 +22,9 @@ extension Effect {
         case .saveRules(let isForced): isForced ? "save rules over" : "save rules"
         case .compare(let left, let right, _): "compare \(left.number) \(right.number)"
         case .copy(let form, let id): "copy \(form.rawValue) \(id.number)"
-        case .decide(let ids, let decision): "\(decision.word) \(ids.joined(separator: " "))"
+        case .decide(let ids, let decision): "\(decision.rawValue) \(ids.joined(separator: " "))"
+        case .editHold(let id, .draft): "edited \(id)"
+        case .editHold(let id, .words(let words)): "edit \(id) \(words)"
         case .decrypt(let host): "decrypt \(host)"
         case .openHold(let id): "open hold \(id)"
         case .repeating(let id, let plan): "repeat \(id.number) \(plan)"
@@ -63,18 +65,6 @@ extension Effect {
         case .compare(let left, let right, _): [left, right]
         case .send(_, let id): id.map { [$0] } ?? []
         default: []
-        }
-    }
-}
-
-extension HoldDecision {
-    fileprivate var word: String {
-        switch self {
-        case .execute: "execute"
-        case .cancel: "let go"
-        case .abort: "abort"
-        case .edited: "edited"
-        case .changed: "changed"
         }
     }
 }

@@ -363,7 +363,7 @@ struct HoldsUpdateTests {
         #expect(model.told == "No message '99' waits.")
         #expect(model.press("X").words == ["execute 7.1 8.1"])
         model.press("H", "down")
-        #expect(model.press("c").words == ["let go 8.1"])
+        #expect(model.press("c").words == ["cancel 8.1"])
         _ = model.update(.proxy(ModelFixture.status(), []))
         #expect(model.overlays.isEmpty)
         #expect(model.press("X").isEmpty)
@@ -403,7 +403,7 @@ struct HoldsUpdateTests {
         let told = model.told
         waiting(&model, "9.1")
         #expect(model.told == told)
-        #expect(model.press("c").words == ["let go 9.1"])
+        #expect(model.press("c").words == ["cancel 9.1"])
         waiting(&model, "10.1")
         #expect(model.press("x").isEmpty)
         model.press("up")

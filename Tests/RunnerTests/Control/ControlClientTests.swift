@@ -72,10 +72,7 @@ struct ControlClientTests {
         #expect(await failure { try await find("eleven") }?.isUsage == true)
         let directories = directories
         let error = await failure {
-            try await blocking {
-                _ = try ControlClient("/no/such.sock", in: directories).ask(ControlRequest(.status))
-                return ""
-            }
+            try await ControlClient("/no/such.sock", in: directories).status().address
         }
         #expect(error?.message == "Nobody listens at /no/such.sock.")
     }
@@ -88,10 +85,7 @@ struct ControlClientTests {
         let listener = try SilentListener(path)
         defer { listener.close() }
         let error = await failure {
-            try await blocking {
-                _ = try ControlClient(path, timeout: .milliseconds(100)).ask(ControlRequest(.status))
-                return ""
-            }
+            try await ControlClient(path, timeout: .milliseconds(100)).status().address
         }
         #expect(error?.message == "The Sluice at \(path) does not answer.")
     }
@@ -100,14 +94,41 @@ struct ControlClientTests {
     func refused() async throws {
         let server = try await ControlServer.start(FakeTarget(), in: directories)
         let path = server.path
-        let error = await failure {
-            try await blocking {
-                let client = try ControlClient(path, timeout: .seconds(120))
-                _ = try client.ask(ControlRequest(.toolSet, tools: ["x"], isOn: true))
-                return ""
-            }
-        }
+        let client = try ControlClient(path, timeout: .seconds(120))
+        let error = await #expect(throws: ControlFailure.self) { _ = try await client.setTools(["x"], isOn: true) }
         #expect(error?.message == "There is no tool 'x'." && error?.hint.contains("throttle") == true)
+        let conflict = await #expect(throws: ControlFailure.self) {
+            _ = try await client.saveProfile(nil, isForced: false)
+        }
+        #expect(conflict?.conflict == .changed)
+        await server.stop()
+        let gone = await #expect(throws: StartFailure.self) { _ = try await client.tools() }
+        #expect(gone?.isGone == true)
+    }
+
+    @Test("has every call of a target answered as the target in its process answers it")
+    func calls() async throws {
+        let hold = WaitingHold(7, try Held.request("PUT", "https://a.example/x"))
+        let target = FakeTarget(holds: [hold])
+        let server = try await ControlServer.start(target, in: directories)
+        let client = try ControlClient(server.path, timeout: .seconds(120))
+        #expect(try await client.status() == target.status())
+        #expect(try await client.tools() == target.tools())
+        #expect(try await client.setTools(["block"], isOn: false) == target.tools())
+        #expect(try await client.holds() == target.holds())
+        #expect(try await client.hold("7") == target.hold("7"))
+        #expect(try await client.decide(["7"], .abort) == HoldsDecided(decided: ["7.1"]))
+        #expect(try await client.decide(["all"], .cancel) == HoldsDecided())
+        #expect(target.decided == ["7.1 abort"])
+        #expect(try await client.decrypt("h.example:443") == "h.example:443 is decrypted again")
+        let texts = [ProfileState(file: "p.yaml", text: "version: 1\n")]
+        let applied = try await client.applyProfile(texts, madeFrom: "r1")
+        #expect(applied.message == "1 rule added" && applied.profile.profiles.map(\.file) == ["p.yaml"])
+        await #expect(throws: ControlFailure.self) { _ = try await client.applyProfile(texts, madeFrom: "r0") }
+        #expect(try await client.profile() == target.profile())
+        #expect(try await client.reloadProfile(discardsEdits: true) == "1 rule removed")
+        #expect(try await client.saveProfile(["a"], isForced: true) == ["a"])
+        #expect(try await client.saveProfile(nil, isForced: true) == ["base.yaml"])
         await server.stop()
     }
 }

@@ -244,15 +244,9 @@ struct ControlServerTests {
         let text = String(repeating: "0123456789abcde\n", count: 400_000)
         let target = FakeTarget(holds: [WaitingHold(1, try Held.request(body: ByteBuffer(string: text)))])
         try await run(target) { server async throws in
-            let path = server.path
-            let shown = try await blocking {
-                try ControlClient(path, timeout: .seconds(120)).ask(ControlRequest(.holdShow, id: "1"))
-            }
-            #expect(shown.hold?.body?.text == text)
-            let edit = HoldEdit { $0.body = .init(Data((text + text).utf8)) }
-            _ = try await blocking {
-                try ControlClient(path, timeout: .seconds(120)).ask(ControlRequest(.holdEdit, id: "1", edit: edit))
-            }
+            let client = try ControlClient(server.path, timeout: .seconds(120))
+            #expect(try await client.hold("1").body?.text == text)
+            _ = try await client.editHold("1", HoldEdit { $0.body = .init(Data((text + text).utf8)) })
             guard case .execute(let message?) = target.decisions.first?.resolution else { return }
             #expect(message.body?.readableBytes == 2 * text.utf8.count)
         }

@@ -8,7 +8,7 @@ import Synchronization
 @testable import Runner
 
 /// A running Sluice that only remembers what it was told.
-final class FakeTarget: ControlTarget {
+final class FakeTarget: LocalHolds {
     struct State: Sendable {
         var tools = [
             ToolState(name: "block", isOn: true, rules: 2, enabled: 1),
@@ -58,7 +58,84 @@ final class FakeTarget: ControlTarget {
 
     func waitingHolds() async -> [WaitingHold] { state.withLock { $0.holds } }
 
-    func decide(_ id: HoldID, _ resolution: HoldResolution) async -> Bool {
+    func resolve(_ id: HoldID, _ resolution: HoldResolution) async -> Bool {
+        state.withLock { state in
+            guard let index = state.holds.firstIndex(where: { $0.id == id }) else { return false }
+            state.holds.remove(at: index)
+            state.decisions.append((id.description, resolution))
+            return true
+        }
+    }
+
+    func decrypt(_ place: String) async throws -> String {
+        guard place == "h.example:443" else { throw ControlFailure("No client has refused it.", hint: "Try another.") }
+        return "\(place) is decrypted again"
+    }
+
+    func profile() async -> ProfileInForce { ProfileInForce(profiles: state.withLock { $0.profiles }, rules: "r1") }
+
+    func applyProfile(
+        _ texts: [ProfileState],
+        madeFrom revision: String?
+    ) async throws -> (message: String, profile: ProfileInForce) {
+        guard revision ?? "r1" == "r1" else { throw ControlFailure("The rules were changed elsewhere meanwhile.") }
+        state.withLock { $0.profiles = texts.map { ProfileState(file: $0.file, text: $0.text, isUnsaved: true) } }
+        return ("1 rule added", await profile())
+    }
+
+    func reloadProfile(discardsEdits: Bool) async throws -> String {
+        if discardsEdits { return "1 rule removed" }
+        throw ControlFailure("base.yaml:1:1: the profile is empty", hint: "The rules stay as they were.")
+    }
+
+    func saveProfile(_ files: [String]?, isForced: Bool) async throws -> [String] {
+        guard isForced else { throw ControlFailure("base.yaml was changed since it was read.", conflict: .changed) }
+        return files ?? ["base.yaml"]
+    }
+
+    var decisions: [(id: String, resolution: HoldResolution)] = []
+    }
+
+    let state: Mutex<State>
+    let address: String
+    let process: Int32
+
+    init(holds: [WaitingHold] = [], address: String = "127.0.0.1:8080", process: Int32 = getpid()) {
+        var state = State()
+        state.holds = holds
+        self.state = Mutex(state)
+        self.address = address
+        self.process = process
+    }
+
+    func status() async -> ControlStatus {
+        let (tools, holds) = state.withLock { ($0.tools, $0.holds.count) }
+        return ControlStatus(
+            version: "1.2.3",
+            address: address,
+            pid: process,
+            session: "/tmp/s.sluice",
+            profiles: ["base.yaml"],
+            tools: tools,
+            holds: holds
+        )
+    }
+
+    func tools() async -> [ToolState] { state.withLock { $0.tools } }
+
+    func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState] {
+        let names = try ToolNames.slots(names).map(\.name)
+        return state.withLock { state in
+            for index in state.tools.indices where names.contains(state.tools[index].name) {
+                state.tools[index].isOn = isOn
+            }
+            return state.tools
+        }
+    }
+
+    func waitingHolds() async -> [WaitingHold] { state.withLock { $0.holds } }
+
+    func resolve(_ id: HoldID, _ resolution: HoldResolution) async -> Bool {
         state.withLock { state in
             guard let index = state.holds.firstIndex(where: { $0.id == id }) else { return false }
             state.holds.remove(at: index)

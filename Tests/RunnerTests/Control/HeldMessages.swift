@@ -78,8 +78,11 @@ extension HoldEdit {
 
     /// The edit after a journey over the socket.
     func sent() throws -> HoldEdit {
-        let line = try JSONEncoder().encode(ControlRequest(.holdEdit, id: "1.1", edit: self))
-        return try #require(try JSONDecoder().decode(ControlRequest.self, from: line).edit)
+        let line = try JSONEncoder().encode(ControlRequest.editHold("1.1", self))
+        guard case .editHold("1.1", let edit) = try JSONDecoder().decode(ControlRequest.self, from: line) else {
+            throw ControlFailure("another request")
+        }
+        return edit
     }
 }
 

@@ -49,19 +49,18 @@ struct RunningTargetTests {
                 $0.query = [.init("a", "2")]
                 $0.body = .init(Data("good bye".utf8))
             }
-            _ = try await running.ask(ControlRequest(.holdEdit, id: request.id, edit: toRequest))
+            _ = try await running.client.editHold(request.id, toRequest)
             let response = try await running.waitingHold("response")
             #expect(response.status == 200 && response.method == "POST")
             let toResponse = HoldEdit {
                 $0.status = 404
                 $0.headers = [.init("X-Edited", "yes")]
             }
-            _ = try await running.ask(ControlRequest(.holdEdit, id: response.id, edit: toResponse))
+            _ = try await running.client.editHold(response.id, toResponse)
             let text = try await answer.value
             #expect(text.hasPrefix("HTTP/1.1 404 Not Found\r\n") && text.contains("X-Edited: yes\r\n"))
             #expect(text.hasSuffix("PUT /held?a=2 HTTP/1.1\n8\ngood bye"))
-            let holds = try await running.ask(ControlRequest(.holdList)).holds
-            #expect(holds?.isEmpty == true)
+            #expect(try await running.client.holds().isEmpty)
         }
     }
 
@@ -69,10 +68,10 @@ struct RunningTargetTests {
     func tools() async throws {
         try await run("version: 1\nblock: { at: \"*/blocked\" }\n") { running in
             #expect(try await running.get(origin, "/blocked").hasPrefix("HTTP/1.1 403"))
-            let off = try await running.ask(ControlRequest(.toolSet, tools: ["block"], isOn: false)).tools
-            #expect(off?.first { $0.name == "block" } == ToolState(name: "block", isOn: false, rules: 1, enabled: 1))
+            let off = try await running.client.setTools(["block"], isOn: false)
+            #expect(off.first { $0.name == "block" } == ToolState(name: "block", isOn: false, rules: 1, enabled: 1))
             #expect(try await running.get(origin, "/blocked").hasPrefix("HTTP/1.1 200"))
-            _ = try await running.ask(ControlRequest(.toolSet, tools: ["all"], isOn: true))
+            _ = try await running.client.setTools(["all"], isOn: true)
             #expect(try await running.get(origin, "/blocked").hasPrefix("HTTP/1.1 403"))
             let reader = try await running.reader(after: 3)
             let switchedOff = try reader.records(limit: 10)
@@ -88,7 +87,7 @@ struct RunningTargetTests {
         try await run("version: 1\n\(share)") { running in
             #expect(try await running.get(origin, "/x").contains("(request 1 for it, seed 1)"))
             try Data("version: 1\nname: other\n\(share)".utf8).write(to: URL(filePath: running.profile))
-            _ = try await running.ask(ControlRequest(.profileReload))
+            _ = try await running.client.reloadProfile(discardsEdits: false)
             #expect(try await running.get(origin, "/x").contains("(request 2 for it, seed 1)"))
         }
     }
@@ -96,19 +95,19 @@ struct RunningTargetTests {
     @Test("tells its state, and reads its profile again when it is told to; a wrong one changes nothing")
     func reload() async throws {
         try await run("version: 1\nblock: { at: \"*/blocked\" }\n") { running in
-            let status = try #require(try await running.ask(ControlRequest(.status)).status)
+            let status = try await running.client.status()
             #expect(status.profiles == [running.profile] && status.session == running.session)
             #expect(status.pid == getpid() && status.protocol == 1)
             #expect(status.authority == AuthorityInUse(path: "/tmp/ca-cert.pem", certificate: Data([1, 2, 3])))
             try Data("version: 1\nblock: [ { at: \"*/blocked\" }, { at: \"*/new\" } ]\n".utf8)
                 .write(to: URL(filePath: running.profile))
-            #expect(try await running.ask(ControlRequest(.profileReload)).message == "1 rule added")
+            #expect(try await running.client.reloadProfile(discardsEdits: false) == "1 rule added")
             #expect(try await running.get(origin, "/new").hasPrefix("HTTP/1.1 403"))
             try Data("version: 1\nblok: true\n".utf8).write(to: URL(filePath: running.profile))
             do {
-                _ = try await running.ask(ControlRequest(.profileReload))
+                _ = try await running.client.reloadProfile(discardsEdits: false)
                 Issue.record("the profile is wrong")
-            } catch let failure as StartFailure {
+            } catch let failure as ControlFailure {
                 #expect(failure.message.hasPrefix("\(running.profile):2:1: "))
             }
             #expect(try await running.get(origin, "/new").hasPrefix("HTTP/1.1 403"))
@@ -124,40 +123,42 @@ extension RunningTargetTests {
     @Test("puts edited texts in force without writing them, keeps what was switched, and saves them when told to")
     func edits() async throws {
         try await run(Self.block("old")) { running in
-            _ = try await running.ask(ControlRequest(.toolSet, tools: ["mirror"], isOn: false))
+            _ = try await running.client.setTools(["mirror"], isOn: false)
             let edited = ProfileState(file: running.profile, text: Self.block("old", "new"))
-            let before = try await running.ask(ControlRequest(.profileShow)).rules
-            let reply = try await running.ask(ControlRequest(.profileApply, profiles: [edited], rules: before))
+            let before = try await running.client.profile().rules
+            let (message, profile) = try await running.client.applyProfile([edited], madeFrom: before)
             // Another one who has made his from what was in force before does not throw these away.
-            await #expect(throws: StartFailure.self) {
+            await #expect(throws: ControlFailure.self) {
                 let other = ProfileState(file: running.profile, text: Self.block("other"))
-                _ = try await running.ask(ControlRequest(.profileApply, profiles: [other], rules: before))
+                _ = try await running.client.applyProfile([other], madeFrom: before)
             }
-            #expect(try await running.ask(ControlRequest(.status)).status?.rules == reply.rules)
-            #expect(reply.message == "1 rule added" && reply.profiles?.map(\.isUnsaved) == [true])
+            #expect(try await running.client.status().rules == profile.rules)
+            #expect(message == "1 rule added" && profile.profiles.map(\.isUnsaved) == [true])
             #expect(try await running.get(origin, "/new").hasPrefix("HTTP/1.1 403"))
             #expect(try String(contentsOfFile: running.profile, encoding: .utf8) == Self.block("old"))
-            let tools = try await running.ask(ControlRequest(.toolList)).tools
-            #expect(tools?.first { $0.name == "mirror" }?.isOn == false)
+            let tools = try await running.client.tools()
+            #expect(tools.first { $0.name == "mirror" }?.isOn == false)
             running.recorder.flush()
             let reader = try SessionReader(path: running.session)
             #expect(try reader.rules().last?.sources.map(\.text) == [edited.text])
 
             // Wrong texts change nothing, and edits that are not saved are not thrown away.
-            await #expect(throws: StartFailure.self) {
+            await #expect(throws: ControlFailure.self) {
                 let wrong = ProfileState(file: running.profile, text: "version: 1\nblok: true\n")
-                _ = try await running.ask(ControlRequest(.profileApply, profiles: [wrong]))
+                _ = try await running.client.applyProfile([wrong], madeFrom: nil)
             }
-            await #expect(throws: StartFailure.self) { _ = try await running.ask(ControlRequest(.profileReload)) }
-            #expect(try await running.ask(ControlRequest(.profileShow)).profiles?.map(\.text) == [edited.text])
+            await #expect(throws: ControlFailure.self) {
+                _ = try await running.client.reloadProfile(discardsEdits: false)
+            }
+            #expect(try await running.client.profile().profiles.map(\.text) == [edited.text])
 
             #expect(chmod(running.profile, 0o640) == 0)
-            #expect(try await running.ask(ControlRequest(.profileSave)).saved == [running.profile])
+            #expect(try await running.client.saveProfile(nil, isForced: false) == [running.profile])
             #expect(try String(contentsOfFile: running.profile, encoding: .utf8) == edited.text)
             let mode = try FileManager.default.attributesOfItem(atPath: running.profile)[.posixPermissions] as? Int
             #expect(mode == 0o640)
-            #expect(try await running.ask(ControlRequest(.profileShow)).profiles?.map(\.isUnsaved) == [false])
-            #expect(try await running.ask(ControlRequest(.profileSave)).saved == [])
+            #expect(try await running.client.profile().profiles.map(\.isUnsaved) == [false])
+            #expect(try await running.client.saveProfile(nil, isForced: false) == [])
             guard case .none = try await running.rules.followFiles() else {
                 Issue.record("our own save is no change")
                 return
@@ -177,7 +178,7 @@ extension RunningTargetTests {
             }
             #expect(difference.added == 1)
             let edited = ProfileState(file: running.profile, text: Self.block("old", "mine"))
-            _ = try await running.ask(ControlRequest(.profileApply, profiles: [edited]))
+            _ = try await running.client.applyProfile([edited], madeFrom: nil)
             try write(Self.block("theirs"))
             guard case .conflict(let files) = try await running.rules.followFiles() else {
                 Issue.record("both have changed it")
@@ -187,19 +188,17 @@ extension RunningTargetTests {
             #expect(try await running.get(origin, "/mine").hasPrefix("HTTP/1.1 403"))
             #expect(await running.conflictOfSaving() == .changed)
             #expect(try String(contentsOfFile: running.profile, encoding: .utf8) == Self.block("theirs"))
-            _ = try await running.ask(ControlRequest(.profileSave, isForced: true))
+            _ = try await running.client.saveProfile(nil, isForced: true)
             #expect(try String(contentsOfFile: running.profile, encoding: .utf8) == edited.text)
 
             // The other way out: the file counts, the edits are lost.
-            _ = try await running.ask(
-                ControlRequest(.profileApply, profiles: [.init(file: running.profile, text: Self.block())])
-            )
+            _ = try await running.client.applyProfile([.init(file: running.profile, text: Self.block())], madeFrom: nil)
             try write(Self.block("theirs"))
-            let message = try await running.ask(ControlRequest(.profileReload, isForced: true)).message
-            #expect(message?.contains("1 rule added") == true)
+            let message = try await running.client.reloadProfile(discardsEdits: true)
+            #expect(message.contains("1 rule added"))
             #expect(try await running.get(origin, "/theirs").hasPrefix("HTTP/1.1 403"))
             // Somebody else saves what is edited here.
-            _ = try await running.ask(ControlRequest(.profileApply, profiles: [edited]))
+            _ = try await running.client.applyProfile([edited], madeFrom: nil)
             try write(edited.text)
             _ = try await running.rules.followFiles()
             #expect(await running.rules.states.map(\.isUnsaved) == [false])
@@ -210,8 +209,8 @@ extension RunningTargetTests {
     func newFile() async throws {
         try await run(Self.block("old")) { running in
             let new = ProfileState(file: directory.path + "/new.yaml", text: Self.block("new"))
-            #expect(try await running.ask(ControlRequest(.profileApply, profiles: [new])).message == "1 rule added")
-            #expect(try await running.ask(ControlRequest(.status)).status?.profiles == [running.profile, new.file])
+            #expect(try await running.client.applyProfile([new], madeFrom: nil).message == "1 rule added")
+            #expect(try await running.client.status().profiles == [running.profile, new.file])
             #expect(!FileManager.default.fileExists(atPath: new.file))
             guard case .none = try await running.rules.followFiles() else {
                 Issue.record("a file that never was has not changed")
@@ -220,10 +219,10 @@ extension RunningTargetTests {
             try Data("other".utf8).write(to: URL(filePath: new.file))
             #expect(await running.conflictOfSaving() == .exists)
             #expect(unlink(new.file) == 0)
-            #expect(try await running.ask(ControlRequest(.profileSave, files: [new.file])).saved == [new.file])
+            #expect(try await running.client.saveProfile([new.file], isForced: false) == [new.file])
             #expect(try String(contentsOfFile: new.file, encoding: .utf8) == new.text)
-            await #expect(throws: StartFailure.self) {
-                _ = try await running.ask(ControlRequest(.profileSave, files: ["/no/such.yaml"]))
+            await #expect(throws: ControlFailure.self) {
+                _ = try await running.client.saveProfile(["/no/such.yaml"], isForced: false)
             }
         }
     }
@@ -237,6 +236,8 @@ private final class Running: Sendable {
     let rules: RulesInForce
     private let server: ProxyServer
     private let control: ControlServer
+    /// Steers it from another process, as it were.
+    let client: ControlClient
 
     init(_ text: String, _ directory: String) async throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -263,6 +264,7 @@ private final class Running: Sendable {
             holds: server.holds
         )
         control = try await ControlServer.start(target, in: [directory + "/run"])
+        client = try ControlClient(control.path, timeout: .seconds(120))
     }
 
     func stop() async {
@@ -271,15 +273,10 @@ private final class Running: Sendable {
         recorder.close()
     }
 
-    func ask(_ request: ControlRequest) async throws -> ControlReply {
-        let path = control.path
-        return try await blocking { try ControlClient(path, timeout: .seconds(120)).ask(request) }
-    }
-
-    /// What another process, which steers over the socket, is told to be in the way of saving.
+    /// What is in the way of saving.
     func conflictOfSaving() async -> SavingConflict? {
         do {
-            _ = try await Steering(ControlClient(control.path)).ask(ControlRequest(.profileSave))
+            _ = try await client.saveProfile(nil, isForced: false)
             return nil
         } catch {
             return (error as? ControlFailure)?.conflict
@@ -302,7 +299,7 @@ private final class Running: Sendable {
     func waitingHold(_ side: String) async throws -> HoldSummary {
         let deadline = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < deadline {
-            let holds = try await ask(ControlRequest(.holdList)).holds ?? []
+            let holds = try await client.holds()
             if let hold = holds.first(where: { $0.side == side }) { return hold }
         }
         throw ControlFailure("no \(side) was held in time")

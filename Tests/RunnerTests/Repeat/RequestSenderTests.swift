@@ -190,7 +190,7 @@ struct RequestSenderTests {
     func certificate() async throws {
         try await withProxy { running in
             let target = running.proxy.controlTarget
-            let status = await target.status()
+            let status = try await target.status()
             let authority = try #require(status.authority)
             #expect(authority.path == running.proxy.authorityPath)
             let sender = try RequestSender(

@@ -1,0 +1,89 @@
+import ExchangeCore
+import HTTPModel
+
+/// A target that holds messages in this process: how an order names them, and what is done with them.
+protocol LocalHolds: ControlTarget {
+    /// The messages that wait, oldest first.
+    func waitingHolds() async -> [WaitingHold]
+    /// Decides about a message; `false` where it no longer waits.
+    func resolve(_ id: HoldID, _ resolution: HoldResolution) async -> Bool
+}
+
+extension LocalHolds {
+    package func holds() async -> [HoldSummary] { await waitingHolds().map { HoldSummary($0) } }
+
+    package func hold(_ id: String) async throws -> HoldDetails { HoldDetails(try await only(id)) }
+
+    package func editHold(_ id: String, _ edit: HoldEdit) async throws -> String {
+        let hold = try await only(id)
+        guard await resolve(hold.id, try edit.resolution(for: hold.message)) else { throw gone(hold.id.description) }
+        return hold.id.description
+    }
+
+    package func decide(_ ids: [String], _ decision: HoldDecision) async throws -> HoldsDecided {
+        let resolution: HoldResolution =
+            switch decision {
+            case .execute: .execute(nil)
+            case .cancel: .cancel
+            case .abort: .abort
+            }
+        let waiting = await waitingHolds()
+        var chosen: [HoldID] = []
+        // All must be there, so that a mistyped name decides about nothing.
+        for name in ids {
+            for hold in try choose(name, waiting) where !chosen.contains(hold.id) { chosen.append(hold.id) }
+        }
+        var result = HoldsDecided()
+        for id in chosen {
+            if await resolve(id, resolution) {
+                result.decided.append(id.description)
+            } else {
+                result.gone.append(id.description)
+            }
+        }
+        return result
+    }
+
+    private func only(_ name: String) async throws -> WaitingHold {
+        let found = try choose(name, await waitingHolds())
+        guard let hold = found.first else { throw ControlFailure("No message waits.") }
+        guard found.count == 1 else {
+            throw ControlFailure("'\(name)' is more than one message.", hint: "Choose one: \(list(found)).")
+        }
+        return hold
+    }
+
+    /// The holds that a name means: `all`, `12.1`, or `12` for those of exchange 12.
+    private func choose(_ name: String, _ holds: [WaitingHold]) throws(ControlFailure) -> [WaitingHold] {
+        if name == "all" { return holds }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), let exchange = Int64(parts[0]),
+            let ordinal = parts.count == 1 ? 0 : Int(parts[1])
+        else {
+            throw ControlFailure(
+                "'\(name.prefix(40))' names no message.",
+                hint: "They are named like 12.1; 'all' means every one."
+            )
+        }
+        let found = holds.filter {
+            $0.id.exchange.number == exchange && (parts.count == 1 || $0.id.ordinal == ordinal)
+        }
+        guard found.isEmpty else { return found }
+        guard holds.isEmpty else {
+            throw ControlFailure("No message \(name) waits.", hint: "There wait: \(list(holds)).")
+        }
+        throw gone(name)
+    }
+
+    private func gone(_ id: String) -> ControlFailure {
+        ControlFailure(
+            "No message \(id) waits any more.",
+            hint: "It was decided about, its time ran out, or its client went away."
+        )
+    }
+
+    private func list(_ holds: [WaitingHold]) -> String {
+        let shown = holds.prefix(20).map(\.id.description).joined(separator: ", ")
+        return holds.count > 20 ? "\(shown), …" : shown
+    }
+}
