@@ -21,14 +21,7 @@ package struct BodyPreview: Sendable, Hashable {
     /// What the reader should know: how it was decoded, what was cut, what is wrong with it.
     package var notes: [String]
 
-    /// Decodes a body and reads it.
-    ///
-    /// - Parameters:
-    ///   - bytes: the body as received.
-    ///   - contentType: the `Content-Type` value.
-    ///   - contentEncoding: the `Content-Encoding` value.
-    ///   - limit: how many decoded bytes to read at most.
-    ///   - pretty: whether to lay JSON out.
+    /// Decodes a body, `limit` decoded bytes at most, and reads it; `pretty` lays JSON out.
     package init(
         _ bytes: ByteBuffer,
         contentType: String?,

@@ -13,15 +13,10 @@ package enum InputFile {
     /// How long a pipe may be silent before it is given up, in milliseconds.
     static let patience: CInt = 5_000
 
-    /// What is in a file.
+    /// Reads a file, `count` bytes at most; links are followed.
     ///
-    /// - Parameters:
-    ///   - path: the file; links are followed.
-    ///   - count: how many bytes are read at the most.
-    ///   - takesPipes: whether the output of a command may stand in its place, as the shell's `<(…)` has it. It is waited
-    ///     for, but not when it is silent for five seconds; so this is for what is read once, when a command begins.
-    /// - Returns: its bytes.
-    /// - Throws: ``FileFailure`` where it cannot be read or is no file.
+    /// `takesPipes`: the output of a command may stand in its place, as the shell's `<(…)` has it. It is waited for,
+    /// but not when it is silent for five seconds; so this is for what is read once, when a command begins.
     package static func contents(
         of path: String,
         atMost count: Int,
@@ -58,13 +53,8 @@ package enum InputFile {
         return bytes
     }
 
-    /// Opens a file, without waiting for whatever it is.
-    ///
-    /// - Parameters:
-    ///   - path: the file; links are followed.
-    ///   - takesPipes: whether a pipe will do; reading it does not wait then.
-    /// - Returns: the descriptor, which the caller closes.
-    /// - Throws: ``FileFailure`` where it cannot be opened or is no file.
+    /// Opens a file, without waiting for whatever it is; the caller closes the descriptor. Reading a pipe does not
+    /// wait.
     package static func descriptor(of path: String, takesPipes: Bool = false) throws(FileFailure) -> CInt {
         var facts = stat()
         // Looked at before it is opened, since opening a device may do something.

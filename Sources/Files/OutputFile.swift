@@ -25,14 +25,12 @@ package final class OutputFile {
     /// The file's names before and after it is whole; `nil` where it is written into.
     private var names: (temporary: String, target: String)?
 
-    /// Opens the output.
+    /// Opens the output; `nil` and `-` are standard output.
     ///
     /// - Parameters:
-    ///   - path: the file; `nil` and `-` are standard output.
-    ///   - isSecret: whether only the user may read the file. Another file keeps the mode of the one that it replaces.
-    ///   - waits: whether a pipe that nobody reads is waited for; else it is an error, and for one who takes nothing for
-    ///     five seconds, too.
-    /// - Throws: ``FileFailure`` where it cannot be written.
+    /// - isSecret: only the user may read the file. Another file keeps the mode of the one that it replaces.
+    /// - waits: a pipe that nobody reads is waited for; else it is an error, and one whose reader takes nothing for
+    ///   five seconds, too.
     package init(_ path: String?, isSecret: Bool = false, waits: Bool = true) throws(FileFailure) {
         patience = waits ? -1 : InputFile.patience
         guard let path, path != "-" else {
@@ -103,9 +101,7 @@ package final class OutputFile {
         self.names = nil
     }
 
-    /// Puts the file in its place, unless there is one already.
-    ///
-    /// - Returns: whether it has its place.
+    /// Puts the file in its place, unless there is one already; returns whether it did.
     package func finishUnlessThere() throws(FileFailure) -> Bool {
         guard let names else { return true }
         guard fsync(descriptor) == 0 else { throw failure() }
@@ -118,9 +114,7 @@ package final class OutputFile {
 
     // MARK: - Opening
 
-    /// Makes a new file, and writes into nothing that somebody has put there before.
-    ///
-    /// - Returns: the descriptor, or -1 where there is something of that name, if only a link.
+    /// Makes a new file, and writes into nothing that exists; -1 where there is something of that name, if only a link.
     static func create(_ path: String, mode: mode_t) -> CInt {
         open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
     }

@@ -30,11 +30,7 @@ package final class ContentDecoder {
     private var ownProblem: DecodingProblem?
     private let unknown: DecodingProblem?
 
-    /// Prepares to undo codings.
-    ///
-    /// - Parameters:
-    ///   - codings: the codings in the order in which they were applied, as `Content-Encoding` lists them.
-    ///   - limit: how many bytes to give out at most.
+    /// Prepares to undo codings, listed in the order in which they were applied, as `Content-Encoding` has them.
     package init(codings: [ContentCoding], limit: Int) {
         self.limit = max(limit, 0)
         var links: [DecodingLink] = []
@@ -72,9 +68,7 @@ package final class ContentDecoder {
         ownProblem != nil || links.contains { $0.problem != nil }
     }
 
-    /// Decodes the next bytes of the body.
-    ///
-    /// - Returns: the bytes that could be decoded with them; may be empty.
+    /// Decodes the next bytes of the body; what could be decoded with them may be empty.
     package func decode(_ input: ByteBuffer) -> ByteBuffer {
         var output = ByteBuffer()
         decode(input) { output.writeBytes($0) }
@@ -119,13 +113,7 @@ package final class ContentDecoder {
         }
     }
 
-    /// Decodes a whole body at once.
-    ///
-    /// - Parameters:
-    ///   - bytes: the body as received.
-    ///   - codings: the codings in the order in which they were applied.
-    ///   - limit: how many bytes to give out at most.
-    /// - Returns: the decoded bytes, and what stopped the decoding if anything did.
+    /// Decodes a whole body at once; `codings` are in the order in which they were applied.
     package static func decode(_ bytes: ByteBuffer, codings: [ContentCoding], limit: Int) -> DecodedContent {
         let decoder = ContentDecoder(codings: codings, limit: limit)
         let output = decoder.decode(bytes)

@@ -19,9 +19,7 @@ package enum ContentEncoder {
     private static let brotliQuality: Int32 = 5
     private static let zstdLevel: Int32 = 3
 
-    /// Applies one coding.
-    ///
-    /// - Throws: `EncodingError` for a coding that is not known, or where the library fails.
+    /// Applies one coding; throws `EncodingError` for a coding that is not known, or where the library fails.
     package static func encode(_ bytes: ByteBuffer, coding: ContentCoding) throws -> ByteBuffer {
         switch coding {
         case .identity: bytes
@@ -34,9 +32,8 @@ package enum ContentEncoder {
         }
     }
 
-    /// Applies codings in the order given, as `Content-Encoding` lists them.
-    ///
-    /// - Throws: `EncodingError` as ``encode(_:coding:)`` does, and for more codings than can be undone.
+    /// Applies codings in the order given, as `Content-Encoding` lists them; throws also for more codings than can be
+    /// undone.
     package static func encode(_ bytes: ByteBuffer, codings: [ContentCoding]) throws -> ByteBuffer {
         let codings = codings.filter { $0 != .identity }
         if codings.count > ContentDecoder.mostCodings, let last = codings.last {

@@ -41,15 +41,10 @@ package struct Thumbnail: Sendable, Hashable {
     /// The formats that are decoded.
     package static let formats: Set<ImageHeader.Format> = [.png, .jpeg, .webP]
 
-    /// Decodes an image of one of ``formats``.
+    /// Decodes an image of one of ``formats``; a smaller image than the maximum keeps its size.
     ///
-    /// - Parameters:
-    ///   - bytes: the file.
-    ///   - format: what it is.
-    ///   - maximumWidth: how many pixels it may be wide at most; smaller images keep their size.
-    ///   - maximumHeight: how many pixels it may be high at most.
-    ///   - goesOn: asked now and then whether anybody still waits for it.
-    /// - Throws: ``Problem`` where it is no such image, of a kind that is not read, or too large.
+    /// `goesOn` is asked now and then whether anybody still waits. Throws ``Problem`` for an image that is not read, or
+    /// too large.
     package init(
         _ bytes: ByteBuffer,
         _ format: ImageHeader.Format,

@@ -28,14 +28,9 @@ package struct GRPCFrame: Sendable, Hashable {
     /// How many bytes of payload arrived and were not kept.
     package var leftOut: Int { received - payload.readableBytes }
 
-    /// Undoes the payload's compression.
+    /// Undoes the payload's compression, by the `grpc-encoding` of the same direction.
     ///
-    /// Of a frame that is not there in whole the problem says so too: `truncated`.
-    ///
-    /// - Parameters:
-    ///   - encoding: the value of `grpc-encoding` in the head of the same direction.
-    ///   - limit: how many bytes to decode at most.
-    /// - Returns: the message's bytes; a problem where they are not all, or still compressed.
+    /// Returns a problem where the bytes are not all there (`truncated`) or still compressed.
     package func content(encoding: String?, limit: Int) -> DecodedContent {
         guard isCompressed else { return ContentDecoder.decode(payload, codings: [], limit: limit) }
         let coding = ContentCoding(Substring(encoding ?? "").trimmingASCIIWhitespace)

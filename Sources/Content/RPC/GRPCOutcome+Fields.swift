@@ -6,9 +6,7 @@ extension GRPCOutcome {
 
     /// Reads the outcome from a response's trailers, or from its head where a call failed before it began.
     ///
-    /// gRPC-Web puts the same fields into the last frame of the body.
-    ///
-    /// - Returns: `nil` where there is no `grpc-status`, or one that is no number.
+    /// gRPC-Web puts the same fields into the last frame of the body. `nil` without a `grpc-status` that is a number.
     package init?(_ fields: FieldSection) {
         guard let digits = fields.value(of: GRPCOutcome.statusName), digits.utf8.allSatisfy({ $0 &- 0x30 < 10 }),
             let status = Int(digits)

@@ -8,9 +8,8 @@ package enum GRPCStatusDetails {
     /// The full name of the type that the details have.
     package static let type = "google.rpc.Status"
 
-    /// The details of `grpc-status-details-bin`: a message in Protocol Buffers, sent in base64.
-    ///
-    /// - Returns: `nil` where there is no such field, or it is no base64.
+    /// The details of `grpc-status-details-bin`, a message in Protocol Buffers; `nil` where there is none, or no
+    /// base64.
     package static func read(_ fields: FieldSection) -> ByteBuffer? {
         fields.withValue(of: name) { value in
             var details = ByteBuffer()

@@ -13,12 +13,9 @@ struct JSONLineBoundary {
     private var isInString = false
     private var isEscaped = false
 
-    /// Goes on to the end of the text that is passing, or of the bytes.
+    /// Goes on from `start`, before the end of `bytes`, to the end of the text that is passing, or of the bytes.
     ///
-    /// - Parameters:
-    ///   - bytes: the bytes that are there.
-    ///   - start: where in them to begin; must be before their end.
-    /// - Returns: the position after the last byte looked at, and whether a text that is not blank ended there.
+    /// Returns the position after the last byte looked at, and whether a text that is not blank ended there.
     mutating func advance(_ bytes: UnsafeRawBufferPointer, from start: Int) -> (next: Int, isEnd: Bool) {
         if isSequence == nil { isSequence = bytes[start] == JSONLineBoundary.separator }
         guard isSequence == true else { return line(bytes, from: start) }

@@ -20,11 +20,7 @@ package final class JSONLineReader: StreamReader {
     /// How many bytes of white space the text ends with so far.
     private var trailingSpace: Int64 = 0
 
-    /// Prepares to read from a stream's first byte.
-    ///
-    /// - Parameters:
-    ///   - direction: whose stream it is.
-    ///   - textLimit: how many bytes of each text to keep.
+    /// Prepares to read from a stream's first byte, keeping `textLimit` bytes of each text.
     package init(direction: StreamedMessage.Direction = .fromServer, textLimit: Int = 4096) {
         self.direction = direction
         self.textLimit = max(textLimit, 0)

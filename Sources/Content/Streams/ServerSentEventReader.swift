@@ -26,11 +26,7 @@ package final class ServerSentEventReader: StreamReader {
     private var afterReturn = false
     private var isFirstLine = true
 
-    /// Prepares to read from a stream's first byte.
-    ///
-    /// - Parameters:
-    ///   - direction: whose stream it is.
-    ///   - dataLimit: how many bytes of each event's data to keep.
+    /// Prepares to read from a stream's first byte, keeping `dataLimit` bytes of each event's data.
     package init(direction: StreamedMessage.Direction = .fromServer, dataLimit: Int = 4096) {
         self.direction = direction
         self.dataLimit = max(dataLimit, 0)

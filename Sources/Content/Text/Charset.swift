@@ -37,15 +37,10 @@ package struct Charset: Sendable, Hashable, CustomStringConvertible {
     /// How many bytes a declaration inside a document is looked for in (HTML §13.2.3.2).
     private static let declarationPrefix = 1024
 
-    /// Finds the character encoding of a body.
+    /// Finds the character encoding of a body without content coding, or of its beginning.
     ///
     /// In this order: a byte order mark, the `charset` parameter, a declaration inside HTML or XML, UTF-8 where the
     /// bytes are valid, windows-1252.
-    ///
-    /// - Parameters:
-    ///   - bytes: the body without content coding, or the beginning of it.
-    ///   - mediaType: the media type it was sent with.
-    /// - Returns: the encoding to read it in.
     package static func detect(in bytes: ByteBuffer, mediaType: MediaType?) -> Charset {
         let view = bytes.readableBytesView
         if let (charset, _) = byteOrderMark(view) { return charset }

@@ -21,12 +21,7 @@ package struct Filter: Sendable, Hashable {
         self.root = root
     }
 
-    /// Compiles an expression; an empty one lets everything pass.
-    ///
-    /// - Parameters:
-    ///   - expression: the text.
-    ///   - clock: what `since:` and `before:` are read against.
-    /// - Throws: ``FilterError`` with the column of what is wrong.
+    /// Compiles an expression; an empty one lets everything pass. `since:` and `before:` are read against `clock`.
     package init(_ expression: String, clock: FilterClock = .current) throws(FilterError) {
         let scalars = expression.unicodeScalars
         if scalars.index(scalars.startIndex, offsetBy: Filter.maximumLength + 1, limitedBy: scalars.endIndex) != nil {

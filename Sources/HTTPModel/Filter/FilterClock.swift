@@ -21,9 +21,7 @@ package struct FilterClock: Sendable {
         self.secondsAheadOfUTC = secondsAheadOfUTC
     }
 
-    /// A clock of the local time zone.
-    ///
-    /// - Parameter now: microseconds since 1970.
+    /// A clock of the local time zone; `now` in microseconds since 1970.
     package static func local(now: Int64) -> FilterClock {
         FilterClock(now: now) { seconds in
             var time = time_t(seconds)

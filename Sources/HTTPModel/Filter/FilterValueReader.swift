@@ -116,12 +116,7 @@ struct FilterValueReader {
 
     /// Reads a number, a comparison (`>5`, `<=5`) or a range (`5..10`, `5..`, `..10`).
     ///
-    /// - Parameters:
-    ///   - value: the text.
-    ///   - quantity: what units it may have.
-    ///   - minimum: the least number that `<`, `<=` and `..` without a first number take in.
-    /// - Returns: the numbers that pass.
-    /// - Throws: ``FilterError`` where the text is none of these.
+    /// `minimum` is the least number that `<`, `<=` and `..` without a first number take in.
     func range(
         _ value: FilterText,
         _ quantity: Quantity,

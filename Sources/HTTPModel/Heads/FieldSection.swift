@@ -47,11 +47,8 @@ package struct FieldSection: Sendable {
 
     /// Adds a received line by its offsets into the received buffer.
     ///
-    /// - Parameters:
-    ///   - name: where the name stands.
-    ///   - value: where the value stands, without surrounding white space.
-    ///   - line: where the whole line with its CRLF stands; `nil` when the line has a form that must not be sent on
-    ///     (a bare LF, an obs-fold) and is to be composed anew.
+    /// `value` is without surrounding white space. `line` includes its CRLF; `nil` when the line has a form that must
+    /// not be sent on (a bare LF, an obs-fold) and is to be composed anew.
     package mutating func appendReceived(name: Range<Int>, value: Range<Int>, line: Range<Int>?) {
         let hash = buffer.withUnsafeReadableBytes { FieldName.hash($0[name]) }
         entries.append(

@@ -12,14 +12,8 @@ package struct RequestHead: Sendable {
     }
     package var fields: FieldSection
 
-    /// Creates a head from received bytes.
-    ///
-    /// - Parameters:
-    ///   - received: a section over the whole head as received, start line and final empty line included, to which
-    ///     the parser has added the field lines.
-    ///   - method: where the method stands in those bytes.
-    ///   - target: where the request target stands in those bytes.
-    ///   - version: the version in the request line.
+    /// Creates a head from received bytes: a section over the whole head, start line and final empty line included, to
+    /// which the parser has added the field lines; `method` and `target` are offsets into those bytes.
     package init(received: FieldSection, method: Range<Int>, target: Range<Int>, version: HTTPVersion) {
         fields = received
         methodRun = .init(method)

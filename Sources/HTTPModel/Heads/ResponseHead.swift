@@ -15,14 +15,8 @@ package struct ResponseHead: Sendable {
     }
     package var fields: FieldSection
 
-    /// Creates a head from received bytes.
-    ///
-    /// - Parameters:
-    ///   - received: a section over the whole head as received, status line and final empty line included, to which
-    ///     the parser has added the field lines.
-    ///   - status: the status code.
-    ///   - reason: where the reason phrase stands in those bytes; may be empty.
-    ///   - version: the version in the status line.
+    /// Creates a head from received bytes: a section over the whole head, status line and final empty line included, to
+    /// which the parser has added the field lines; `reason` is its offsets in those bytes, and may be empty.
     package init(received: FieldSection, status: Int, reason: Range<Int>, version: HTTPVersion) {
         fields = received
         reasonRun = .init(reason)

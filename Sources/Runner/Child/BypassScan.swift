@@ -19,26 +19,17 @@ struct BypassScan {
     private var listening: Set<UInt16> = []
     private var reported: Set<BypassedConnection> = []
 
-    /// Prepares for a command that is not started yet.
-    ///
-    /// - Parameters:
-    ///   - variable: A variable with its value that only the command will be given.
-    ///   - proxy: Where the proxy listens.
+    /// Prepares for a command that is not started yet; only that command will be given `variable` with its value.
     init(variable: String, proxy: SocketAddress) {
         self.proxy = SocketEndpoint(proxy)
         tree = ProcessTree(variable: variable)
     }
 
-    /// The command was started.
-    ///
-    /// - Parameter root: Its process.
     mutating func start(_ root: pid_t) {
         tree.start(root)
     }
 
-    /// Looks at what is there now.
-    ///
-    /// - Returns: The connections that were not there before; each destination of each process once.
+    /// The connections that were not there before; each destination of each process once.
     mutating func sample() -> [BypassedConnection] {
         if tree.refresh() { examined = [] }
         let candidates = candidates()

@@ -18,11 +18,6 @@ final class BypassWatcher: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
     private let stopped = DispatchSemaphore(value: 0)
 
-    /// Starts watching.
-    ///
-    /// - Parameters:
-    ///   - scan: Where to look.
-    ///   - onFound: Told of each connection when it is found.
     init(_ scan: BypassScan, onFound: @escaping @Sendable (BypassedConnection) -> Void = { _ in }) {
         guard ProcessFiles.exist else {
             stopped.signal()
@@ -31,9 +26,7 @@ final class BypassWatcher: Sendable {
         Thread.detachNewThread { self.watch(scan, onFound) }
     }
 
-    /// Looks once more and stops.
-    ///
-    /// - Returns: All that was found.
+    /// Looks once more and stops; returns all that was found.
     func stop() async -> [BypassedConnection] {
         stopping.signal()
         await withCheckedContinuation { continuation in

@@ -7,14 +7,10 @@ package struct ChildCommand: Sendable, Equatable {
     /// The command and its arguments as they were given.
     package let words: [String]
 
-    /// Looks a command up as a shell does.
+    /// Looks a command up in `PATH` as a shell does.
     ///
-    /// Do this before anything else is started, so that a slip of the keyboard leaves nothing behind.
-    ///
-    /// - Parameters:
-    ///   - words: The command and its arguments.
-    ///   - environment: The variables that count; only `PATH` is looked at.
-    /// - Throws: Where there is no such command (exit code 127), or it cannot be executed (126).
+    /// Do this before anything else is started, so that a misspelt command leaves nothing behind. Throws where there is
+    /// no such command (exit code 127), or it cannot be executed (126).
     package init(_ words: [String], environment: [String: String]) throws(ChildFailure) {
         guard let name = words.first, !name.isEmpty else {
             let hint = "Write sluice run -- COMMAND ARGS…"

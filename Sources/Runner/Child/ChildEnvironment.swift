@@ -15,10 +15,7 @@ struct ChildEnvironment {
     let port: Int
     let trust: TrustFiles
 
-    /// - Parameters:
-    ///   - inherited: The variables that Sluice was started with.
-    ///   - proxy: Where the proxy listens; where it listens on all addresses, the command uses the loopback one.
-    ///   - trust: The files that hold authorities.
+    /// Where the proxy listens on all addresses, the command uses the loopback one.
     init(inherited: [String: String], proxy: SocketAddress, trust: TrustFiles) {
         self.inherited = inherited
         self.trust = trust

@@ -16,9 +16,7 @@ final class ChildProcess: Sendable {
         running = Mutex(pid)
     }
 
-    /// Starts a command.
-    ///
-    /// - Throws: Where the system refuses (exit code 126).
+    /// Starts a command; throws where the system refuses (exit code 126).
     static func start(_ command: ChildCommand, environment: [String: String]) throws(ChildFailure) -> ChildProcess {
         let variables = environment.map { "\($0.key)=\($0.value)" }.sorted()
         var (pid, error) = spawn(command.executable, command.words, variables)
@@ -45,7 +43,7 @@ final class ChildProcess: Sendable {
 
     /// Waits until the process is over, whatever its own children do.
     ///
-    /// - Returns: Its exit code; 128 and the signal's number where a signal ended it.
+    /// Returns its exit code; 128 and the signal's number where a signal ended it.
     func exitCode() async -> Int32 {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: self.wait()) }

@@ -10,15 +10,7 @@ package enum ChildRun {
     /// (``ClientVariable/all``, `JAVA_TOOL_OPTIONS`, Git's). SIGINT, SIGTERM, SIGHUP and SIGQUIT do not end us
     /// meanwhile: they are passed on, unless the terminal sent them to the whole group anyway.
     ///
-    /// - Parameters:
-    ///   - command: The command.
-    ///   - proxy: Where the proxy listens.
-    ///   - authority: What signs the certificates that the proxy shows.
-    ///   - inherited: The variables that the command gets beside ours.
-    ///   - note: Takes what the user should know before the command starts, each in one line.
-    /// - Returns: What became of it.
-    /// - Throws: `ChildFailure` where it cannot be started; `StartFailure` or `CertificateFailure` where the files
-    ///   that it needs cannot be made.
+    /// `note` takes what the user should know before the command starts, each in one line.
     package static func run(
         _ command: ChildCommand,
         proxy: SocketAddress,

@@ -10,9 +10,7 @@ struct ProcessTree {
     /// Processes that do not belong to it.
     private var strangers: Set<pid_t>
 
-    /// Prepares for a command that is not started yet: whatever runs now cannot come of it.
-    ///
-    /// - Parameter variable: A variable with its value that no process will have but the command's.
+    /// Prepares for a command that is not started yet; no other process will have `variable` with its value.
     init(variable: String) {
         self.variable = Array(variable.utf8)
         strangers = Set(ProcessFiles.all())
@@ -24,9 +22,7 @@ struct ProcessTree {
         members.insert(root)
     }
 
-    /// Looks for processes that have come and gone.
-    ///
-    /// - Returns: Whether any has come.
+    /// Looks for processes that have come and gone; returns whether any has come.
     mutating func refresh() -> Bool {
         let now = Set(ProcessFiles.all())
         let ended = members.subtracting(now)

@@ -121,9 +121,7 @@ final class SocketTable: Sendable {
         return send(descriptor, request, request.count, 0) == request.count
     }
 
-    /// Reads one datagram of an answer.
-    ///
-    /// - Returns: Whether there is more to come.
+    /// Reads one datagram of an answer; returns whether there is more to come.
     static func parse(_ datagram: ArraySlice<UInt8>, _ body: (SocketRow) -> Void) -> Bool {
         var rest = datagram
         while rest.count >= Netlink.headerSize {

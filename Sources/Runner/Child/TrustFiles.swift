@@ -26,12 +26,7 @@ struct TrustFiles: Sendable {
     /// Files that the user's variables name and that could not be read, in words.
     private(set) var notes: [String] = []
 
-    /// Makes the files.
-    ///
-    /// - Parameters:
-    ///   - authority: Sluice's own.
-    ///   - environment: The user's variables; the authorities that they name stay trusted.
-    /// - Throws: `StartFailure` where the files cannot be written, `CertificateFailure` where OpenSSL cannot make them.
+    /// Makes the files; the authorities that the user's variables name stay trusted.
     init(authority: CertificateAuthority, environment: [String: String]) throws {
         var additions = TrustStore()
         additions.add(authority, name: "sluice")

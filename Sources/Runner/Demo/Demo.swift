@@ -11,9 +11,7 @@ package enum Demo {
 
     /// Runs the demo and prints what passes, what it came to, and what to try next.
     ///
-    /// - Parameter session: the session file; `nil` for a new one among the user's sessions.
-    /// - Throws: what ``RunningProxy/start(_:onFinished:print:complain:)`` throws, and `StartFailure` where an exchange
-    ///   does not go as it must or was not recorded.
+    /// `session` is the session file; `nil` for a new one among the user's sessions.
     package static func run(session: String?) async throws {
         var settings = RunSettings()
         settings.session = session
@@ -52,16 +50,10 @@ package enum Demo {
         if let path = summary.path, let id = telling.withLock({ $0 }) { write(advice(path, id)) }
     }
 
-    /// What a proxy is to be started with that serves the demo's traffic while somebody looks on.
+    /// What a proxy is started with that serves the demo's traffic while somebody watches.
     ///
     /// It listens on a free port of loopback, trusts the origin, and has the demo's rules; what their breakpoint holds
     /// waits until it is decided about. The files are the origin's and go with it.
-    ///
-    /// - Parameters:
-    ///   - origin: who answers.
-    ///   - session: the session file; `nil` for a new one among the user's sessions.
-    /// - Returns: the settings, and the text of the profile that they name.
-    /// - Throws: `StartFailure` where the profile cannot be written.
     package static func settings(
         for origin: DemoOrigin,
         session: String?

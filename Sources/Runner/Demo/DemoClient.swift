@@ -25,9 +25,7 @@ struct DemoClient: Sendable {
         trustsOrigin = TLSTrust(includesSystem: false, authorities: [origin.authority])
     }
 
-    /// Has all the exchanges, one after the other.
-    ///
-    /// - Throws: `StartFailure` for the first that does not go as it must.
+    /// Makes all the exchanges, one after the other; throws for the first that does not go as it must.
     func run() async throws {
         try await shop()
         try await logIn()

@@ -41,12 +41,7 @@ final class DemoConnection {
         targetPrefix = "\(origin.scheme)://\(origin.authority)"
     }
 
-    /// Lets the proxy open a tunnel to the origin, and speaks TLS through it.
-    ///
-    /// - Parameters:
-    ///   - trust: whose certificates are believed.
-    ///   - isHTTP2: whether HTTP/2 is spoken inside.
-    /// - Throws: `StartFailure` where the proxy opens no tunnel. Whether TLS comes about shows at the first request.
+    /// Asks the proxy for a tunnel to the origin, and speaks TLS through it; TLS errors show at the first request.
     func startTLS(trust: TLSTrust, isHTTP2: Bool = false) async throws {
         do {
             try await connection.startTLS(
@@ -61,17 +56,7 @@ final class DemoConnection {
         if isHTTP2 { http2 = DemoHTTP2Connection(connection, origin: origin) }
     }
 
-    /// Asks the origin.
-    ///
-    /// - Parameters:
-    ///   - method: the request's method.
-    ///   - path: the path and query.
-    ///   - fields: header fields beside the usual ones.
-    ///   - body: the pieces of the request's body.
-    ///   - status: the status code that must be answered.
-    ///   - isRight: whether the response is the expected one otherwise.
-    /// - Returns: the response.
-    /// - Throws: `StartFailure` where there is no answer, or the wrong one.
+    /// Asks the origin; throws where there is no answer, another status, or one for which `isRight` is false.
     @discardableResult
     func fetch(
         _ method: String,
@@ -122,13 +107,7 @@ final class DemoConnection {
 
     private static let hint = "Nothing outside this process takes part in the demo: this looks like a fault in Sluice."
 
-    /// Opens a WebSocket and sends each message when the one before it was answered.
-    ///
-    /// - Parameters:
-    ///   - path: where to.
-    ///   - messages: what to say.
-    ///   - pause: how long to wait before each.
-    /// - Throws: `StartFailure` where the other side does not say as much as it must.
+    /// Opens a WebSocket and sends each message when the one before it was answered, after a pause.
     func converse(_ path: String, _ messages: [String], pause: Duration = .zero) async throws {
         try await fetch(
             "GET",

@@ -28,9 +28,6 @@ package final class DemoOrigin: Sendable {
     typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
     private typealias Listener = NIOAsyncChannel<Connection, Never>
 
-    /// Starts the servers.
-    ///
-    /// - Throws: `IOError` where no port can be listened on, `StartFailure` where the files cannot be written.
     package static func start() async throws -> DemoOrigin {
         let authority = try CertificateAuthority.generate(label: "of the demo's origin")
         let folder = try TemporaryDirectory("demo")

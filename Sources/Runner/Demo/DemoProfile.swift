@@ -18,9 +18,7 @@ enum DemoProfile {
     /// What the answer from a file is.
     static let hours = "{ \"open\": \"06:00\", \"closed\": \"22:00\", \"from\": \"a file\" }\n"
 
-    /// The rules, one of each of the usual kinds.
-    ///
-    /// - Parameter isAttended: whether somebody is there to decide about what is held; otherwise it goes on by itself.
+    /// The rules, one of each of the usual kinds; unattended, what is held goes on by itself.
     static func text(isAttended: Bool) -> String {
         """
         # The rules of the demo, one of each of the usual kinds.
@@ -55,9 +53,7 @@ enum DemoProfile {
         try write(authority.certificatePEM, to: authorityFile(in: directory))
     }
 
-    /// Writes the rules.
-    ///
-    /// - Returns: the file they are in.
+    /// Writes the rules; returns the file they are in.
     static func writeRules(in directory: String, isAttended: Bool) throws -> String {
         let file = "\(directory)/demo.yaml"
         try write(text(isAttended: isAttended), to: file)

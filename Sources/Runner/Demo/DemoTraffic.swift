@@ -4,15 +4,9 @@ package import Wire
 extension Demo {
     /// Has the demo's client ask through a proxy: within about two seconds one exchange of every kind, then a trickle.
     ///
-    /// Nothing that goes wrong ends it, as the proxy may have any rules by then: what a rule does to the traffic is there
-    /// to be seen.
-    ///
-    /// - Parameters:
-    ///   - origin: who answers.
-    ///   - proxy: where the proxy listens.
-    ///   - authority: what signs the proxy's certificates.
-    ///   - forever: whether an exchange a second or so follows, a WebSocket and a stream of events stay open, and a
-    ///     request is held again and again, until the task is cancelled; otherwise it returns after the first exchanges.
+    /// No error ends it, as the proxy may have any rules by then: what a rule does to the traffic is there to be seen.
+    /// With `forever` an exchange a second or so follows, a WebSocket and a stream of events stay open, and a request
+    /// is held again and again, until the task is cancelled.
     package static func drive(
         _ origin: DemoOrigin,
         through proxy: SocketAddress,

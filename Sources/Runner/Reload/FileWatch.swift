@@ -39,9 +39,8 @@ struct FileWatch {
         }
     }
 
-    /// Looks at all files.
-    ///
-    /// - Returns: whether something has changed since it was reported last, and nothing since the look before.
+    /// Looks at all files; returns whether something has changed since it was reported last, and nothing since the look
+    /// before.
     mutating func poll(_ look: Look) -> Bool {
         var now: [String: Facts?] = [:]
         for path in seen.keys { now[path] = .some(look(path)) }

@@ -25,13 +25,9 @@ package final class FileWatcher: Sendable {
         func take() -> [String]? { paths.withLock { $0.take() } }
     }
 
-    /// Begins to watch; what is changed after this call is noticed.
+    /// Begins to watch; what is changed after this call is noticed. The files need not exist.
     ///
-    /// - Parameters:
-    ///   - paths: the files; they need not be there.
-    ///   - interval: how often to look.
-    ///   - onChange: called when files have changed; returns the files to watch from then on. Nothing is looked at
-    ///     until it returns.
+    /// `onChange` returns the files to watch from then on. Nothing is looked at until it returns.
     package convenience init(
         _ paths: [String],
         every interval: Duration = .milliseconds(300),

@@ -72,12 +72,7 @@ package struct ComposedRequest: Sendable {
     /// Makes the request of an exchange anew, as the client sent it.
     ///
     /// Hop-by-hop fields (RFC 9110 §7.6.1), `Expect` and trailers are left out; of a WebSocket that leaves a plain GET.
-    ///
-    /// - Parameters:
-    ///   - exchange: the exchange.
-    ///   - body: the request's body as received.
-    /// - Throws: ``ControlFailure`` where there is no such request: a tunnel, bytes that were no HTTP, or a body that
-    ///   was not recorded whole.
+    /// Throws for a tunnel, bytes that were no HTTP, or a body that was not recorded whole.
     package init(_ exchange: RecordedExchange, body: ByteBuffer) throws(ControlFailure) {
         let record = exchange.record
         guard [.http, .upgraded, .webSocket].contains(record.kind),
@@ -130,14 +125,9 @@ package struct ComposedRequest: Sendable {
     /// A body that is no text is one line in angle brackets; where that is left alone the body stays as it is.
     package var draft: String { HoldDraft(message).text }
 
-    /// Reads a text that a person wrote or edited.
+    /// Reads a text that a person wrote or edited; lines at the top that begin with `#` are left out.
     ///
-    /// Lines at the top that begin with `#` are left out.
-    ///
-    /// - Parameters:
-    ///   - draft: the text.
-    ///   - original: the request whose draft it was; `nil` for a new one.
-    /// - Throws: ``ControlFailure`` that says in which line what is wrong.
+    /// `original` is the request whose draft it was. Throws what is wrong, with the line.
     package init(draft: String, original: ComposedRequest?) throws(ControlFailure) {
         let blank = HeldMessage.request(
             RequestHead(method: "GET", target: "/"),

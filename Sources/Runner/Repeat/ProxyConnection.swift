@@ -46,13 +46,7 @@ final class ProxyConnection {
     /// Bodies beyond this are written while the answer is read.
     private static let smallBody = 64 << 10
 
-    /// Connects to a proxy, and closes the connection after `body`.
-    ///
-    /// - Parameters:
-    ///   - proxy: the proxy's address.
-    ///   - limit: how long connecting may take.
-    ///   - body: what to do with the connection.
-    /// - Throws: `IOError` or `ChannelError` where the proxy cannot be reached, and what `body` throws.
+    /// Connects to a proxy within a time, and closes the connection after `body`.
     static func open(
         through proxy: SocketAddress,
         within limit: Duration = .seconds(10),
@@ -84,15 +78,7 @@ final class ProxyConnection {
     /// Whether another request may follow.
     var isReusable: Bool { keepsAlive && channel.isActive }
 
-    /// Lets the proxy open a tunnel, and speaks TLS through it.
-    ///
-    /// Whether TLS comes about shows at the first request.
-    ///
-    /// - Parameters:
-    ///   - origin: where the tunnel leads.
-    ///   - trust: whose certificates are believed.
-    ///   - applicationProtocol: what is offered by ALPN.
-    /// - Throws: ``Failure`` where the proxy opens no tunnel.
+    /// Asks the proxy for a tunnel, and speaks TLS through it; TLS errors show at the first request.
     func startTLS(to origin: RequestURL, trust: TLSTrust, applicationProtocol: String = "http/1.1") async throws {
         let host = origin.host
         let authority = host.contains(":") ? "[\(host)]:\(origin.port)" : "\(host):\(origin.port)"
@@ -109,9 +95,7 @@ final class ProxyConnection {
         keepsAlive = true
     }
 
-    /// Closes the connection after a time, unless the work is done before.
-    ///
-    /// - Throws: what `work` throws, or ``Failure/expired(_:)``.
+    /// Closes the connection after a time, unless the work is done before; then throws ``Failure/expired(_:)``.
     func within(_ limit: Duration, _ work: () async throws -> Void) async throws {
         let deadline = ContinuousClock.now + limit
         let expiry = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { [channel] in channel.close(promise: nil) }
@@ -125,14 +109,10 @@ final class ProxyConnection {
 
     // MARK: - Messages
 
-    /// Sends a request and reads the final response to its end; interim ones are passed over.
+    /// Sends a request, its framing fields in agreement with the body, and reads the final response to its end.
     ///
-    /// - Parameters:
-    ///   - head: the request's head, its framing fields in agreement with the body.
-    ///   - body: the request's body.
-    ///   - take: told of the final head, and of each part of the body, which is not kept otherwise.
-    /// - Returns: the response's head.
-    /// - Throws: ``Failure``, `HTTP1ParseError`, or what TLS or the socket has to say.
+    /// Interim responses are skipped. `take` gets the final head and each part of the body, which is not kept
+    /// otherwise.
     func exchange(
         _ head: RequestHead,
         body: ByteBuffer = ByteBuffer(),

@@ -27,8 +27,6 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads a plan as a person writes it: `100`, `100 x 10`, `100 x 10, 50ms`, `20, 2s`, or bare numbers, the third in
     /// milliseconds: `100 10 50`.
-    ///
-    /// - Throws: ``ControlFailure`` that says what is wrong with which part.
     package init(_ text: String) throws(ControlFailure) {
         let words = text.split(separator: " ").map(String.init)
         if (2...3).contains(words.count), words.allSatisfy({ Int($0) != nil }) {

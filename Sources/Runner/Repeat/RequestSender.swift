@@ -12,27 +12,18 @@ package final class RequestSender: Sendable {
     private let trust: TLSTrust
     private let limit: Duration
 
-    /// Serves a proxy of this process.
+    /// Serves a proxy of this process; one request takes `limit` in all.
     ///
-    /// - Parameters:
-    ///   - proxy: where it listens.
-    ///   - authority: what signs its certificates; the system's authorities count too, for hosts that it passes through
-    ///     unread.
-    ///   - limit: how long one request may take in all.
+    /// The system's authorities count too, for hosts that are not decrypted.
     package init(proxy: SocketAddress, authority: CertificateAuthority, limit: Duration = .seconds(300)) {
         self.proxy = RequestSender.reachable(proxy)
         trust = TLSTrust(authorities: [authority])
         self.limit = limit
     }
 
-    /// Serves a proxy of another process.
+    /// Serves a proxy of another process, for example at `127.0.0.1:8080` or `[::1]:8080`.
     ///
-    /// - Parameters:
-    ///   - proxy: where it listens, for example `127.0.0.1:8080` or `[::1]:8080`.
-    ///   - authority: the PEM file with the certificate of its authority.
-    ///   - certificate: that certificate itself, DER, in place of the file.
-    ///   - limit: how long one request may take in all.
-    /// - Throws: ``StartFailure`` where that is no address; `CertificateFailure` where the file cannot be used.
+    /// `certificate` is that of its authority, DER, in place of the PEM file.
     package init(
         proxy: String,
         authority: String = StandardPaths.authorityCertificate,
@@ -65,13 +56,10 @@ package final class RequestSender: Sendable {
         return outcome ?? SendOutcome(status: nil, duration: 0, bytes: 0, failure: "It was cancelled.")
     }
 
-    /// Carries out a plan; cancelling the task ends it early.
+    /// Carries out a plan; cancelling the task ends it early. `progress` is called ten times a second at most, and at
+    /// the end.
     ///
-    /// - Parameters:
-    ///   - request: what to send.
-    ///   - plan: how often, and how fast.
-    ///   - progress: told how far the plan is, ten times a second at most, and at the end.
-    /// - Returns: what came of it. Requests that were cut off by a cancellation do not count.
+    /// Requests that were cut off by a cancellation do not count.
     @discardableResult
     package func run(
         _ request: ComposedRequest,

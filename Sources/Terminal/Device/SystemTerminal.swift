@@ -25,8 +25,6 @@ package final class SystemTerminal: TerminalDevice {
     /// The terminal of standard input and output, or else the one that controls the process.
     ///
     /// What it can do is read from the environment, by default the process's own.
-    ///
-    /// - Throws: ``TerminalError/noTerminal`` if there is none.
     package convenience init(environment: [String: String]? = nil) throws {
         let environment = environment ?? ProcessInfo.processInfo.environment
         if isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
@@ -81,9 +79,7 @@ package final class SystemTerminal: TerminalDevice {
         Descriptors.writeAll(bytes, to: outputDescriptor)
     }
 
-    /// Takes the screen.
-    ///
-    /// - Throws: ``TerminalError/refused(code:)`` if raw mode is not possible; then nothing has changed.
+    /// Takes the screen; where raw mode is not possible it throws, and nothing has changed.
     package func enter() throws {
         guard !isEntered else { return }
         guard tcgetattr(inputDescriptor, &cooked) == 0 else { throw TerminalError.refused(code: errno) }

@@ -44,9 +44,7 @@ package final class TerminalSignals {
     private let writing: Int32
     private var before: [(number: Int32, action: sigaction)] = []
 
-    /// Begins to listen for signals.
-    ///
-    /// - Throws: ``TerminalError`` if another one listens already, or no pipe can be made.
+    /// Begins to listen for signals; throws if another one listens already, or no pipe can be made.
     package init(_ signals: Set<Signal> = Set(Signal.allCases)) throws {
         guard let pipe = Descriptors.pipe() else { throw TerminalError.noDescriptors }
         descriptor = pipe.reading

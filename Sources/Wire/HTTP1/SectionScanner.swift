@@ -9,9 +9,7 @@ struct SectionScanner {
     private var lineLength = 0
     private var lineBeginsWithReturn = false
 
-    /// Looks at further bytes.
-    ///
-    /// - Returns: how many of them belong to the section, when it ends within them.
+    /// Looks at further bytes; returns how many of them belong to the section, when it ends within them.
     mutating func scan(_ bytes: Span<UInt8>) -> Int? {
         var index = 0
         while let lineFeed = bytes.firstLineFeed(from: index) {

@@ -7,9 +7,9 @@ import NIOCore
 /// codings are not framing and stay. A `Transfer-Encoding` other than `chunked` never gets here from HTTP/1, as the
 /// parsers refuse it; in a composed head it is replaced, because bodies are passed on without any transfer coding.
 package enum SentFraming {
-    /// Makes a request's fields agree with `framing`; `untilClose` cannot frame a request and is sent as chunked.
+    /// Makes a request's fields agree with `framing` and returns the framing to send the body in.
     ///
-    /// - Returns: the framing to send the body in.
+    /// `untilClose` cannot frame a request and is sent as chunked.
     @discardableResult
     package static func settle(_ head: inout RequestHead, as framing: BodyFraming) -> BodyFraming {
         let framing = framing == .untilClose ? .chunked : framing
@@ -17,17 +17,11 @@ package enum SentFraming {
         return framing
     }
 
-    /// Makes a response's fields agree with `framing`.
+    /// Makes a response's fields agree with `framing` and returns the framing to send the body in.
     ///
-    /// A response that has no body by its nature is left to say what the body would be: with HEAD and 304 both fields may
-    /// stand (never together). From 1xx, 204 and a 2xx to CONNECT, Transfer-Encoding and a Content-Length other than zero
-    /// are removed, as RFC 9110 §8.6 and RFC 9112 §6.1 forbid them there.
-    ///
-    /// - Parameters:
-    ///   - head: the response's head.
-    ///   - framing: how the body is going to be sent.
-    ///   - requestMethod: the method of the request that is answered.
-    /// - Returns: the framing to send the body in.
+    /// A response that has no body by its nature may say what the body would be: with HEAD and 304 both fields are kept
+    /// (never together). From 1xx, 204 and a 2xx to CONNECT, Transfer-Encoding and a Content-Length other than zero are
+    /// removed, as RFC 9110 §8.6 and RFC 9112 §6.1 forbid them there.
     @discardableResult
     package static func settle(
         _ head: inout ResponseHead,

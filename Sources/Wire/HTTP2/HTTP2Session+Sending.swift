@@ -5,18 +5,14 @@ package import NIOCore
 extension HTTP2Session {
     // MARK: Heads
 
-    /// Client role: opens a stream with a request.
+    /// Client role: opens a stream with a request, in whatever version it came.
     ///
-    /// The authority is that of the head's `Host`. What HTTP/2 forbids stays out (RFC 9113 §8.2.2).
+    /// The authority is that of the head's `Host`. What HTTP/2 forbids stays out (RFC 9113 §8.2.2). `scheme` is not
+    /// sent for a plain CONNECT; `connectProtocol` is for an extended one (RFC 8441), which the peer must offer;
+    /// `isEnd` says that there is neither body nor trailers.
     ///
-    /// - Parameters:
-    ///   - head: the request, in whatever version it came.
-    ///   - scheme: `https` or `http`; not sent for a plain CONNECT.
-    ///   - connectProtocol: what an extended CONNECT asks for (RFC 8441); the peer must offer that.
-    ///   - isEnd: whether there is neither body nor trailers.
     /// - Returns: the stream, and the head's text form as sent.
-    /// - Throws: a failure with REFUSED_STREAM where the connection takes no further request, which then may be made on
-    ///   another one.
+    /// - Throws: REFUSED_STREAM where the connection takes no further request, which then may be made on another one.
     package func sendRequest(
         _ head: RequestHead,
         scheme: String,

@@ -18,13 +18,7 @@ extension CertificateAuthority {
         String(decoding: pem(withKey: false), as: UTF8.self)
     }
 
-    /// The certificate in the form that a device or program takes.
-    ///
-    /// - Parameters:
-    ///   - format: The form.
-    ///   - password: Protects the key in a PKCS#12 file; without meaning for the other formats.
-    /// - Returns: The content of the file.
-    /// - Throws: Where OpenSSL cannot make the archive.
+    /// The certificate in a form that a device or program takes; the password protects the key in a PKCS#12 file.
     package func export(_ format: ExportFormat, password: String = "") throws(CertificateFailure) -> [UInt8] {
         switch format {
         case .pem: return pem(withKey: false)

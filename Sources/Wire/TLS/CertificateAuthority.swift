@@ -23,11 +23,9 @@ package struct CertificateAuthority: Sendable {
     /// The certificates between this authority and a root, if it is an intermediate one; sent with every leaf.
     let chainDER: [[UInt8]]
 
-    /// Creates a new root: P-256, valid for ten years.
+    /// Creates a new root, stored nowhere yet: P-256, valid for ten years.
     ///
-    /// - Parameter label: What tells this authority from those of other machines; the machine's name if `nil`.
-    /// - Returns: The authority, stored nowhere yet.
-    /// - Throws: Where OpenSSL cannot make keys.
+    /// `label` tells this authority from those of other machines; by default the machine's name.
     package static func generate(label: String? = nil) throws(CertificateFailure) -> CertificateAuthority {
         ERR_clear_error()
         let now = sluice_now()

@@ -61,13 +61,7 @@ package final class CertificateMint {
     /// Browsers refuse certificates that are valid for more than 398 days.
     private static let validDays: Int64 = 397
 
-    /// Creates a mint.
-    ///
-    /// - Parameters:
-    ///   - authority: What signs.
-    ///   - leafKey: The key that all certificates are for.
-    ///   - cacheCapacity: How many certificates are kept for reuse.
-    /// - Throws: Where OpenSSL does not take the keys.
+    /// `leafKey` is the key of all certificates; `cacheCapacity` says how many certificates are kept.
     package init(
         authority: CertificateAuthority,
         leafKey: LeafKey,

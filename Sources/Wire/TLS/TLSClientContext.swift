@@ -59,21 +59,20 @@ package final class TLSClientContext {
         ERR_clear_error()
     }
 
-    /// Makes the session of one connection to a server.
+    /// Makes the session of one connection to a server; the first ``TLSSession/advance(into:limit:)`` makes the
+    /// ClientHello.
     ///
     /// Reads the authorities if ``TLSTrust/load()`` was not called before.
     ///
     /// - Parameters:
-    ///   - host: The DNS name or IP address to be verified; a name is also sent as server name (never an address,
-    ///     RFC 6066 section 3).
-    ///   - applicationProtocols: What we offer by ALPN, the best first; empty for no ALPN extension.
-    ///   - verification: What follows from a certificate that does not pass.
-    ///   - isLegacy: Whether old and weak servers are accepted: TLS 1.0, no secure renegotiation, short keys.
-    ///   - resumptionKey: Sessions are resumed among connections with the same key, host, verification and
-    ///     `isLegacy`; `nil` for a full handshake.
-    /// - Returns: A session whose first ``TLSSession/advance(into:limit:)`` makes the ClientHello.
-    /// - Throws: `invalidHost` for a host that no certificate can name, and `resource` where an extra file of the
-    ///   trust cannot be read.
+    /// - host: The DNS name or IP address to be verified; a name is also sent as server name (never an address, RFC
+    ///   6066 section 3).
+    /// - applicationProtocols: What we offer by ALPN, the best first; empty for no ALPN extension.
+    /// - verification: What follows from a certificate that does not pass.
+    /// - isLegacy: Whether old and weak servers are accepted: TLS 1.0, no secure renegotiation, short keys.
+    /// - resumptionKey: Sessions are resumed among connections with the same key, host, verification and `isLegacy`;
+    ///   `nil` for a full handshake.
+    /// - Throws: `invalidHost` for a host that no certificate can name, `resource` where an extra file cannot be read.
     package func makeSession(
         host: String,
         applicationProtocols: [String] = ["http/1.1"],

@@ -82,16 +82,11 @@ package final class TLSServerContext {
         ERR_clear_error()
     }
 
-    /// Makes the session of one client connection.
+    /// Makes the session of one client connection, which waits for the ClientHello; `host` is for messages.
     ///
-    /// - Parameters:
-    ///   - certificate: What we show, from a ``CertificateMint``.
-    ///   - host: The host we stand in for, for messages.
-    ///   - applicationProtocols: What we accept by ALPN, the best first; the first one that the client offers is
-    ///     chosen. Where none is offered, or the list is empty, the answer has no ALPN extension. A list of one is
-    ///     "exactly this", for tunnels with TLS on both legs.
-    /// - Returns: A session that waits for the ClientHello.
-    /// - Throws: `resource` where OpenSSL does not take the certificate.
+    /// `applicationProtocols` is what we accept by ALPN, the best first; the first one that the client offers is
+    /// chosen. Where none is offered, or the list is empty, the answer has no ALPN extension. A list of one is "exactly
+    /// this", for tunnels with TLS on both legs.
     package func makeSession(
         certificate: LeafCertificate,
         host: String? = nil,

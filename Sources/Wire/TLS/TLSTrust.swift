@@ -24,11 +24,8 @@ package final class TLSTrust: Sendable {
 
     /// Creates a set of authorities; reads nothing yet.
     ///
-    /// - Parameters:
-    ///   - includesSystem: Whether the system's authorities are in it.
-    ///   - extraFiles: PEM files with more certificates to trust (`--upstream-ca`): authorities, or single servers.
-    ///   - authorities: Authorities at hand to trust as well.
-    ///   - certificates: Certificates to trust as well, in DER form; what is none is left out.
+    /// `extraFiles` are PEM files with more certificates to trust (`--upstream-ca`): authorities, or single servers.
+    /// `certificates` are more of them in DER form; malformed ones are left out.
     package init(
         includesSystem: Bool = true,
         extraFiles: [String] = [],

@@ -14,10 +14,6 @@ extension TrustStore {
     /// since 8, while the forms that newer ones write (PBES2 with AES-256, a MAC with SHA-256) need 8u301 or 11.0.12.
     /// The MAC is there for readers that insist on one; under a password that everybody knows it protects nothing,
     /// whatever its digest.
-    ///
-    /// - Parameter password: The password of the MAC.
-    /// - Returns: The content of the file.
-    /// - Throws: Where OpenSSL cannot make it, or there is no certificate to put into it.
     package func pkcs12(password: String) throws(CertificateFailure) -> [UInt8] {
         ERR_clear_error()
         let content = archive(password).map { archive in

@@ -13,8 +13,6 @@ extension TrustStore {
     ///
     /// Those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name, where one of them is set, as OpenSSL has it; else the
     /// system's. A system without any gives an empty store, and so does a variable that leads nowhere.
-    ///
-    /// - Parameter environment: The variables that count.
     package static func system(environment: [String: String]) -> TrustStore {
         var store = TrustStore()
         let file = environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }

@@ -20,22 +20,13 @@ package struct TrustStore {
     /// How many authorities there are.
     package var count: Int { entries.count }
 
-    /// Adds an authority; nothing happens where it is here already.
-    ///
-    /// - Parameters:
-    ///   - authority: The authority.
-    ///   - name: The name that lists of authorities show.
+    /// Adds an authority under the name that lists of authorities show; nothing happens where it is here already.
     package mutating func add(_ authority: CertificateAuthority, name: String) {
         guard let certificate = X509Handle(der: authority.certificateDER) else { return }
         add(Entry(name: name, certificate: certificate))
     }
 
-    /// Adds the authorities of a file.
-    ///
-    /// What is no certificate in it (keys, comments, blocks that cannot be read) is passed over.
-    ///
-    /// - Parameter file: The path of a file in PEM form.
-    /// - Throws: Where the file cannot be read.
+    /// Adds the authorities of a file in PEM form; other blocks (keys, comments, unreadable ones) are skipped.
     package mutating func add(file: String) throws(CertificateFailure) {
         add(pem: try CertificateFiles.content(of: file))
     }

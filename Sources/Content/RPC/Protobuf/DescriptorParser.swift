@@ -139,9 +139,7 @@ struct DescriptorParser {
         extensions.append((extendee, field))
     }
 
-    /// Reads a field; with a scope one that extends another message, named in full.
-    ///
-    /// - Returns: `nil` for a field of a type that is not known.
+    /// Reads a field; with a scope one that extends another message, named in full. `nil` for an unknown type.
     private func parseField(
         _ range: Range<Int>,
         scope: String

@@ -42,9 +42,6 @@ package struct DescriptorSet: Sendable {
     /// The full names of the services, sorted.
     package var serviceNames: [String] { services.keys.sorted() }
 
-    /// Reads a descriptor set.
-    ///
-    /// - Throws: what is wrong with it, where, and what to try.
     package init(_ bytes: ByteBuffer) throws(DescriptorSetError) {
         let bytes = Array(bytes.readableBytesView)
         if let mistake = DescriptorSet.mistake(bytes) { throw mistake }
@@ -61,9 +58,6 @@ package struct DescriptorSet: Sendable {
     }
 
     /// Finds the method that a request asks for: the last two segments of the path, `package.Service/Method`.
-    ///
-    /// - Parameter path: the path of the URL; what comes before those segments is some gateway's.
-    /// - Returns: the method, or why there is none.
     package func method(path: some StringProtocol) -> Lookup {
         let segments = path.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
         guard segments.count >= 3, let name = segments.last, let service = segments.dropLast().last, !name.isEmpty
@@ -81,17 +75,10 @@ package struct DescriptorSet: Sendable {
         return .found(method)
     }
 
-    /// Reads a message as a type of the set.
+    /// Reads a message as a type of the set, given by its full name; `nil` where the set does not have the type.
     ///
-    /// Fields that the type does not have, or has with another wire type, are read without a descriptor and keep their
-    /// numbers.
-    ///
-    /// - Parameters:
-    ///   - bytes: the message.
-    ///   - type: the full name of its type.
-    ///   - isPartial: whether these are but the message's first bytes, so that they may end within a field.
-    ///   - limits: how much to read.
-    /// - Returns: `nil` where the set does not have the type.
+    /// Fields that the type does not have, or has with another wire type, keep their numbers. A partial message may end
+    /// within a field.
     package func decode(
         _ bytes: ByteBuffer,
         as type: String,

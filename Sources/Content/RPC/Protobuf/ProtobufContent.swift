@@ -68,21 +68,15 @@ package struct ProtobufContent: Sendable, Hashable {
         isTyped ? ProtobufPrinter.json(root) : ProtobufPrinter.text(root)
     }
 
-    /// Reads a message of which no descriptor is known.
+    /// Reads a message of which no descriptor is known; a partial one may end within a field.
     ///
     /// What a length-delimited value is cannot be known for certain; it is taken for the first of these that fits:
-    /// 1. text: UTF-8 without control characters but tabs and line breaks. (Where it begins with one of these, and is
-    ///    a message too, it is a message: a first field of 9, 10 or 13 bytes looks so.)
+    /// 1. text: UTF-8 without control characters but tabs and line breaks. (Where it begins with one of these, and is a
+    /// message too, it is a message: a first field of 9, 10 or 13 bytes looks so.)
     /// 2. a message: fields to the last byte, with tags as short as can be, no reserved numbers, and one wire type a
-    ///    number.
+    /// number.
     /// 3. packed varints: at least two, each as short as can be and of at most 32 bits (or negative).
     /// 4. bytes, in hexadecimal.
-    ///
-    /// - Parameters:
-    ///   - bytes: the message.
-    ///   - isPartial: whether these are but its first bytes, so that they may end within a field.
-    ///   - limits: how much to read.
-    /// - Returns: the message, its fields by number.
     package static func schemaless(
         _ bytes: ByteBuffer,
         isPartial: Bool = false,

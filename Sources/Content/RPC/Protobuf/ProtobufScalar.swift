@@ -59,9 +59,7 @@ enum ProtobufScalar {
         Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
-    /// Seconds since 1970 as RFC 3339 has them, with as many digits of a fraction as are needed: 0, 3, 6 or 9.
-    ///
-    /// - Returns: `nil` outside the years 1 to 9999.
+    /// Seconds since 1970 in RFC 3339, with 0, 3, 6 or 9 digits of a fraction; `nil` outside the years 1 to 9999.
     static func timestamp(seconds: Int64, nanoseconds: Int32) -> String? {
         guard (-62_135_596_800...253_402_300_799).contains(seconds), (0..<1_000_000_000).contains(nanoseconds) else {
             return nil

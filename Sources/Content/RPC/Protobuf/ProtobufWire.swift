@@ -144,9 +144,7 @@ struct WireCursor {
         max(1, (64 - value.leadingZeroBitCount + 6) / 7)
     }
 
-    /// Goes past the end of the group whose start was just read.
-    ///
-    /// - Returns: where the fields of the group stand.
+    /// Skips to the end of the group whose start was just read; returns the range of its fields.
     mutating func skipGroup(_ number: Int, depthLimit: Int) throws(ProtobufProblem) -> Range<Int> {
         let start = position
         var open = [number]

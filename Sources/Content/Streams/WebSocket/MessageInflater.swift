@@ -24,9 +24,7 @@ final class MessageInflater {
     /// Why the messages cannot be decompressed any more; `nil` while they can.
     private var failure: String?
 
-    /// Prepares for a direction's first message.
-    ///
-    /// - Parameter resetsContext: whether each message is compressed for itself (`…_no_context_takeover`).
+    /// `resetsContext`: each message is compressed by itself (`…_no_context_takeover`).
     init(resetsContext: Bool) {
         self.resetsContext = resetsContext
         stream = .allocate(capacity: 1)
@@ -40,9 +38,7 @@ final class MessageInflater {
         stream.deallocate()
     }
 
-    /// Makes ready for a message.
-    ///
-    /// - Returns: why it cannot be decompressed; `nil` where it can.
+    /// Prepares for a message; returns why it cannot be decompressed.
     func begin() -> String? {
         isFresh = true
         guard isReady else { return failure }
@@ -53,9 +49,9 @@ final class MessageInflater {
         return failure.map { _ in "not decompressed, as an earlier message could not be" }
     }
 
-    /// Decompresses the next bytes of a message; after a failure those of all messages up to a reset are ignored.
+    /// Decompresses the next bytes of a message and returns what failed with them.
     ///
-    /// - Returns: what failed with these bytes; `nil` where nothing did.
+    /// After a failure the bytes of all messages up to a reset are ignored.
     func feed(_ bytes: UnsafeRawBufferPointer, _ forward: (UnsafeRawBufferPointer) -> Void) -> String? {
         guard failure == nil, !bytes.isEmpty else { return nil }
         consumed += Int64(bytes.count)
@@ -63,9 +59,7 @@ final class MessageInflater {
         return failure
     }
 
-    /// Ends a message: gives the decompressor the empty block that the sender left out.
-    ///
-    /// - Returns: what is wrong with the message; `nil` where nothing is.
+    /// Ends a message: gives the decompressor the empty block that the sender left out. Returns what is wrong with it.
     func end(_ forward: (UnsafeRawBufferPointer) -> Void) -> String? {
         guard failure == nil, !isFresh else { return nil }
         let emptyBlock: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]

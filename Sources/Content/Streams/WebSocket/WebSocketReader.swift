@@ -34,12 +34,7 @@ package final class WebSocketReader: StreamReader {
     private var isClosed = false
     private var unmasked: [UInt8] = []
 
-    /// Prepares to read from a direction's first frame.
-    ///
-    /// - Parameters:
-    ///   - direction: whose frames they are.
-    ///   - extensions: what the handshake agreed on.
-    ///   - payloadLimit: how many bytes of each payload to keep.
+    /// Prepares to read from a direction's first frame, keeping `payloadLimit` bytes of each payload.
     package init(
         direction: StreamedMessage.Direction,
         extensions: WebSocketExtensions = WebSocketExtensions(),
