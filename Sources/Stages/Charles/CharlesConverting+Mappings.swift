@@ -1,6 +1,5 @@
 import ExchangeCore
 import HTTPModel
-import Yams
 
 /// The tools that send requests somewhere else, hold them, or slow them down.
 extension CharlesConverting {

@@ -108,15 +108,15 @@ extension CharlesLocation {
     }
 }
 
-extension DraftValue {
+extension Node {
     /// A location as a text, where that reads back as the same, and else as a mapping of its fields.
-    static func location(_ pattern: LocationPattern) -> DraftValue {
+    static func location(_ pattern: LocationPattern) -> Node {
         let text = pattern.description
         // Between slashes a text is a regular expression to some tools.
         let isExpression = text.hasPrefix("/") && text.hasSuffix("/")
         if !isExpression, let back = try? LocationPattern(text), back.normal == pattern.normal { return .text(text) }
         let fields = LocationPattern.Field.allCases.filter { !pattern[$0].isEmpty }
-        return .mapping(fields.map { DraftField($0.rawValue, .text(pattern[$0])) })
+        return .mapping(fields.map { Node.Member($0.rawValue, .text(pattern[$0])) })
     }
 }
 

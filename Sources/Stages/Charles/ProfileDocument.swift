@@ -1,6 +1,5 @@
 import ExchangeCore
 import HTTPModel
-import Yams
 
 /// A profile as it is written: the rules of each tool, key by key.
 struct ProfileDocument {
@@ -55,14 +54,19 @@ struct ProfileDocument {
         for source in sources {
             guard let mapping = try ProfileText.tree(source.text, file: source.file)?.mapping else { continue }
             let directory = ProfileText.directory(of: source.file)
-            for (key, value) in mapping {
-                let name = key.scalar?.string ?? ""
+            for member in mapping {
+                let (name, value) = (member.key.scalar?.string ?? "", member.value)
                 if let tool = StageSlot.allCases.first(where: { $0.name == name }) {
                     add(value, tool, directory)
                 } else if name == "presets" {
-                    for (name, values) in value.mapping ?? [:] {
-                        let rule = Rule(tool: .throttle, number: presets.count + 1, directory: directory, node: values)
-                        presets[name.scalar?.string.lowercased() ?? ""] = rule
+                    for preset in value.mapping ?? [] {
+                        let rule = Rule(
+                            tool: .throttle,
+                            number: presets.count + 1,
+                            directory: directory,
+                            node: preset.value
+                        )
+                        presets[preset.key.scalar?.string.lowercased() ?? ""] = rule
                     }
                 } else if !["version", "name", "include", "off"].contains(name) {
                     others.append((name, ProfileDocument.members(value).count))
@@ -84,14 +88,13 @@ struct ProfileDocument {
 
     // MARK: - Nodes
 
-    static func members(_ node: Node) -> [Node] { node.sequence.map { Array($0) } ?? [node] }
+    static func members(_ node: Node) -> [Node] { node.members }
 
     static func texts(_ node: Node) -> [String] { members(node).compactMap(text) }
 
     /// The text of a scalar, nothing written as blank; `nil` where it is none.
     static func text(_ node: Node) -> String? {
-        guard let scalar = node.scalar else { return nil }
-        return scalar.style == .plain && ["~", "null"].contains(scalar.string) ? "" : scalar.string
+        node.string
     }
 
     static func location(_ node: Node) -> LocationPattern? {

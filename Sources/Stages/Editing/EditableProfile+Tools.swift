@@ -1,5 +1,4 @@
 import ExchangeCore
-import Yams
 
 /// Edits that know what a section is for.
 extension EditableProfile {
@@ -31,7 +30,7 @@ extension EditableProfile {
             self = edited
             return
         }
-        let rule = RuleText("preset: \(ThrottlePreset.named(preset)?.name ?? DraftValue.text(preset).flow)")
+        let rule = RuleText("preset: \(ThrottlePreset.named(preset)?.name ?? Node.text(preset).flow)")
         if let index = global.first(where: { entries[$0].isPreset }) {
             let id = EditableRule.ID(section, index)
             if entries[index].node.mapping?["preset"]?.scalar?.string != preset {
@@ -55,10 +54,10 @@ extension EditableProfile {
     /// - Throws: ``ProfileError`` where it is no host, or the text cannot be edited.
     package mutating func exclude(_ location: String) throws(ProfileError) {
         guard let rule = try rules(of: .intercept).first else {
-            try insert(RuleText("except: \(DraftValue.list([.text(location)]).flow)"), into: .intercept)
+            try insert(RuleText("except: \(Node.list([.text(location)]).flow)"), into: .intercept)
             return
         }
-        let written = DraftValue.text(location).flow
+        let written = Node.text(location).flow
         let lines = try RuleLines(rule.text)
         let fields = lines.node.mapping?["except"].map { ProfileReader(file: name).list($0) }
         guard let fields else {

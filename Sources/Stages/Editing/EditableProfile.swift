@@ -1,5 +1,4 @@
 package import ExchangeCore
-import Yams
 
 /// A profile's text, edited rule by rule; whatever is not touched stays as it was written, comments included.
 ///
@@ -119,7 +118,7 @@ package struct EditableProfile: Sendable, Hashable {
     ///
     /// - Throws: ``ProfileError`` where that cannot be.
     package mutating func set(_ key: String, of id: EditableRule.ID, to value: String) throws(ProfileError) {
-        try commit(try ProfileEditor(text, name).set(key, of: id, to: DraftValue.text(value).flow, value))
+        try commit(try ProfileEditor(text, name).set(key, of: id, to: Node.text(value).flow, value))
     }
 
     /// Switches all rules of a tool on or off; one that takes `true` and has no rules is given that.

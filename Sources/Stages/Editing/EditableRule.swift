@@ -1,5 +1,4 @@
 import ExchangeCore
-import Yams
 
 /// One rule of a profile's text.
 package struct EditableRule: Sendable, Hashable, Identifiable {
@@ -69,8 +68,8 @@ extension ProfileOutline {
                 title: name.isEmpty ? read.rule?.heading.scope.text ?? summary : name,
                 summary: summary,
                 yaml: lines.joined(separator: "\n"),
-                line: entry.node.mark?.line ?? 1,
-                column: entry.node.mark?.column ?? 1,
+                line: entry.node.line,
+                column: entry.node.column,
                 problem: reader.issues.first { $0.severity == .error }?.message
             )
         }

@@ -1,5 +1,3 @@
-import Yams
-
 /// Edits of a section's list: rules that come, go and move.
 extension ProfileEditor {
     /// Puts a rule in at a place from 0 to the number of rules.
@@ -9,7 +7,7 @@ extension ProfileEditor {
         guard let pair = outline[section] else {
             model.rules[section.key] = [rule.node.text()]
             if outline.isEmpty || outline.others["version"] == nil, !outline.isBraced {
-                model.others["version"] = Node("1").text()
+                model.others["version"] = Node.text("1").text()
             }
             return ProfileEdit(text: try begin(section, rule, isSingle: isSingle), model: model)
         }

@@ -1,5 +1,3 @@
-import Yams
-
 /// Sections that come and go.
 extension ProfileEditor {
     /// The text with a new section for its first rule.

@@ -1,5 +1,3 @@
-import Yams
-
 /// Works out the text that an edit makes.
 struct ProfileEditor {
     let outline: ProfileOutline
@@ -105,7 +103,7 @@ struct ProfileEditor {
             return try set("enabled", of: id, to: word, word)
         }
         var model = ProfileModel(outline)
-        model.rules[pair.name]?[id.index] = Node(word).text()
+        model.rules[pair.name]?[id.index] = Node.text(word).text()
         return ProfileEdit(text: text(replacing: entry.range, with: word), model: model, node: entry.node)
     }
 
@@ -129,7 +127,7 @@ struct ProfileEditor {
             throw ProfileOutline.failure("'\(pair.name)' has no keys here", file, entry.node)
         }
         let old = mapping[key]
-        mapping[key] = Node(value)
+        mapping[key] = .text(value)
         var model = ProfileModel(outline)
         model.rules[pair.name]?[id.index] = Node.mapping(mapping).text()
         let change = old.map { replacing($0, by: written) } ?? adding("\(key): \(written)", to: entry)
@@ -155,7 +153,7 @@ struct ProfileEditor {
         guard let first = mapping.first else { return (entry.range, "{ \(field) }") }
         let column = source.column(of: source.start(of: first.key))
         if isBraced {
-            guard let last = Array(mapping).last, let end = end(of: last.value, column) else { return nil }
+            guard let last = mapping.last, let end = end(of: last.value, column) else { return nil }
             return (end..<end, ", \(field)")
         }
         // A pair alone between the commas of a list has no braces yet.

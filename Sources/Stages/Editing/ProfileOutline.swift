@@ -1,5 +1,3 @@
-import Yams
-
 /// A profile's text with the places of its sections and of the rules in them.
 struct ProfileOutline {
     /// One rule: a member of a list, or the only value of its section.
@@ -52,7 +50,7 @@ struct ProfileOutline {
     init(_ text: String, file: String) throws(ProfileError) {
         let source = SourceText(text)
         self.source = source
-        guard let root = try ProfileText.tree(text, file: file), !ProfileOutline.isNothing(root) else {
+        guard let root = try ProfileText.tree(text, file: file), !root.isNothing else {
             (pairs, isBraced, isEmpty) = ([], false, true)
             end = ProfileOutline.documentEnd(source, from: 0)
             return
@@ -64,9 +62,9 @@ struct ProfileOutline {
         let start = source.start(of: root)
         isBraced = source[start] == UInt8(ascii: "{")
         var pairs: [Pair] = []
-        for (key, value) in mapping {
-            guard let pair = ProfileOutline.pair(key, value, source) else {
-                throw ProfileOutline.failure("this cannot be edited here, as it is written", file, key)
+        for member in mapping {
+            guard let pair = ProfileOutline.pair(member.key, member.value, source) else {
+                throw ProfileOutline.failure("this cannot be edited here, as it is written", file, member.key)
             }
             pairs.append(pair)
         }
@@ -78,9 +76,14 @@ struct ProfileOutline {
     subscript(section: ProfileSection) -> Pair? { pairs.first { $0.name == section.key } }
 
     static func failure(_ message: String, _ file: String, _ node: Node?) -> ProfileError {
-        let (line, column) = (node?.mark?.line ?? 1, node?.mark?.column ?? 1)
-        return ProfileError(issues: [
-            ProfileIssue(severity: .error, file: file, line: line, column: column, message: message)
+        ProfileError(issues: [
+            ProfileIssue(
+                severity: .error,
+                file: file,
+                line: node?.line ?? 1,
+                column: node?.column ?? 1,
+                message: message
+            )
         ])
     }
 
@@ -116,12 +119,6 @@ struct ProfileOutline {
 
     // MARK: - Reading
 
-    /// A text of which only comments are there.
-    private static func isNothing(_ node: Node) -> Bool {
-        guard let scalar = node.scalar else { return false }
-        return scalar.style == .plain && ["", "~", "null"].contains(scalar.string)
-    }
-
     private static func pair(_ key: Node, _ value: Node, _ source: SourceText) -> Pair? {
         let start = source.start(of: key)
         let column = source.column(of: start)
@@ -156,14 +153,14 @@ struct ProfileOutline {
             return (isFlow ? .flow : .block, entries)
         }
         if node.mapping != nil { return (.single, [Entry(node: node, range: start..<end)]) }
-        if isNothing(node) { return (.nothing, []) }
+        if node.isNothing { return (.nothing, []) }
         let isTrue = node.scalar?.string == "true"
         guard isTrue || node.scalar?.string == "false" else { return (.nothing, []) }
         return (.flag(isTrue), [Entry(node: node, range: start..<end)])
     }
 
     private static func entries(
-        _ list: Node.Sequence,
+        _ list: [Node],
         _ start: Int,
         isFlow: Bool,
         _ source: SourceText

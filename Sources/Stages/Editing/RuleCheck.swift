@@ -1,5 +1,3 @@
-import Yams
-
 /// Says what is wrong with a rule's text before it is put into a profile.
 package enum RuleCheck {
     /// Checks a rule's text.

@@ -1,5 +1,3 @@
-import Yams
-
 /// One rule as YAML of its own, for example `at: https://x.example/*` and `action: 403` on two lines.
 package struct RuleText: Sendable, Hashable {
     /// The rule's text: a mapping in any style, without the hyphen of a list; `true` where a tool takes that.
@@ -73,7 +71,7 @@ struct RuleLines {
     /// The rule on one line in braces, in other words; `nil` where comments would be lost.
     var braced: String? {
         if let inline { return inline }
-        return mayHaveComments ? nil : DraftValue(node).flow
+        return mayHaveComments ? nil : node.flow
     }
 
     /// The rule below a line's beginning: the first line goes where the caller is, the others are indented.
@@ -113,21 +111,5 @@ struct RuleLines {
             scalars.append(scalar == "\r" ? "\n" : scalar)
         }
         return String(scalars)
-    }
-}
-
-extension DraftValue {
-    /// What a node says, to be written in another style.
-    init(_ node: Node) {
-        switch node {
-        case .scalar(let scalar):
-            let text = scalar.string
-            let isWord = !text.isEmpty && text.utf8.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 }
-            self = scalar.style == .plain && (isWord || text == "~") ? .word(text) : .text(text)
-        case .sequence(let list): self = .list(list.map { DraftValue($0) })
-        case .mapping(let mapping):
-            self = .mapping(mapping.map { DraftField($0.key.scalar?.string ?? "", DraftValue($0.value)) })
-        case .alias: self = .text("")
-        }
     }
 }

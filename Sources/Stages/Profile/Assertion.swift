@@ -1,6 +1,5 @@
 package import HTTPModel
 package import NIOCore
-import Yams
 
 /// What must hold of the traffic of a run, checked once it is over.
 package struct Assertion: Sendable {

@@ -1,7 +1,6 @@
 import ExchangeCore
 import HTTPModel
 import NIOCore
-import Yams
 
 /// How profiles write their own tests.
 extension Expectation {
@@ -275,15 +274,11 @@ extension ProfileReader {
             error("\(what) must be a mapping of names to values, not \(node.kind)", at: node)
             return []
         }
-        var pairs: [(String, Node)] = []
-        for (key, value) in mapping {
-            if let name = key.scalar?.string {
-                pairs.append((name, value))
-            } else {
-                error("a name must be a text", at: key)
-            }
+        return mapping.compactMap { member in
+            if let name = member.key.scalar?.string { return (name, member.value) }
+            error("a name must be a text", at: member.key)
+            return nil
         }
-        return pairs
     }
 
     /// Header fields as a mapping of names to a value or several.

@@ -1,7 +1,6 @@
 import ExchangeCore
 import HTTPModel
 import NIOCore
-import Yams
 
 /// A profile's own test: given a request, and what a server would answer to it, what the tools do.
 package struct Expectation: Sendable {

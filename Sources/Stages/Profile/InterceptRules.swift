@@ -1,5 +1,4 @@
 package import HTTPModel
-import Yams
 
 /// Which hosts are decrypted.
 package struct InterceptRules: Sendable, Hashable {

@@ -1,6 +1,5 @@
 import ExchangeCore
 import NIOCore
-import Yams
 
 /// Gathers what the files of a profile say, one after the other.
 struct ProfileCompiler {
@@ -160,14 +159,14 @@ struct ProfileCompiler {
             reader.error("presets must be a mapping of names to conditions, not \(node.kind)", at: node)
             return
         }
-        for (key, value) in mapping {
-            guard let name = reader.text(key, "the name of a preset")?.lowercased(),
-                let fields = reader.fields(value, "a preset", keys: ThrottleConditions.keys)
+        for member in mapping {
+            guard let name = reader.text(member.key, "the name of a preset")?.lowercased(),
+                let fields = reader.fields(member.value, "a preset", keys: ThrottleConditions.keys)
             else { continue }
             if name.isEmpty {
-                reader.error("a preset needs a name", at: key)
+                reader.error("a preset needs a name", at: member.key)
             } else if presets[name] != nil || ThrottlePreset.named(name) != nil {
-                reader.error("there is a preset '\(name.prefix(40))' already; choose another name", at: key)
+                reader.error("there is a preset '\(name.prefix(40))' already; choose another name", at: member.key)
             } else {
                 var conditions = ThrottleConditions()
                 conditions.read(fields, &reader)

@@ -1,5 +1,4 @@
 import HTTPModel
-import Yams
 
 /// What every rule has: its name, whether it is in force, and the requests it is for.
 extension ProfileReader {

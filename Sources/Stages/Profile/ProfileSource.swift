@@ -1,5 +1,3 @@
-import Yams
-
 /// One file of a profile: its name and its text.
 package struct ProfileSource: Sendable, Hashable, Codable {
     /// The file, as it was named to us.
@@ -89,7 +87,7 @@ package struct ProfileSource: Sendable, Hashable, Codable {
         private func includes(of source: ProfileSource) throws(ProfileError) -> [(String, Node)] {
             // Most profiles include nothing, and need not be parsed twice.
             guard source.text.contains("include"),
-                let node = try ProfileText.tree(source.text, file: source.file)?.mapping?["include"]
+                let node = try ProfileText.tree(source.text, file: source.file)?["include"]
             else { return [] }
             var reader = ProfileReader(file: source.file)
             var includes: [(String, Node)] = []

@@ -72,13 +72,13 @@ enum ProfileText {
         }
     }
 
-    /// Parses on a thread of its own: the parser calls itself for each level of nesting, up to a thousand, and what
-    /// thread we are called on, with how little stack, is not known.
+    /// Parses on a thread of its own: the parser calls itself for each level of nesting, up to a thousand, and the stack
+    /// of the caller's thread may be small.
     private static func parse(_ text: String) throws -> Node? {
         let outcome = Mutex<Result<Node?, any Error>?>(nil)
         let done = DispatchSemaphore(value: 0)
         let thread = Thread {
-            outcome.withLock { $0 = Result { try Parser(yaml: text, encoding: .utf8).singleRoot() } }
+            outcome.withLock { $0 = Result { try Parser(yaml: text, encoding: .utf8).singleRoot().map { Node($0) } } }
             done.signal()
         }
         thread.stackSize = 16 << 20

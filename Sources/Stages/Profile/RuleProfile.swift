@@ -1,5 +1,4 @@
 package import ExchangeCore
-import Yams
 
 /// A set-up of tools as one file or several describe it: read, checked and compiled.
 ///
