@@ -16,8 +16,9 @@ struct ProfileReader {
     /// Beyond this many there is no use in going on.
     private static let mostIssues = 200
 
-    init(file: String) {
+    init(file: String, _ presets: [String: ThrottleConditions] = [:]) {
         self.file = file
+        self.presets = presets
         directory = ProfileText.directory(of: file)
     }
 
@@ -171,6 +172,10 @@ struct ProfileReader {
         isWhole: Bool
     ) -> TextPattern? {
         guard let node = fields[key], let text = text(node, key), !text.isEmpty else { return nil }
+        return pattern(node, text, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
+    }
+
+    mutating func pattern(_ node: Node, _ text: String, isCaseSensitive: Bool, isWhole: Bool) -> TextPattern? {
         do {
             return try TextPattern(text, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
         } catch {

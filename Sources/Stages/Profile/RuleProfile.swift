@@ -1,4 +1,5 @@
 package import ExchangeCore
+package import HTTPModel
 
 /// A set-up of tools as one file or several describe it: read, checked and compiled.
 ///
