@@ -84,10 +84,10 @@ actor RulesInForce {
     }
 
     /// The files of the profile with the texts that are in force, in their order.
-    var states: [ProfileState] {
+    var states: [ProfileSource] {
         let edited = Set(unsaved.map(\.identity))
         return (profile?.sources ?? []).map {
-            ProfileState(file: $0.file, text: $0.text, isUnsaved: edited.contains($0.identity))
+            ProfileSource(file: $0.file, text: $0.text, isUnsaved: edited.contains($0.identity))
         }
     }
 
@@ -317,7 +317,7 @@ actor RulesInForce {
 
     private static func note(_ profile: RuleProfile?, _ off: Set<StageSlot>, _ recorder: Recorder) {
         recorder.noteRules(
-            sources: (profile?.sources ?? []).map { StoredRules.Source(file: $0.file, text: $0.text) },
+            sources: profile?.sources ?? [],
             switchedOff: off.map(\.name)
         )
     }

@@ -47,6 +47,6 @@ extension Command {
     }
 
     private func unknown(_ what: String, _ word: String, _ known: [String]) -> String {
-        "there is no \(what) '\(word.prefix(40))'\(PlacedValue.suggestion(for: word, among: known))"
+        "there is no \(what) '\(word.prefix(40))'\(Suggestion.text(for: word, among: known))"
     }
 }

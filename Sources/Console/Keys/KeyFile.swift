@@ -27,7 +27,7 @@ package struct KeyFile: Sendable {
     }
 
     package init(file: String) {
-        self.init(file) { () throws(ProfileError) in try PlacedValue.read(file: file) }
+        self.init(file) { () throws(ProfileError) in try Node.read(file: file) }
     }
 
     /// Reads a text.
@@ -36,10 +36,10 @@ package struct KeyFile: Sendable {
     ///   - text: the text.
     ///   - file: what issues name it.
     package init(_ text: String, file: String) {
-        self.init(file) { () throws(ProfileError) in try PlacedValue.read(text, file: file) }
+        self.init(file) { () throws(ProfileError) in try Node.read(text, file: file) }
     }
 
-    private init(_ file: String, _ read: () throws(ProfileError) -> PlacedValue?) {
+    private init(_ file: String, _ read: () throws(ProfileError) -> Node?) {
         var reading = KeyFileReading(file: file)
         do throws(ProfileError) {
             if let root = try read() { reading.take(root) }
@@ -105,7 +105,7 @@ private struct KeyFileReading {
         self.file = file
     }
 
-    mutating func take(_ root: PlacedValue) {
+    mutating func take(_ root: Node) {
         guard case .mapping(let members) = root.content else {
             return wrong(root, "a key file begins with 'keys:', as in keys: { list: { \"ctrl-n\": down } }")
         }
@@ -119,16 +119,16 @@ private struct KeyFileReading {
         }
     }
 
-    private mutating func takeContext(_ member: PlacedValue.Member) {
+    private mutating func takeContext(_ member: Node.Member) {
         guard let word = word(member.key) else { return }
         guard let context = Context(rawValue: word) else {
             let known = Context.allCases.map(\.rawValue)
             return wrong(
                 member.key,
-                "there is no place '\(word.prefix(40))'\(PlacedValue.suggestion(for: word, among: known))"
+                "there is no place '\(word.prefix(40))'\(Suggestion.text(for: word, among: known))"
             )
         }
-        var named: [[Key]: PlacedValue] = [:]
+        var named: [[Key]: Node] = [:]
         each(member.value, word) { reading, member in
             guard let keys = reading.keys(member.key, in: context) else { return }
             if named[keys] != nil {
@@ -143,7 +143,7 @@ private struct KeyFileReading {
     }
 
     /// A key cannot mean a command and begin two keys as well.
-    private mutating func checkPrefixes(_ named: [[Key]: PlacedValue], in context: Context) {
+    private mutating func checkPrefixes(_ named: [[Key]: Node], in context: Context) {
         let places = named.sorted { ($0.value.line, $0.value.column) < ($1.value.line, $1.value.column) }
         for (keys, place) in places {
             guard let first = keys.first, keymap.hasCommand(for: first, in: context) else { continue }
@@ -161,7 +161,7 @@ private struct KeyFileReading {
 
     // MARK: - Words
 
-    private mutating func keys(_ place: PlacedValue, in context: Context) -> [Key]? {
+    private mutating func keys(_ place: Node, in context: Context) -> [Key]? {
         guard let spelling = word(place) else { return nil }
         let keys = spelling.split(separator: " ").map { Key(spelling: String($0)) }
         let known = keys.compactMap { $0 }
@@ -185,13 +185,13 @@ private struct KeyFileReading {
     }
 
     /// What a key is to mean: a command, or nothing; `nil` where it cannot be read.
-    private mutating func binding(_ place: PlacedValue) -> Keymap.Binding?? {
-        if place.content == .nothing { return .some(nil) }
+    private mutating func binding(_ place: Node) -> Keymap.Binding?? {
+        if place.isNothing { return .some(nil) }
         guard let text = word(place) else { return nil }
         let words = text.split(separator: " ", maxSplits: 1).map(String.init)
         guard let name = words.first, let command = Command(rawValue: name) else {
             let known = Command.allCases.map(\.rawValue)
-            let suggestion = PlacedValue.suggestion(for: words.first ?? "", among: known)
+            let suggestion = Suggestion.text(for: words.first ?? "", among: known)
             wrong(place, "there is no command '\(text.prefix(40))'\(suggestion)")
             return nil
         }
@@ -207,25 +207,25 @@ private struct KeyFileReading {
         return .some(Keymap.Binding(command, argument))
     }
 
-    private mutating func word(_ place: PlacedValue) -> String? {
-        if case .text(let text) = place.content { return text }
+    private mutating func word(_ place: Node) -> String? {
+        if !place.isNothing, let text = place.scalar?.string { return text }
         wrong(place, "a word is expected here; one that YAML does not take for a word stands in quotes")
         return nil
     }
 
     private mutating func each(
-        _ value: PlacedValue,
+        _ value: Node,
         _ what: String,
-        _ body: (inout KeyFileReading, PlacedValue.Member) -> Void
+        _ body: (inout KeyFileReading, Node.Member) -> Void
     ) {
         switch value.content {
         case .mapping(let members): for member in members { body(&self, member) }
-        case .nothing: break
-        case .list, .text: wrong(value, "'\(what)' holds a mapping, as in \(what): { … }")
+        case .scalar where value.isNothing: break
+        case .list, .scalar: wrong(value, "'\(what)' holds a mapping, as in \(what): { … }")
         }
     }
 
-    private mutating func wrong(_ place: PlacedValue, _ message: String) {
+    private mutating func wrong(_ place: Node, _ message: String) {
         issues.append(place.issue(message, in: file))
     }
 }

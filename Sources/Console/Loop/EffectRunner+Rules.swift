@@ -31,9 +31,8 @@ extension EffectRunner {
     }
 
     func applyRules(_ texts: [RulesState.Text], _ words: String, madeFrom revision: String?) {
-        let profiles = texts.map { ProfileState(file: $0.file, text: $0.text) }
         changeRules { control in
-            let message = try await control.applyProfile(profiles, madeFrom: revision).message
+            let message = try await control.applyProfile(texts, madeFrom: revision).message
             // What became of other rules is not in the words.
             return message.contains("shadowed") ? "\(words) (\(message))" : words
         }

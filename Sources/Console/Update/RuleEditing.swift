@@ -1,4 +1,5 @@
 import ExchangeCore
+import HTTPModel
 import Stages
 
 /// The rules of all texts together, and changes of them.

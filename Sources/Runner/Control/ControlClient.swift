@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+package import HTTPModel
 
 #if canImport(Glibc)
 import Glibc
@@ -188,7 +189,7 @@ extension ControlClient: ControlTarget {
     }
 
     package func applyProfile(
-        _ texts: [ProfileState],
+        _ texts: [ProfileSource],
         madeFrom revision: String?
     ) async throws -> (message: String, profile: ProfileInForce) {
         try await ask(.applyProfile(texts, madeFrom: revision)) {

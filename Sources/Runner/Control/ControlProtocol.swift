@@ -1,5 +1,5 @@
 package import Foundation
-import HTTPModel
+package import HTTPModel
 
 /// What goes over the control socket: one JSON object a line, a reply for each request, in order.
 ///
@@ -43,7 +43,7 @@ package enum ControlRequest: Codable, Sendable, Hashable {
     case decide([String], HoldDecision)
     case decrypt(String)
     case profile
-    case applyProfile([ProfileState], madeFrom: String?)
+    case applyProfile([ProfileSource], madeFrom: String?)
     case reloadProfile(discardsEdits: Bool)
     case saveProfile([String]?, isForced: Bool)
 
@@ -74,7 +74,7 @@ package enum ControlRequest: Codable, Sendable, Hashable {
         var ids: [String]?
         var edit: HoldEdit?
         var host: String?
-        var profiles: [ProfileState]?
+        var profiles: [ProfileSource]?
         var files: [String]?
         var rules: String?
         var force: Bool?
@@ -109,6 +109,11 @@ package enum ControlRequest: Codable, Sendable, Hashable {
     package init(from decoder: any Decoder) throws {
         try decoder.refuseUnknownMembers(of: Members.CodingKeys.self)
         let members = try Members(from: decoder)
+        if members.profiles != nil {
+            let object = try decoder.container(keyedBy: Members.CodingKeys.self)
+            var list = try object.nestedUnkeyedContainer(forKey: .profiles)
+            while !list.isAtEnd { try list.superDecoder().refuseUnknownMembers(of: ProfileSource.CodingKeys.self) }
+        }
         guard let command = Command(rawValue: members.command) else {
             let words = Command.allCases.map(\.rawValue).joined(separator: ", ")
             throw ControlFailure("There is no command '\(members.command.prefix(40))'.", hint: "There are: \(words).")
@@ -206,7 +211,7 @@ package enum ControlReply: Codable, Sendable, Hashable {
         var hold: HoldDetails?
         var decided: [String]?
         var gone: [String]?
-        var profiles: [ProfileState]?
+        var profiles: [ProfileSource]?
         var rules: String?
         var saved: [String]?
         var message: String?

@@ -1,4 +1,5 @@
 package import ExchangeCore
+package import HTTPModel
 
 /// A running Sluice, as it can be asked and steered: one of this process (`RunningTarget`), or another one over its
 /// control socket (``ControlClient``).
@@ -43,7 +44,7 @@ package protocol ControlTarget: Sendable {
     ///     refused. `nil` for whatever is in force.
     /// - Returns: what has changed, in words, and what is in force then.
     func applyProfile(
-        _ texts: [ProfileState],
+        _ texts: [ProfileSource],
         madeFrom revision: String?
     ) async throws -> (message: String, profile: ProfileInForce)
     /// Reads the profile again and puts it in force; a wrong one changes nothing.
@@ -81,7 +82,7 @@ package struct HoldsDecided: Sendable, Hashable {
 /// The profile's texts that are in force.
 package struct ProfileInForce: Sendable, Hashable {
     /// The files in their order.
-    package var profiles: [ProfileState]
+    package var profiles: [ProfileSource]
     /// Names these texts; another name after each change.
     package var rules: String
 }

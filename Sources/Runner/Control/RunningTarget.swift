@@ -92,7 +92,7 @@ struct RunningTarget: LocalHolds {
     func profile() async -> ProfileInForce { await rules.current }
 
     func applyProfile(
-        _ texts: [ProfileState],
+        _ texts: [ProfileSource],
         madeFrom revision: String?
     ) async throws -> (message: String, profile: ProfileInForce) {
         if let unnamed = texts.first(where: { $0.file.isEmpty || $0.file.utf8.contains(0) }) {

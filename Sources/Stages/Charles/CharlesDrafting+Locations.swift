@@ -22,8 +22,8 @@ extension CharlesDrafting {
     private func entry(_ rule: String, _ key: String, _ places: [CharlesPlace]) -> ProfileDraft.Entry {
         var notes: [String] = []
         let values = places.map { value($0.location, &notes) }
-        var entry = ProfileDraft.Entry(rule, [DraftField(key, .some(values))], notes: notes)
-        if places.first?.isEnabled == false { entry.fields.append(DraftField("enabled", .word("false"))) }
+        var entry = ProfileDraft.Entry(rule, [Node.Member(key, .some(values))], notes: notes)
+        if places.first?.isEnabled == false { entry.fields["enabled"] = .word("false") }
         return entry
     }
 
@@ -35,14 +35,13 @@ extension CharlesDrafting {
         }
         if !tool.usesLocations {
             for index in entries.indices {
-                entries[index].fields.removeAll { $0.key == "enabled" }
-                entries[index].fields.append(DraftField("enabled", .word("false")))
+                entries[index].fields["enabled"] = .word("false")
             }
             // Without its list, which Charles keeps for the day that it is asked for, the tool is for everything.
-            entries.insert(ProfileDraft.Entry(name, [DraftField("enabled", .word("true"))]), at: 0)
+            entries.insert(ProfileDraft.Entry(name, [Node.Member("enabled", .word("true"))]), at: 0)
         } else if entries.isEmpty {
             let why = "it was for selected locations only, and none was selected"
-            entries = [ProfileDraft.Entry(name, [DraftField("enabled", .word("false"))], notes: [why])]
+            entries = [ProfileDraft.Entry(name, [Node.Member("enabled", .word("false"))], notes: [why])]
         }
         add(key, isEnabled: tool.isEnabled, entries)
     }
@@ -52,7 +51,7 @@ extension CharlesDrafting {
         var (action, notes) = refusal(tool)
         let entries = tool.locations.enumerated().map { number, place in
             var entry = entry(words(number + 1, "Block List", [place]), "at", [place])
-            entry.fields.insert(DraftField("action", action), at: 1)
+            entry.fields.insert(Node.Member("action", action), at: 1)
             entry.notes += notes
             notes = []
             return entry
@@ -66,19 +65,19 @@ extension CharlesDrafting {
         var (action, notes) = refusal(tool)
         var entries = runs(tool.locations).enumerated().map { number, run in
             var entry = entry(words(number + 1, "Allow List", run), "at", run)
-            entry.fields.insert(DraftField("action", action), at: 1)
+            entry.fields.insert(Node.Member("action", action), at: 1)
             entry.notes += notes
             notes = []
             return entry
         }
         if entries.isEmpty {
             let why = "the list is on and empty: it would let nothing pass"
-            entries = [ProfileDraft.Entry("Allow List", [DraftField("at", .list([]))], skipped: why)]
+            entries = [ProfileDraft.Entry("Allow List", [Node.Member("at", .list([]))], skipped: why)]
         }
         add("allow", isEnabled: tool.isEnabled, entries)
     }
 
-    private func refusal(_ tool: CharlesLocationTool) -> (action: DraftValue, notes: [String]) {
+    private func refusal(_ tool: CharlesLocationTool) -> (action: Node, notes: [String]) {
         switch tool.action {
         case nil, 0: (.text("drop"), [])
         case 1: (.word("403"), [])
@@ -89,7 +88,7 @@ extension CharlesDrafting {
     mutating func addMirror(_ tool: CharlesLocationTool) {
         guard tool.isEnabled || !tool.locations.isEmpty else { return }
         let why = "where Charles saved is not taken over; here it is the directory 'mirrored' beside this file"
-        let to = DraftField("to", .text("mirrored/"))
+        let to = Node.Member("to", .text("mirrored/"))
         guard tool.usesLocations else {
             add("mirror", isEnabled: tool.isEnabled, [ProfileDraft.Entry("Mirror", [to], notes: [why])])
             return

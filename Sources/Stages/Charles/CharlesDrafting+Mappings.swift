@@ -7,12 +7,12 @@ extension CharlesDrafting {
     mutating func addMapRemote(_ tool: CharlesTool<CharlesRemoteMapping>) {
         let entries = tool.entries.enumerated().map { number, mapping in
             var notes: [String] = []
-            var fields = [DraftField("from", value(mapping.source, &notes))]
-            let destination = destination(mapping.destination, &notes)
-            fields.append(DraftField("to", .mapping(destination)))
-            if mapping.preservesHost { fields.append(DraftField("preserve-host", .word("true"))) }
-            if !mapping.isEnabled { fields.append(DraftField("enabled", .word("false"))) }
-            let rule = "Map Remote \(number + 1): \(words(mapping.source))"
+            var fields = [Node.Member("from", value(mapping.from, &notes))]
+            let destination = destination(mapping.to, &notes)
+            fields["to"] = .mapping(destination)
+            if mapping.preservesHost { fields["preserve-host"] = .word("true") }
+            if !mapping.isEnabled { fields["enabled"] = .word("false") }
+            let rule = "Map Remote \(number + 1): \(words(mapping.from))"
             let skipped = destination.isEmpty ? "it has no destination" : nil
             return ProfileDraft.Entry(rule, fields, notes: notes, skipped: skipped)
         }
@@ -20,29 +20,25 @@ extension CharlesDrafting {
     }
 
     /// The parts of the destination that are not blank; a destination has no wildcards.
-    private func destination(_ location: CharlesLocation, _ notes: inout [String]) -> [DraftField] {
-        let parts = [
-            ("protocol", location.protocol), ("host", location.host), ("port", location.port), ("path", location.path),
-            ("query", location.query),
-        ]
-        var fields: [DraftField] = []
-        for (name, written) in parts {
-            var text = written.trimmed
+    private func destination(_ location: CharlesLocation, _ notes: inout [String]) -> [Node.Member] {
+        var fields: [Node.Member] = []
+        for field in LocationPattern.Field.allCases {
+            var text = location[field].trimmed
             // Charles takes a star, as it fills in for what is blank elsewhere, for blank here too.
-            if text.isEmpty || text == "*" || name == "port" && text == "0" { continue }
-            if name == "path", text.first != "/" {
+            if text.isEmpty || text == "*" || field == .port && text == "0" { continue }
+            if field == .path, text.first != "/" {
                 text = "/" + text
                 notes.append("a slash is put before the path of the destination")
             }
             if text.contains(/\$[0-9]/) {
                 // To a profile this would be what a star of the source stands for.
                 text = text.replacing("$", with: "$$")
-                if name == "path" {
+                if field == .path {
                     notes.append("what is left of the request's path is not added to one that has a $ in it")
                 }
             }
-            let isNumber = name == "port" && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
-            fields.append(DraftField(name, isNumber ? .word(text) : .text(text)))
+            let isNumber = field == .port && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            fields[field.rawValue] = isNumber ? .word(text) : .text(text)
         }
         return fields
     }
@@ -52,13 +48,13 @@ extension CharlesDrafting {
     mutating func addMapLocal(_ tool: CharlesTool<CharlesLocalMapping>) {
         let entries = tool.entries.enumerated().map { number, mapping in
             var notes: [String] = []
-            var fields = [DraftField("from", value(mapping.source, &notes))]
+            var fields = [Node.Member("from", value(mapping.from, &notes))]
             let path = path(mapping, &notes)
-            fields.append(DraftField("to", .text(path)))
-            fields.append(DraftField("on-miss", .text("pass")))
-            if !mapping.isCaseSensitive { fields.append(DraftField("case-sensitive", .word("false"))) }
-            if !mapping.isEnabled { fields.append(DraftField("enabled", .word("false"))) }
-            let rule = "Map Local \(number + 1): \(words(mapping.source))"
+            fields["to"] = .text(path)
+            fields["on-miss"] = .text("pass")
+            if !mapping.isCaseSensitive { fields["case-sensitive"] = .word("false") }
+            if !mapping.isEnabled { fields["enabled"] = .word("false") }
+            let rule = "Map Local \(number + 1): \(words(mapping.from))"
             let skipped = path.isEmpty ? "it has no file or directory" : nil
             return ProfileDraft.Entry(rule, fields, notes: notes, skipped: skipped)
         }
@@ -66,8 +62,8 @@ extension CharlesDrafting {
     }
 
     private func path(_ mapping: CharlesLocalMapping, _ notes: inout [String]) -> String {
-        let path = mapping.path.trimmed
-        let source = mapping.source.path.trimmed
+        let path = mapping.to.trimmed
+        let source = mapping.from.path.trimmed
         let last = path.split { "/\\".contains($0) }.last ?? ""
         if source.count > 1, source.hasSuffix("/"), !source.contains(where: { "*?[".contains($0) }), !last.contains(".")
         {
@@ -121,9 +117,9 @@ extension CharlesDrafting {
     mutating func addBreakpoints(_ tool: CharlesTool<CharlesBreakpoint>) {
         let entries = tool.entries.enumerated().map { number, breakpoint in
             var notes: [String] = []
-            var fields = [DraftField("at", value(breakpoint.location, &notes))]
+            var fields = [Node.Member("at", value(breakpoint.location, &notes))]
             let method = breakpoint.method.trimmed
-            if !method.isEmpty, method != "*" { fields.append(DraftField("method", .text(method))) }
+            if !method.isEmpty, method != "*" { fields["method"] = .text(method) }
             var directions: [String] = []
             if breakpoint.onRequest { directions.append("request") }
             if breakpoint.onResponse { directions.append("response") }
@@ -133,8 +129,8 @@ extension CharlesDrafting {
                 isEnabled = false
                 notes.append("it held neither requests nor responses, so it is not enabled")
             }
-            fields.append(DraftField("on", .texts(directions)))
-            if !isEnabled { fields.append(DraftField("enabled", .word("false"))) }
+            fields["on"] = .texts(directions)
+            if !isEnabled { fields["enabled"] = .word("false") }
             return ProfileDraft.Entry("Breakpoints \(number + 1): \(words(breakpoint.location))", fields, notes: notes)
         }
         add("breakpoints", isEnabled: tool.isEnabled, entries)
@@ -145,8 +141,8 @@ extension CharlesDrafting {
     mutating func addSpoofs(_ tool: CharlesTool<CharlesSpoof>) {
         let entries = tool.entries.enumerated().map { number, spoof in
             let (host, address) = (spoof.host.trimmed, spoof.address.trimmed)
-            var fields = [DraftField("host", .text(host)), DraftField("address", .text(address))]
-            if !spoof.isEnabled { fields.append(DraftField("enabled", .word("false"))) }
+            var fields = [Node.Member("host", .text(host)), Node.Member("address", .text(address))]
+            if !spoof.isEnabled { fields["enabled"] = .word("false") }
             let missing = host.isEmpty ? "it has no host" : address.isEmpty ? "it has no address" : nil
             return ProfileDraft.Entry("DNS Spoofing \(number + 1): \(host)", fields, skipped: missing)
         }
@@ -158,24 +154,24 @@ extension CharlesDrafting {
     mutating func addThrottle(_ throttle: CharlesThrottle) {
         var entries: [ProfileDraft.Entry] = []
         for preset in throttle.presets {
-            let field = DraftField(preset.name, .mapping(fields(preset.values)))
+            let field = Node.Member(preset.name, .mapping(fields(preset.values)))
             entries.append(ProfileDraft.Entry("Throttle preset \(preset.name)", [field]))
         }
         draft.sections +=
             entries.isEmpty ? [] : [ProfileDraft.Section(key: "presets", entries: entries, isMapping: true)]
         var fields = fields(throttle.values)
         var notes: [String] = []
-        if let name = presetName(throttle.values) { fields.insert(DraftField("name", .text(name)), at: 0) }
+        if let name = presetName(throttle.values) { fields.insert(Node.Member("name", .text(name)), at: 0) }
         if throttle.values.down == 0 || throttle.values.up == 0 {
             notes.append("a bandwidth of 0 is taken for no limit")
         }
         if throttle.usesHosts {
             let hosts = throttle.hosts.filter(\.isEnabled).map { value($0.location, &notes) }
             if hosts.isEmpty {
-                fields.append(DraftField("enabled", .word("false")))
+                fields["enabled"] = .word("false")
                 notes.append("it was for selected hosts only, and none was selected")
             } else {
-                fields.append(DraftField("only", .some(hosts)))
+                fields["only"] = .some(hosts)
             }
         }
         let rule = "Throttle \(GrammarValue.text(throttle.values.down))/\(GrammarValue.text(throttle.values.up)) kbit/s"
@@ -186,24 +182,24 @@ extension CharlesDrafting {
         add("throttle", isEnabled: throttle.isEnabled ?? false, [entry])
     }
 
-    private func fields(_ values: CharlesThrottleValues) -> [DraftField] {
+    private func fields(_ values: CharlesThrottleValues) -> [Node.Member] {
         // To a profile 0 is a network that is not there; Charles' fields do not take it, so it can only mean no limit.
-        var fields: [DraftField] = []
-        if values.down > 0 { fields.append(DraftField("down", .number(values.down))) }
-        if values.up > 0 { fields.append(DraftField("up", .number(values.up))) }
+        var fields: [Node.Member] = []
+        if values.down > 0 { fields["down"] = .number(values.down) }
+        if values.up > 0 { fields["up"] = .number(values.up) }
         let (down, up) = (values.downUtilisation, values.upUtilisation)
         if down != up {
-            let both = [DraftField("down", .number(down)), DraftField("up", .number(up))]
-            fields.append(DraftField("utilisation", .mapping(both)))
+            let both = [Node.Member("down", .number(down)), Node.Member("up", .number(up))]
+            fields["utilisation"] = .mapping(both)
         } else if down != 100 {
-            fields.append(DraftField("utilisation", .number(down)))
+            fields["utilisation"] = .number(down)
         }
-        fields.append(DraftField("latency", .number(values.latency)))
-        fields.append(DraftField("mtu", .number(values.mtu)))
-        if values.reliability != 100 { fields.append(DraftField("reliability", .number(values.reliability))) }
+        fields["latency"] = .number(values.latency)
+        fields["mtu"] = .number(values.mtu)
+        if values.reliability != 100 { fields["reliability"] = .number(values.reliability) }
         if values.stability != 100 {
-            fields.append(DraftField("stability", .number(values.stability)))
-            fields.append(DraftField("quality", .list([.number(values.lowQuality), .number(values.highQuality)])))
+            fields["stability"] = .number(values.stability)
+            fields["quality"] = .list([.number(values.lowQuality), .number(values.highQuality)])
         }
         return fields
     }

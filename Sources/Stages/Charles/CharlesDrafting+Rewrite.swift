@@ -26,9 +26,9 @@ extension CharlesDrafting {
         }
         let locations = places.map { value($0.location, &notes) }
         let name = set.name.isEmpty ? "set \(number)" : set.name
-        var fields = [DraftField("name", .text(name))]
-        if !isEnabled { fields.append(DraftField("enabled", .word("false"))) }
-        fields.append(DraftField("at", .some(locations)))
+        var fields = [Node.Member("name", .text(name))]
+        if !isEnabled { fields["enabled"] = .word("false") }
+        fields["at"] = .some(locations)
         // A set without rules is one thing to report, any other is as many as it has rules.
         var entry = ProfileDraft.Entry(
             set.rules.isEmpty || !notes.isEmpty ? "Rewrite '\(name)'" : nil,
@@ -59,7 +59,7 @@ extension CharlesDrafting {
 /// Puts the fields of one rewrite rule together.
 private struct RewriteRuleDrafting {
     let rule: CharlesRewriteRule
-    var fields: [DraftField] = []
+    var fields: [Node.Member] = []
     var notes: [String] = []
     var skipped: String?
 
@@ -68,7 +68,7 @@ private struct RewriteRuleDrafting {
     }
 
     mutating func run() {
-        fields = [DraftField(rule.kind.verb, .text(rule.kind.target))]
+        fields = [Node.Member(rule.kind.verb, .text(rule.kind.target))]
         var isEnabled = rule.isActive
         if rule.kind.hasDirection {
             let directions = [(rule.onRequest, "request"), (rule.onResponse, "response")].filter(\.0).map(\.1)
@@ -76,18 +76,18 @@ private struct RewriteRuleDrafting {
                 isEnabled = false
                 notes.append("it was neither for requests nor for responses, so it is not enabled")
             }
-            fields.append(DraftField("on", .texts(directions.isEmpty ? ["request", "response"] : directions)))
+            fields["on"] = .texts(directions.isEmpty ? ["request", "response"] : directions)
         }
         switch rule.kind.verb {
         case "add": add()
         case "remove":
             let pattern = name() + value().match
             // To a profile a rule that says neither is a mistake, to Charles it means all.
-            let all = [DraftField("name", .text(".")), DraftField("name-regex", .word("true"))]
+            let all = [Node.Member("name", .text(".")), Node.Member("name-regex", .word("true"))]
             fields += pattern.isEmpty ? all : pattern
         default: modify()
         }
-        if !isEnabled { fields.append(DraftField("enabled", .word("false"))) }
+        if !isEnabled { fields["enabled"] = .word("false") }
     }
 
     /// In a profile the name and the value of what is added are `name` and `to`.
@@ -99,20 +99,20 @@ private struct RewriteRuleDrafting {
         var condition = name()
         let (match, to) = value()
         condition += match
-        fields += [DraftField("name", .text(rule.newName)), DraftField("to", .text(to))]
-        if !condition.isEmpty { fields.append(DraftField("if", .mapping(condition))) }
+        fields += [Node.Member("name", .text(rule.newName)), Node.Member("to", .text(to))]
+        if !condition.isEmpty { fields["if"] = .mapping(condition) }
     }
 
     /// The name that is looked for.
-    private mutating func name() -> [DraftField] {
+    private mutating func name() -> [Node.Member] {
         guard rule.kind.hasName, !rule.matchName.isEmpty else { return [] }
-        guard rule.isNameExpression else { return [DraftField("name", .text(rule.matchName))] }
+        guard rule.isNameExpression else { return [Node.Member("name", .text(rule.matchName))] }
         let pattern = carry(rule.matchName, isCaseSensitive: false)
-        return [DraftField("name", .text(pattern?.text ?? rule.matchName)), DraftField("name-regex", .word("true"))]
+        return [Node.Member("name", .text(pattern?.text ?? rule.matchName)), Node.Member("name-regex", .word("true"))]
     }
 
     /// The value that is looked for, and what the new value is in a profile.
-    private mutating func value() -> (match: [DraftField], to: String) {
+    private mutating func value() -> (match: [Node.Member], to: String) {
         guard !rule.matchValue.isEmpty else { return ([], rule.newValue) }
         var (match, to) = (rule.matchValue, rule.newValue)
         if rule.isValueExpression {
@@ -128,9 +128,9 @@ private struct RewriteRuleDrafting {
         } else if match.hasPrefix("/"), match.hasSuffix("/") {
             match = "\\" + match
         }
-        var fields = [DraftField("match", .text(match))]
-        if rule.isCaseSensitive { fields.append(DraftField("case", .word("true"))) }
-        if rule.matchesWhole { fields.append(DraftField("whole", .word("true"))) }
+        var fields = [Node.Member("match", .text(match))]
+        if rule.isCaseSensitive { fields["case"] = .word("true") }
+        if rule.matchesWhole { fields["whole"] = .word("true") }
         return (fields, to)
     }
 
@@ -167,20 +167,20 @@ private struct RewriteRuleDrafting {
         case .modifyHeader, .modifyQuery:
             // Charles' users often give the same name again.
             let isRenamed = !rule.newName.isEmpty && rule.newName != rule.matchName
-            if isRenamed { fields.append(DraftField("rename", .text(newName()))) }
-            if !rule.newValue.isEmpty { fields.append(DraftField("to", .text(to))) }
+            if isRenamed { fields["rename"] = .text(newName()) }
+            if !rule.newValue.isEmpty { fields["to"] = .text(to) }
             if !isRenamed, rule.newValue.isEmpty { skipped = skipped ?? "it changes nothing" }
         case .status:
             if rule.newValue.trimmed.isEmpty { skipped = skipped ?? "it has no new status" }
-            fields.append(DraftField("to", .text(to.trimmed)))
+            fields["to"] = .text(to.trimmed)
         case .host, .path, .url:
             if rule.matchValue.isEmpty, rule.newValue.isEmpty { skipped = skipped ?? "it changes nothing" }
-            fields.append(DraftField("to", .text(to)))
-        default: fields.append(DraftField("to", .text(to)))
+            fields["to"] = .text(to)
+        default: fields["to"] = .text(to)
         }
         let replaces =
             !rule.matchValue.isEmpty && (!rule.newValue.isEmpty || !rule.kind.hasName) && rule.kind != .status
-        if rule.replacesFirst, replaces { fields.append(DraftField("replace", .text("first"))) }
+        if rule.replacesFirst, replaces { fields["replace"] = .text("first") }
     }
 
     /// The new name, which may refer to what a regular expression found in the old one.

@@ -56,8 +56,8 @@ package struct CharlesImport: Sendable {
             "What means here something else than in Charles is marked 'approximated', what could not be taken over",
             "'skipped'. Locations are matched against the URL as the client sent it, whatever other tools change.",
         ]
-        draft.head = [DraftField("version", .word("1")), DraftField("name", .text("from Charles"))]
-        if !drafting.off.isEmpty { draft.head.append(DraftField("off", .list(drafting.off.map { .text($0) }))) }
+        draft.head = [Node.Member("version", .word("1")), Node.Member("name", .text("from Charles"))]
+        if !drafting.off.isEmpty { draft.head.append(Node.Member("off", .list(drafting.off.map { .text($0) }))) }
         text = try draft.write(as: file)
         report = draft.report()
     }
@@ -98,8 +98,8 @@ struct CharlesDrafting {
     }
 
     /// A location as a value; what had to be changed goes to the notes.
-    func value(_ location: CharlesLocation, _ notes: inout [String]) -> DraftValue {
-        DraftValue.location(location.pattern(&notes))
+    func value(_ location: CharlesLocation, _ notes: inout [String]) -> Node {
+        Node.location(location.pattern(&notes))
     }
 
     /// What the report calls a location.
@@ -122,7 +122,7 @@ struct CharlesDrafting {
 
     private mutating func addSSLProxying(_ proxying: CharlesSSLProxying) {
         var notes: [String] = []
-        func hosts(_ places: [CharlesPlace]) -> [DraftValue] {
+        func hosts(_ places: [CharlesPlace]) -> [Node] {
             places.filter(\.isEnabled).map { place in
                 // Before anything is decrypted nothing but host and port is known.
                 value(CharlesLocation(host: place.location.host, port: place.location.port), &notes)
@@ -135,14 +135,14 @@ struct CharlesDrafting {
                 "left out, as they were not enabled: \(disabled.map { words($0.location) }.joined(separator: ", "))"
             )
         }
-        var fields: [DraftField] = []
+        var fields: [Node.Member] = []
         if !proxying.isEnabled || only.isEmpty {
-            fields = [DraftField("except", .text("*"))]
+            fields = [Node.Member("except", .text("*"))]
             notes.append("Charles decrypted no host; without these lines Sluice decrypts every one")
         } else {
             let hasAll = proxying.included.contains { $0.isEnabled && $0.location.isEveryHost }
-            if !hasAll { fields.append(DraftField("only", .list(only))) }
-            if !except.isEmpty { fields.append(DraftField("except", .list(except))) }
+            if !hasAll { fields["only"] = .list(only) }
+            if !except.isEmpty { fields["except"] = .list(except) }
         }
         guard !fields.isEmpty else { return }
         let entry = ProfileDraft.Entry("SSL Proxying", fields, notes: notes)

@@ -1,5 +1,3 @@
-import HTTPModel
-
 /// What became of each rule on its way from one program's settings to the other's.
 package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
     /// What became of one rule.
@@ -70,21 +68,4 @@ package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
 
     /// A line for each rule, and the summary at the end.
     package var description: String { (lines.map(\.description) + [summary]).joined(separator: "\n") }
-}
-
-extension String {
-    /// The text with line breaks and control characters shown as escapes, cut where it is long.
-    func singleLine(upTo limit: Int = 80) -> String {
-        var result = ""
-        for scalar in unicodeScalars.prefix(limit + 1) {
-            switch scalar {
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where VisibleText.isHidden(scalar): result += VisibleText.of(String(scalar))
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result.unicodeScalars.count > limit ? String(result.unicodeScalars.prefix(limit)) + "…" : result
-    }
 }

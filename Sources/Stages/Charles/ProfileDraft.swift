@@ -5,7 +5,7 @@ struct ProfileDraft {
         /// What the report calls it; `nil` where it is just there to make the profile complete.
         var rule: String?
         /// Its keys.
-        var fields: [DraftField]
+        var fields: [Node.Member]
         /// What stands in place of keys, where the rule is just a text.
         var text: String?
         /// What is not the same as it was.
@@ -17,7 +17,7 @@ struct ProfileDraft {
 
         init(
             _ rule: String?,
-            _ fields: [DraftField],
+            _ fields: [Node.Member],
             text: String? = nil,
             notes: [String] = [],
             skipped: String? = nil
@@ -41,7 +41,7 @@ struct ProfileDraft {
     /// The comment at the top.
     var preamble: [String] = []
     /// Keys that come first, as they stand.
-    var head: [DraftField] = []
+    var head: [Node.Member] = []
     var sections: [Section] = []
 
     /// Where an entry is.
@@ -123,7 +123,7 @@ struct ProfileDraft {
     private mutating func render() {
         lines = []
         addresses = []
-        for line in preamble { add("#" + (line.isEmpty ? "" : " \(DraftValue.comment(line))"), nil) }
+        for line in preamble { add("#" + (line.isEmpty ? "" : " \(YAMLText.comment(line))"), nil) }
         for field in head { add(field.flow, nil) }
         for (number, section) in sections.enumerated() where !section.entries.isEmpty {
             add("", nil)
@@ -147,12 +147,12 @@ struct ProfileDraft {
         let outer = indentation ?? "  "
         let (first, rest) = indentation.map { ($0 + "- ", $0 + "  ") } ?? (outer, outer)
         let isComment = isWithinComment || entry.skipped != nil
-        if let why = entry.skipped { add("\(outer)# skipped: \(DraftValue.comment(why))", address) }
-        for note in entry.notes { add("\(outer)# approximated: \(DraftValue.comment(note))", address) }
+        if let why = entry.skipped { add("\(outer)# skipped: \(YAMLText.comment(why))", address) }
+        for note in entry.notes { add("\(outer)# approximated: \(YAMLText.comment(note))", address) }
         func put(_ draft: inout ProfileDraft, _ line: String) {
             draft.add(isComment ? "\(outer)# \(line.dropFirst(outer.count))" : line, address)
         }
-        let flow = first + (entry.text.map { DraftValue.text($0) } ?? .mapping(entry.fields)).flow
+        let flow = first + (entry.text.map { Node.text($0) } ?? .mapping(entry.fields)).flow
         if indentation != nil, entry.rules == nil, flow.count <= ProfileDraft.width || entry.fields.count < 2 {
             put(&self, flow)
             return
@@ -173,10 +173,10 @@ struct ProfileDraft {
     }
 
     /// A field on lines of its own; a list that is too long for one gets one for each member.
-    private static func block(_ field: DraftField, before: String, indentation: String) -> [String] {
+    private static func block(_ field: Node.Member, before: String, indentation: String) -> [String] {
         let line = before + field.flow
-        guard line.count > width, case .list(let members) = field.value, !members.isEmpty else { return [line] }
-        return [before + field.key + ":"] + members.map { "\(indentation)  - \($0.flow)" }
+        guard line.count > width, let members = field.value.sequence, !members.isEmpty else { return [line] }
+        return [before + field.key.flow + ":"] + members.map { "\(indentation)  - \($0.flow)" }
     }
 
     private mutating func add(_ line: String, _ address: Address?) {

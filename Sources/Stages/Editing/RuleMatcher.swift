@@ -1,6 +1,5 @@
 import ExchangeCore
 package import HTTPModel
-import Yams
 
 /// Says of recorded exchanges whether a rule would be for them, as its tool decides it.
 ///

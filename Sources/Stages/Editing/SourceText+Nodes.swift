@@ -1,10 +1,8 @@
-import Yams
-
 /// Where the parser's nodes begin and end in the text; the parser itself says only where they begin.
 extension SourceText {
     /// Where a node's own text begins, behind its tag.
     func start(of node: Node) -> Int {
-        var position = offset(node.mark)
+        var position = offset(line: node.line, column: node.column)
         while self[position] == UInt8(ascii: "!") {
             while position < bytes.count, !" \t\r\n".utf8.contains(bytes[position]) { position += 1 }
             position = skipBlank(position)
@@ -20,10 +18,9 @@ extension SourceText {
     /// - Returns: the place behind its last character.
     func end(of node: Node, indent: Int) -> Int? {
         let start = start(of: node)
-        switch node {
+        switch node.content {
         case .scalar(let scalar): return end(of: scalar, start, indent)
-        case .alias: return nil
-        case .sequence(let list):
+        case .list(let list):
             let isFlow = self[start] == UInt8(ascii: "[")
             var end = isFlow ? start + 1 : start
             for member in list {
@@ -34,9 +31,10 @@ extension SourceText {
         case .mapping(let mapping):
             let isFlow = self[start] == UInt8(ascii: "{")
             var end = isFlow ? start + 1 : start
-            for (key, value) in mapping {
-                let column = isFlow ? indent : column(of: self.start(of: key))
-                guard let keyEnd = self.end(of: key, indent: column), let next = self.end(of: value, indent: column)
+            for member in mapping {
+                let column = isFlow ? indent : column(of: self.start(of: member.key))
+                guard let keyEnd = self.end(of: member.key, indent: column),
+                    let next = self.end(of: member.value, indent: column)
                 else { return nil }
                 end = max(end, keyEnd, next)
             }
@@ -57,11 +55,10 @@ extension SourceText {
 
     private func end(of scalar: Node.Scalar, _ start: Int, _ indent: Int) -> Int? {
         switch self[start] {
-        case UInt8(ascii: "'") where scalar.style == .singleQuoted: return quoted(start, UInt8(ascii: "'"))
-        case UInt8(ascii: "\"") where scalar.style == .doubleQuoted: return quoted(start, UInt8(ascii: "\""))
-        case UInt8(ascii: "|"), UInt8(ascii: ">"):
-            return scalar.style == .literal || scalar.style == .folded ? block(start, indent) : nil
-        default: return plain(scalar.string, start)
+        case _ where scalar.style == .plain: return plain(scalar.string, start)
+        case UInt8(ascii: "'"), UInt8(ascii: "\""): return quoted(start, self[start])
+        case UInt8(ascii: "|"), UInt8(ascii: ">"): return block(start, indent)
+        default: return nil
         }
     }
 

@@ -1,5 +1,3 @@
-import Yams
-
 /// A profile's text as bytes, with the places in it that the parser names by line and column.
 struct SourceText {
     let bytes: [UInt8]
@@ -42,11 +40,11 @@ struct SourceText {
 
     // MARK: - Lines
 
-    /// Where the parser's mark is.
-    func offset(_ mark: Mark?) -> Int {
-        guard let mark, lines.indices.contains(mark.line - 1) else { return bytes.count }
-        var position = lines[mark.line - 1]
-        var left = mark.column - 1
+    /// Where a place is that the parser names; both count from 1.
+    func offset(line: Int, column: Int) -> Int {
+        guard lines.indices.contains(line - 1) else { return bytes.count }
+        var position = lines[line - 1]
+        var left = column - 1
         while left > 0, position < bytes.count {
             position += 1
             while position < bytes.count, bytes[position] & 0xC0 == 0x80 { position += 1 }

@@ -67,7 +67,7 @@ package struct TAPReport {
             case "\n": quoted += "\\n"
             case "\r": quoted += "\\r"
             case "\t": quoted += "\\t"
-            case _ where VisibleText.isHidden(scalar): quoted.unicodeScalars += DraftValue.escape(scalar)
+            case _ where VisibleText.isHidden(scalar): quoted.unicodeScalars += YAMLText.escape(scalar)
             default: quoted.unicodeScalars.append(scalar)
             }
         }

@@ -5,7 +5,6 @@ package import ExchangeCore
 /// The same table decides which keys are taken and what `sluice profile help` prints.
 package struct GrammarKey: Sendable {
     package let name: String
-    /// What it takes.
     package let value: GrammarValue
     /// What it is for, in one sentence.
     package let summary: String
@@ -14,7 +13,6 @@ package struct GrammarKey: Sendable {
     /// What counts where the key is not there, in words; `nil` where it must be, or where nothing counts then.
     package let fallback: String?
 
-    /// Describes a key.
     package init(_ name: String, _ value: GrammarValue, _ summary: String, example: String, fallback: String? = nil) {
         self.name = name
         self.value = value
@@ -26,12 +24,10 @@ package struct GrammarKey: Sendable {
 
 /// What a key takes.
 package indirect enum GrammarValue: Sendable {
-    /// `true` or `false`.
     case flag
     case text
     /// A number in a range, in a unit; the unit may be empty.
     case number(ClosedRange<Double>, unit: String)
-    /// One of some words.
     case choice([String])
     /// A time such as `500ms`, `30s` or `2m`.
     case duration
@@ -48,7 +44,6 @@ package indirect enum GrammarValue: Sendable {
     case mapping([GrammarKey])
     /// A mapping whose keys are the user's.
     case names(GrammarValue)
-    /// One or the other.
     case either(GrammarValue, GrammarValue)
 
     /// In words, for help.
@@ -92,24 +87,18 @@ package struct ToolGrammar: Sendable {
         case none
     }
 
-    /// The tool's place and name.
     package let slot: StageSlot
     /// What messages call one rule: `a block rule`.
     package let noun: String
-    /// What the tool is for, in one sentence.
     package let summary: String
-    /// How a rule says which requests it is for.
     package let scope: ScopeKey
-    /// Which of the rules that match act.
     package let selection: RuleSelection
-    /// The tool's own keys.
     package let keys: [GrammarKey]
     /// A whole example, the tool's key first.
     package let example: String
     /// Whether `true` stands for one rule that is for every request.
     package let takesTrue: Bool
 
-    /// Describes a tool.
     package init(
         _ slot: StageSlot,
         noun: String,
@@ -145,25 +134,19 @@ package struct ToolGrammar: Sendable {
         return all + [ToolGrammar.name, ToolGrammar.enabled]
     }
 
-    private static let at = GrammarKey(
-        "at",
-        .locations,
-        "The locations the rule is for, matched against the URL as the client sent it.",
-        example: "at: [\"*.example.com\", \"https://api.example.com/v1/*\"]"
-    )
-    private static let from = GrammarKey(
-        "from",
-        .locations,
-        "The locations the rule is for, matched against the URL as the client sent it.",
-        example: "from: \"https://api.example.com/v1/*\""
-    )
-    private static let only = GrammarKey(
-        "only",
-        .locations,
-        "The locations the rule is for, matched against the URL as the client sent it.",
-        example: "only: [\"api.example.com\"]",
-        fallback: "every request"
-    )
+    private static func locations(_ key: String, _ example: String, fallback: String? = nil) -> GrammarKey {
+        GrammarKey(
+            key,
+            .locations,
+            "The locations the rule is for, matched against the URL as the client sent it.",
+            example: "\(key): \(example)",
+            fallback: fallback
+        )
+    }
+
+    private static let at = locations("at", "[\"*.example.com\", \"https://api.example.com/v1/*\"]")
+    private static let from = locations("from", "\"https://api.example.com/v1/*\"")
+    private static let only = locations("only", "[\"api.example.com\"]", fallback: "every request")
     private static let except = GrammarKey(
         "except",
         .locations,

@@ -1,6 +1,6 @@
 import ExchangeCore
+import HTTPModel
 import NIOCore
-import Yams
 
 /// Gathers what the files of a profile say, one after the other.
 struct ProfileCompiler {
@@ -33,7 +33,7 @@ struct ProfileCompiler {
         var trees: [(ProfileReader, ProfileFields)] = []
         for source in sources {
             var reader = ProfileReader(file: source.file)
-            if let tree = try ProfileText.tree(source.text, file: source.file) {
+            if let tree = try ProfileDocument(source).root {
                 if let fields = ProfileCompiler.topLevel(tree, &reader) {
                     trees.append((reader, fields))
                     continue
@@ -60,25 +60,15 @@ struct ProfileCompiler {
                 for name in names {
                     guard let rule = name.rule, rules[name.tool]?.contains(where: { $0.heading.name == rule }) != true
                     else { continue }
-                    note(.error, "'\(name.tool.name)' has no rule '\(rule)'", at: expectation.place)
+                    let message = "'\(name.tool.name)' has no rule '\(rule)'"
+                    issues.append(ProfileIssue(.error, message, at: expectation.place))
                 }
             }
         }
         for (slot, place) in switchedOffAt where !mentioned.contains(slot) {
-            note(.lint, "'\(slot.name)' is switched off, but the profile has no rules for it", at: place)
+            let message = "'\(slot.name)' is switched off, but the profile has no rules for it"
+            issues.append(ProfileIssue(.lint, message, at: place))
         }
-    }
-
-    private mutating func note(_ severity: ProfileIssue.Severity, _ message: String, at place: ProfilePlace) {
-        issues.append(
-            ProfileIssue(
-                severity: severity,
-                file: place.file,
-                line: place.line,
-                column: place.column,
-                message: message
-            )
-        )
     }
 
     private mutating func finish(_ reader: ProfileReader) {
@@ -98,21 +88,21 @@ struct ProfileCompiler {
         if let node = fields["name"], let text = reader.text(node, "name") {
             name += (name.isEmpty || text.isEmpty ? "" : ", ") + text
         }
-        for entry in fields["include"].map({ reader.list($0) }) ?? [] { _ = reader.path(entry, "include") }
-        for entry in fields["off"].map({ reader.list($0) }) ?? [] {
+        for entry in fields["include"]?.members ?? [] { _ = reader.path(entry, "include") }
+        for entry in fields["off"]?.members ?? [] {
             guard let slot = reader.choice(entry, "off", StageSlot.allCases.map { ($0.name, $0) }) else { continue }
             off.insert(slot)
             switchedOffAt[slot] = reader.place(entry)
         }
-        for entry in fields["access"].map({ reader.list($0) }) ?? [] {
+        for entry in fields["access"]?.members ?? [] {
             guard let text = reader.text(entry, "access") else { continue }
             access.append(text)
             if !ProfileCompiler.isNetwork(text) {
                 reader.error("'\(text.prefix(60))' is no address or network such as 192.168.0.0/16", at: entry)
             }
         }
-        expectations += (fields["expect"].map { reader.list($0) } ?? []).compactMap { Expectation($0, &reader) }
-        assertions += (fields["assert"].map { reader.list($0) } ?? []).compactMap { Assertion($0, &reader) }
+        expectations += (fields["expect"]?.members ?? []).compactMap { Expectation($0, &reader) }
+        assertions += (fields["assert"]?.members ?? []).compactMap { Assertion($0, &reader) }
         if let node = fields["intercept"] { intercept.add(node, &reader) }
         for tool in ToolRegistry.tools {
             let slot = tool.grammar.slot
@@ -131,7 +121,7 @@ struct ProfileCompiler {
 
     /// Of rules that all act, one that stands twice acts twice.
     private mutating func lintRepeated(_ node: Node, _ slot: StageSlot, _ reader: inout ProfileReader) {
-        for entry in reader.list(node) where entry.mapping != nil {
+        for entry in node.members where entry.mapping != nil {
             let text = entry.text(without: "name")
             if let place = seen[slot]?[text] {
                 reader.lint("the same rule stands at \(place); both act", at: entry)
@@ -160,14 +150,14 @@ struct ProfileCompiler {
             reader.error("presets must be a mapping of names to conditions, not \(node.kind)", at: node)
             return
         }
-        for (key, value) in mapping {
-            guard let name = reader.text(key, "the name of a preset")?.lowercased(),
-                let fields = reader.fields(value, "a preset", keys: ThrottleConditions.keys)
+        for member in mapping {
+            guard let name = reader.text(member.key, "the name of a preset")?.lowercased(),
+                let fields = reader.fields(member.value, "a preset", keys: ThrottleConditions.keys)
             else { continue }
             if name.isEmpty {
-                reader.error("a preset needs a name", at: key)
+                reader.error("a preset needs a name", at: member.key)
             } else if presets[name] != nil || ThrottlePreset.named(name) != nil {
-                reader.error("there is a preset '\(name.prefix(40))' already; choose another name", at: key)
+                reader.error("there is a preset '\(name.prefix(40))' already; choose another name", at: member.key)
             } else {
                 var conditions = ThrottleConditions()
                 conditions.read(fields, &reader)

@@ -2,9 +2,7 @@ import ExchangeCore
 
 /// What `sluice profile help` prints: the tables by which profiles are read, as text.
 package enum ProfileHelp {
-    /// There is no such key or topic.
     package struct UnknownKey: Error, CustomStringConvertible {
-        /// What to tell whoever asked.
         package let description: String
     }
 

@@ -1,6 +1,5 @@
 import HTTPModel
 import NIOCore
-import Yams
 
 /// Reads values out of a profile's tree and gathers what is wrong with them.
 ///
@@ -17,8 +16,9 @@ struct ProfileReader {
     /// Beyond this many there is no use in going on.
     private static let mostIssues = 200
 
-    init(file: String) {
+    init(file: String, _ presets: [String: ThrottleConditions] = [:]) {
         self.file = file
+        self.presets = presets
         directory = ProfileText.directory(of: file)
     }
 
@@ -27,11 +27,11 @@ struct ProfileReader {
     // MARK: - Issues
 
     mutating func error(_ message: @autoclosure () -> String, at node: Node, offset: Int = 0) {
-        note(.error, message(), line: node.mark?.line ?? 1, column: (node.mark?.column ?? 1) + offset)
+        note(.error, message(), line: node.line, column: node.column + offset)
     }
 
     mutating func lint(_ message: String, at node: Node) {
-        note(.lint, message, line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
+        note(.lint, message, line: node.line, column: node.column)
     }
 
     mutating func note(
@@ -45,14 +45,14 @@ struct ProfileReader {
     }
 
     func place(_ node: Node) -> ProfilePlace {
-        ProfilePlace(file: file, line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
+        ProfilePlace(file: file, line: node.line, column: node.column)
     }
 
     // MARK: - Mappings and lists
 
     /// The members of a list; anything else is a list of itself.
     func list(_ node: Node) -> [Node] {
-        node.sequence.map { Array($0) } ?? [node]
+        node.members
     }
 
     /// The fields of a mapping, unknown keys noted.
@@ -62,16 +62,19 @@ struct ProfileReader {
             return nil
         }
         var fields = ProfileFields(node: node, keys: keys)
-        for (key, value) in mapping {
-            guard let name = key.scalar?.string else {
-                error("a key must be a word", at: key)
+        for member in mapping {
+            guard let name = member.key.scalar?.string else {
+                error("a key must be a word", at: member.key)
                 continue
             }
             if keys.contains(where: { $0.name == name }) {
-                fields.values[name] = value
+                fields.values[name] = member.value
             } else {
                 let known = keys.map(\.name)
-                error("\(what) has no key '\(name.prefix(40))'\(Suggestion.text(for: name, among: known))", at: key)
+                error(
+                    "\(what) has no key '\(name.prefix(40))'\(Suggestion.text(for: name, among: known))",
+                    at: member.key
+                )
             }
         }
         return fields
@@ -93,12 +96,9 @@ struct ProfileReader {
 
     /// The text of a scalar, whatever type YAML takes it for; nothing written reads as empty.
     mutating func text(_ node: Node, _ what: String) -> String? {
-        guard let scalar = node.scalar else {
-            error("\(what) must be a text, not \(node.kind)", at: node)
-            return nil
-        }
-        let isNothing = scalar.style == .plain && (scalar.string == "~" || scalar.string == "null")
-        return isNothing ? "" : scalar.string
+        if let text = node.string { return text }
+        error("\(what) must be a text, not \(node.kind)", at: node)
+        return nil
     }
 
     mutating func flag(_ node: Node, _ what: String) -> Bool? {
@@ -172,6 +172,10 @@ struct ProfileReader {
         isWhole: Bool
     ) -> TextPattern? {
         guard let node = fields[key], let text = text(node, key), !text.isEmpty else { return nil }
+        return pattern(node, text, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
+    }
+
+    mutating func pattern(_ node: Node, _ text: String, isCaseSensitive: Bool, isWhole: Bool) -> TextPattern? {
         do {
             return try TextPattern(text, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
         } catch {

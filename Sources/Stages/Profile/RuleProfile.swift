@@ -1,5 +1,5 @@
 package import ExchangeCore
-import Yams
+package import HTTPModel
 
 /// A set-up of tools as one file or several describe it: read, checked and compiled.
 ///

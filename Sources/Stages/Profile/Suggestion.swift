@@ -1,7 +1,7 @@
 /// Finds the word that was probably meant.
-enum Suggestion {
+package enum Suggestion {
     /// For example ` (did you mean 'block'?)`; empty where nothing is near.
-    static func text(for word: String, among known: [String]) -> String {
+    package static func text(for word: String, among known: [String]) -> String {
         guard word.utf8.count <= 40 else { return "" }
         let nearest = known.map { ($0, distance(Array(word.lowercased().utf8), Array($0.utf8))) }.min { $0.1 < $1.1 }
         guard let (name, distance) = nearest, distance <= max(1, min(3, name.utf8.count / 2)) else {

@@ -1,6 +1,5 @@
 import ExchangeCore
 import HTTPModel
-import Yams
 
 /// Reads one rule of a rewrite set, as in `{ modify: header, on: response, name: Server, to: hidden }`.
 struct RewriteRuleReader {

@@ -1,5 +1,4 @@
 package import ExchangeCore
-import Yams
 
 /// A tool that a profile configures: its grammar, its rules, and the stage that they make.
 ///

@@ -1,5 +1,4 @@
 import ExchangeCore
-import Yams
 
 extension ThrottleConditions {
     private static let bandwidth = GrammarValue.number(0...10_000_000, unit: "kbit/s")

@@ -1,7 +1,6 @@
 package import ExchangeCore
 import HTTPModel
 import NIOCore
-import Yams
 
 /// Breakpoints: matching messages are held until somebody decides about them, or until a limit.
 ///

@@ -1,7 +1,6 @@
 package import ExchangeCore
 import HTTPModel
 import NIOCore
-import Yams
 
 /// DNS spoofing: hosts are connected to at addresses that a rule has for them.
 ///

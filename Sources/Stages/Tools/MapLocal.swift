@@ -1,7 +1,6 @@
 package import ExchangeCore
 import HTTPModel
 import NIOCore
-import Yams
 
 /// Map local: requests that match one of its rules are answered from files.
 ///
@@ -183,12 +182,12 @@ extension MapLocal: RuleTool {
             return []
         }
         var headers: [(name: String, value: String)] = []
-        for (key, values) in mapping {
-            guard let name = reader.text(key, "the name of a header") else { continue }
-            for value in reader.list(values) {
+        for member in mapping {
+            guard let name = reader.text(member.key, "the name of a header") else { continue }
+            for value in reader.list(member.value) {
                 guard let text = reader.text(value, name) else { continue }
                 if let problem = Sidecar.problem(name: name, value: text) {
-                    reader.error("headers \(problem)", at: text.isEmpty ? key : value)
+                    reader.error("headers \(problem)", at: text.isEmpty ? member.key : value)
                 } else {
                     headers.append((name, text))
                 }

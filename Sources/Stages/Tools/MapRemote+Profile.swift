@@ -1,7 +1,6 @@
 package import ExchangeCore
 import HTTPModel
 import NIOCore
-import Yams
 
 extension MapRemote: RuleTool {
     /// Map remote's place.

@@ -1,7 +1,6 @@
 package import ExchangeCore
 import HTTPModel
 import NIOCore
-import Yams
 
 /// Map remote: requests that match one of its rules are sent somewhere else.
 ///

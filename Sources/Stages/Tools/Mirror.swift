@@ -2,7 +2,6 @@ import Content
 package import ExchangeCore
 import HTTPModel
 import NIOCore
-import Yams
 
 /// Mirror: saves what servers answer as files, while the client receives it.
 ///

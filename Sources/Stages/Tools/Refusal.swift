@@ -1,6 +1,5 @@
 import ExchangeCore
 import HTTPModel
-import Yams
 
 /// What becomes of an exchange that a list does not let pass.
 enum Refusal: Sendable, Hashable {

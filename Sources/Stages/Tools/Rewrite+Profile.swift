@@ -1,5 +1,4 @@
 package import ExchangeCore
-import Yams
 
 extension Rewrite: RuleTool {
     /// The rewrite tool's place.

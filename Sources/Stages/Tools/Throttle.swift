@@ -1,6 +1,5 @@
 package import ExchangeCore
 import HTTPModel
-import Yams
 
 /// The throttle: a slow, unreliable or missing network for all traffic or for some.
 ///

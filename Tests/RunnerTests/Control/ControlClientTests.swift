@@ -1,4 +1,5 @@
 import Foundation
+import HTTPModel
 import Support
 import Testing
 
@@ -121,7 +122,7 @@ struct ControlClientTests {
         #expect(try await client.decide(["all"], .cancel) == HoldsDecided())
         #expect(target.decided == ["7.1 abort"])
         #expect(try await client.decrypt("h.example:443") == "h.example:443 is decrypted again")
-        let texts = [ProfileState(file: "p.yaml", text: "version: 1\n")]
+        let texts = [ProfileSource(file: "p.yaml", text: "version: 1\n")]
         let applied = try await client.applyProfile(texts, madeFrom: "r1")
         #expect(applied.message == "1 rule added" && applied.profile.profiles.map(\.file) == ["p.yaml"])
         await #expect(throws: ControlFailure.self) { _ = try await client.applyProfile(texts, madeFrom: "r0") }

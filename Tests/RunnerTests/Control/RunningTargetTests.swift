@@ -124,12 +124,12 @@ extension RunningTargetTests {
     func edits() async throws {
         try await run(Self.block("old")) { running in
             _ = try await running.client.setTools(["mirror"], isOn: false)
-            let edited = ProfileState(file: running.profile, text: Self.block("old", "new"))
+            let edited = ProfileSource(file: running.profile, text: Self.block("old", "new"))
             let before = try await running.client.profile().rules
             let (message, profile) = try await running.client.applyProfile([edited], madeFrom: before)
             // Another one who has made his from what was in force before does not throw these away.
             await #expect(throws: ControlFailure.self) {
-                let other = ProfileState(file: running.profile, text: Self.block("other"))
+                let other = ProfileSource(file: running.profile, text: Self.block("other"))
                 _ = try await running.client.applyProfile([other], madeFrom: before)
             }
             #expect(try await running.client.status().rules == profile.rules)
@@ -144,7 +144,7 @@ extension RunningTargetTests {
 
             // Wrong texts change nothing, and edits that are not saved are not thrown away.
             await #expect(throws: ControlFailure.self) {
-                let wrong = ProfileState(file: running.profile, text: "version: 1\nblok: true\n")
+                let wrong = ProfileSource(file: running.profile, text: "version: 1\nblok: true\n")
                 _ = try await running.client.applyProfile([wrong], madeFrom: nil)
             }
             await #expect(throws: ControlFailure.self) {
@@ -177,7 +177,7 @@ extension RunningTargetTests {
                 return
             }
             #expect(difference.added == 1)
-            let edited = ProfileState(file: running.profile, text: Self.block("old", "mine"))
+            let edited = ProfileSource(file: running.profile, text: Self.block("old", "mine"))
             _ = try await running.client.applyProfile([edited], madeFrom: nil)
             try write(Self.block("theirs"))
             guard case .conflict(let files) = try await running.rules.followFiles() else {
@@ -208,7 +208,7 @@ extension RunningTargetTests {
     @Test("begins a profile that has no file yet, beside the others, and does not write over a file that is there")
     func newFile() async throws {
         try await run(Self.block("old")) { running in
-            let new = ProfileState(file: directory.path + "/new.yaml", text: Self.block("new"))
+            let new = ProfileSource(file: directory.path + "/new.yaml", text: Self.block("new"))
             #expect(try await running.client.applyProfile([new], madeFrom: nil).message == "1 rule added")
             #expect(try await running.client.status().profiles == [running.profile, new.file])
             #expect(!FileManager.default.fileExists(atPath: new.file))

@@ -7,20 +7,14 @@ import Testing
 private func converted(_ location: CharlesLocation) throws -> (location: Location, notes: [String]) {
     var notes: [String] = []
     let pattern = location.pattern(&notes)
-    switch DraftValue.location(pattern) {
-    case .text(let text): return (try Location(text), notes)
-    case .mapping(let fields):
-        var pattern = LocationPattern()
-        for field in fields {
-            if let key = LocationPattern.Field(rawValue: field.key), case .text(let text) = field.value {
-                pattern[key] = text
-            }
-        }
-        return (try Location(pattern), notes)
-    default:
-        Issue.record("a location is a text or a mapping")
-        return (try Location("*"), notes)
+    let node = Node.location(pattern)
+    if let text = node.string { return (try Location(text), notes) }
+    var fields = LocationPattern()
+    for member in try #require(node.mapping) {
+        let field = try #require(member.key.string.flatMap { LocationPattern.Field(rawValue: $0) })
+        fields[field] = try #require(member.value.string)
     }
+    return (try Location(fields), notes)
 }
 
 private func matches(_ location: CharlesLocation, _ url: String) throws -> Bool {
@@ -109,9 +103,9 @@ struct CharlesLocationTests {
 
     @Test("A path between slashes is no regular expression")
     func slashes() {
-        let field = DraftValue.location(LocationPattern(path: "/a/"))
+        let field = Node.location(LocationPattern(path: "/a/"))
         #expect(field.flow == "{ path: /a/ }")
-        #expect(DraftValue.location(LocationPattern(host: "h", path: "/a/")).flow == "h/a/")
+        #expect(Node.location(LocationPattern(host: "h", path: "/a/")).flow == "h/a/")
     }
 
     @Test("Locations come back from a profile as they were")

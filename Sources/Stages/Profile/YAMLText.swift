@@ -1,35 +1,7 @@
 import HTTPModel
 
-/// A value in a profile that is being written.
-indirect enum DraftValue: Hashable {
-    /// A text, quoted where it must be.
-    case text(String)
-    /// A number or a flag, as it stands.
-    case word(String)
-    case list([DraftValue])
-    case mapping([DraftField])
-
-    /// A number, without a fraction where there is none.
-    static func number(_ number: Double) -> DraftValue { .word(GrammarValue.text(number)) }
-
-    /// A list; where it has one member, just that.
-    static func texts(_ texts: [String]) -> DraftValue { .some(texts.map { .text($0) }) }
-
-    /// Likewise.
-    static func some(_ values: [DraftValue]) -> DraftValue { values.count == 1 ? values[0] : .list(values) }
-
-    /// On one line, in YAML's flow style.
-    var flow: String {
-        switch self {
-        case .text(let text): DraftValue.quoted(text)
-        case .word(let word): word
-        case .list(let members): members.isEmpty ? "[]" : "[\(members.map(\.flow).joined(separator: ", "))]"
-        case .mapping(let fields): fields.isEmpty ? "{}" : "{ \(fields.map(\.flow).joined(separator: ", ")) }"
-        }
-    }
-
-    // MARK: - Texts
-
+/// Texts as YAML has them.
+enum YAMLText {
     /// Words that YAML, or a reader of it, takes for something else.
     private static let taken: Set<String> = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
 
@@ -60,8 +32,7 @@ indirect enum DraftValue: Hashable {
             case "\n": result += "\\n".unicodeScalars
             case "\r": result += "\\r".unicodeScalars
             case "\t": result += "\\t".unicodeScalars
-            case _ where isTrap(before, scalar, after): result += escape(scalar)
-            case _ where isPrintable(scalar): result.append(scalar)
+            case _ where isPrintable(scalar) && !isTrap(before, scalar, after): result.append(scalar)
             default: result += escape(scalar)
             }
         }
@@ -78,14 +49,11 @@ indirect enum DraftValue: Hashable {
 
     /// The text of a comment: on one line, and nothing in it that profiles do not take.
     static func comment(_ text: String) -> String {
-        let scalars = Array(text.singleLine(upTo: 4_000).unicodeScalars)
-        guard hasTrap([" "] + scalars) || !scalars.allSatisfy(isPrintable) else {
-            return String(text.singleLine(upTo: 4_000))
-        }
+        let line = text.singleLine(upTo: 4_000)
+        let scalars = Array(line.unicodeScalars)
+        guard hasTrap([" "] + scalars) || !scalars.allSatisfy(isPrintable) else { return line }
         return String(doubleQuoted(scalars).dropFirst().dropLast())
     }
-
-    // MARK: - Characters
 
     private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
         ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
@@ -116,20 +84,19 @@ indirect enum DraftValue: Hashable {
     }
 }
 
-/// A key and its value.
-struct DraftField: Hashable {
-    var key: String
-    var value: DraftValue
-
-    init(_ key: String, _ value: DraftValue) {
-        self.key = key
-        self.value = value
-    }
-
-    /// On one line.
-    var flow: String {
-        // What profiles call a key needs no quotes, even where YAML 1.1 would take it for a flag: `on`, `off`.
-        let isWord = key.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D }
-        return "\(isWord && !key.isEmpty ? key : DraftValue.quoted(key)): \(value.flow)"
+extension String {
+    /// The text with line breaks and control characters shown as escapes, cut where it is long.
+    func singleLine(upTo limit: Int = 80) -> String {
+        var result = ""
+        for scalar in unicodeScalars.prefix(limit + 1) {
+            switch scalar {
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case _ where VisibleText.isHidden(scalar): result += VisibleText.of(String(scalar))
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result.unicodeScalars.count > limit ? String(result.unicodeScalars.prefix(limit)) + "…" : result
     }
 }

@@ -1,0 +1,2 @@
+typealias DraftValue = Node
+typealias DraftField = Node.Member
