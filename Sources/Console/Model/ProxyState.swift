@@ -1,6 +1,5 @@
 package import Runner
 
-/// What is known of the proxy that is looked at.
 package struct ProxyState: Sendable {
     /// Where it listens, `127.0.0.1:8080`; empty while it starts.
     package var address = ""
@@ -8,11 +7,9 @@ package struct ProxyState: Sendable {
     package var session: String?
     /// Why the recording stopped; `nil` while it goes on.
     package var recordingProblem: String?
-    /// The tools, in their fixed order.
     package var tools: [ToolState] = []
     /// Messages that wait for a decision, oldest first.
     package var holds: [HoldSummary] = []
-    /// How many exchanges failed.
     package var failures: Int64 = 0
     /// Exchanges a second, the newest last.
     package var rates: [Int] = []
@@ -36,7 +33,6 @@ package struct RulesState: Sendable {
     package struct Text: Sendable, Hashable {
         /// The file that it belongs to, whether it is there yet or not.
         package var file: String
-        /// The text in force.
         package var text: String
         /// Whether the file says something else.
         package var isUnsaved: Bool

@@ -68,7 +68,6 @@ package enum HoldChange: Sendable, Hashable {
     }
 }
 
-/// What can be copied of an exchange.
 package enum CopyForm: String, CaseIterable, Sendable, Hashable {
     case curl
     case url
@@ -108,7 +107,6 @@ package struct ExportRequest: Sendable, Hashable {
     }
 
     package var form: Form
-    /// The file.
     package var path: String
     /// Which exchanges; `nil` for those that the query leaves.
     package var ids: [ExchangeID]?

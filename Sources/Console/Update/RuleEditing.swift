@@ -5,7 +5,6 @@ import Stages
 enum RuleEditing {
     /// One rule, and which text it stands in.
     struct Entry: Sendable, Hashable {
-        /// The text's number.
         var text: Int
         var rule: EditableRule
     }
@@ -70,7 +69,6 @@ enum RuleEditing {
         return (text.map(profile) ?? EditableProfile(text: "", file: nil), entry?.rule.id)
     }
 
-    /// Changes one text.
     static func edit(
         _ texts: [RulesState.Text],
         _ index: Int,
