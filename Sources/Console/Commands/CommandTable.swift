@@ -15,7 +15,7 @@ package enum CommandTable {
     )
 
     private static let main: Set<Context> = [.list, .detail]
-    private static let text: Set<Context> = [.detail, .report]
+    private static let texts: Set<Context> = [.detail, .report]
     private static let reading: Set<Context> = [.list, .detail, .panel, .picker, .report]
 
     private static func rows(_ group: CommandEntry.Group, _ rows: [CommandEntry]) -> [CommandEntry] {
@@ -109,15 +109,8 @@ package enum CommandTable {
         },
         plain(.left, "Close a branch; the page before", ["left", "h"], on: .screen) { $0.moveSideways(-1) },
         plain(.right, "Open a branch; the next page", ["right", "l"], on: .screen) { $0.moveSideways(1) },
-        row(
-            .open,
-            "Open the exchange, or the fold",
-            ["enter"],
-            .id,
-            short: "open",
-            says: .detail,
-            unless: \.openingProblem
-        ) {
+        row(.open, "Open the exchange, or the fold", ["enter"], .id, short: "open", says: .detail, unless: \.noExchange)
+        {
             $0.open($1)
         },
         row(
@@ -127,7 +120,7 @@ package enum CommandTable {
             .idAndPage,
             on: .lines,
             says: .detail,
-            unless: \.openingProblem
+            unless: \.noExchange
         ) {
             $0.open($1)
         },
@@ -137,17 +130,10 @@ package enum CommandTable {
         row(.switchView, "Sequence or structure", ["tab"], .view, short: "structure", says: .counts) {
             $0.switchView($1)
         },
-        plain(
-            .follow,
-            "Follow the newest exchange, or stop",
-            ["F"],
-            short: "follow",
-            on: .screen,
-            unless: \.followingProblem
-        ) {
+        plain(.follow, "Follow the newest exchange, or stop", ["F"], short: "follow", on: .screen, unless: \.noNews) {
             $0.toggleFollow()
         },
-        asking(.goTo, "Go to an exchange by its number", ["#"], .goal, says: .selected, unless: \.sequenceProblem) {
+        asking(.goTo, "Go to an exchange by its number", ["#"], .goal, says: .selected, unless: \.noSequence) {
             $0.go(to: $1)
         },
     ]
@@ -168,38 +154,26 @@ package enum CommandTable {
             "Find text in what is open",
             ["f"],
             .shownText,
-            in: text,
+            in: texts,
             says: .matches,
-            unless: \.findingProblem
+            unless: \.noText
         ) {
             $0.find($1)
         },
-        plain(.findNext, "Find it again", ["ctrl-n"], in: text, says: .matches, unless: \.findingProblem) {
-            $0.findAgain()
-        },
-        asking(.jumpKind, "Choose the kind to go to", ["J"], .kind, short: "jump", unless: \.rowsProblem) {
+        plain(.findNext, "Find it again", ["ctrl-n"], in: texts, says: .matches, unless: \.noText) { $0.findAgain() },
+        asking(.jumpKind, "Choose the kind to go to", ["J"], .kind, short: "jump", unless: \.noRows) {
             $0.chooseJump($1)
         },
-        plain(.next, "The next of that kind", ["]"], says: .selected, unless: \.jumpingProblem) {
-            $0.jump(forward: true)
-        },
-        plain(.previous, "The previous of that kind", ["["], says: .selected, unless: \.jumpingProblem) {
+        plain(.next, "The next of that kind", ["]"], says: .selected, unless: \.noJump) { $0.jump(forward: true) },
+        plain(.previous, "The previous of that kind", ["["], says: .selected, unless: \.noJump) {
             $0.jump(forward: false)
         },
-        asking(
-            .page,
-            "Choose a page of the detail",
-            ["1", "2", "3", "4", "5"],
-            .page,
-            says: .detail,
-            unless: \.pageProblem
-        ) {
+        asking(.page, "Choose a page of the detail", ["1", "2", "3", "4", "5"], .page, says: .detail, unless: \.noPage)
+        {
             $0.turn(to: $1)
         },
-        plain(.nextPage, "The next page of the detail", [">"], says: .detail, unless: \.detailProblem) {
-            $0.turnPage(1)
-        },
-        plain(.previousPage, "The page before", ["<"], says: .detail, unless: \.detailProblem) { $0.turnPage(-1) },
+        plain(.nextPage, "The next page of the detail", [">"], says: .detail, unless: \.noDetail) { $0.turnPage(1) },
+        plain(.previousPage, "The page before", ["<"], says: .detail, unless: \.noDetail) { $0.turnPage(-1) },
         row(
             .bodyForm,
             "Body as pretty, raw or hex",
@@ -208,7 +182,7 @@ package enum CommandTable {
             in: [.detail],
             short: "raw/hex",
             says: .detail,
-            unless: \.detailProblem
+            unless: \.noDetail
         ) { $0.setBodyForm($1) },
         row(
             .version,
@@ -218,7 +192,7 @@ package enum CommandTable {
             in: [.detail],
             short: "received/sent",
             says: .detail,
-            unless: \.detailProblem
+            unless: \.noDetail
         ) { $0.setVersion($1) },
         plain(
             .fold,
@@ -227,47 +201,34 @@ package enum CommandTable {
             in: [.detail],
             short: "fold",
             on: .screen,
-            unless: \.detailProblem
+            unless: \.noDetail
         ) {
             $0.toggleFold()
         },
-        asking(.sort, "Sort the list by a column", ["o"], .order, says: .counts, unless: \.listProblem) { $0.sort($1) },
+        asking(.sort, "Sort the list by a column", ["o"], .order, says: .counts, unless: \.noList) { $0.sort($1) },
         asking(.columns, "Choose the columns", ["O"], .columns, on: .screen) { $0.setColumns($1) },
-        row(
-            .mark,
-            "Mark the exchange, or unmark it",
-            ["space"],
-            .id,
-            in: [.list],
-            short: "mark",
-            unless: \.recordProblem
-        ) {
+        row(.mark, "Mark the exchange, or unmark it", ["space"], .id, in: [.list], short: "mark", unless: \.noRecord) {
             $0.mark($1)
         },
-        row(.focusHost, "Show only this host, or all again", ["i"], .host, says: .counts, unless: \.branchProblem) {
+        row(.focusHost, "Show only this host, or all again", ["i"], .host, says: .counts, unless: \.noBranch) {
             $0.focusHost($1)
         },
         asking(.highlight, "Colour exchanges that match the filter language", ["V"], .highlight) {
             $0.setHighlight($1)
         },
-        row(.compare, "Compare with the marked exchange", ["="], .id, unless: \.recordProblem) { $0.compare($1) },
-        row(.why, "Why: what every rule did or did not", ["y"], .id, short: "why", unless: \.recordProblem) {
+        row(.compare, "Compare with the marked exchange", ["="], .id, unless: \.noRecord) { $0.compare($1) },
+        row(.why, "Why: what every rule did or did not", ["y"], .id, short: "why", unless: \.noRecord) {
             $0.on($1) { .why($0) }
         },
-        plain(.stop, "Stop what is running", ["ctrl-g"], unless: \.jobProblem) { $0.cancelJobs() },
+        plain(.stop, "Stop what is running", ["ctrl-g"], unless: \.noJob) { $0.cancelJobs() },
     ]
 
     private static let tools: [CommandEntry] = [
-        asking(
-            .toggleTool,
-            "Switch a tool on or off",
-            Tool.allCases.flatMap(\.toggleKeys),
-            .tool,
-            unless: \.steeringProblem
-        ) {
+        asking(.toggleTool, "Switch a tool on or off", Tool.allCases.flatMap(\.toggleKeys), .tool, unless: \.noSteering)
+        {
             $0.toggleTool($1)
         },
-        asking(.panel, "Open a tool's panel", Tool.allCases.compactMap(\.panelKey), .tool, unless: \.proxyProblem) {
+        asking(.panel, "Open a tool's panel", Tool.allCases.compactMap(\.panelKey), .tool, unless: \.noProxy) {
             $0.openPanel($1)
         },
         asking(
@@ -276,72 +237,64 @@ package enum CommandTable {
             Tool.allCases.map { "a \($0.letter)" },
             .toolAndID,
             short: "add rule",
-            unless: \.ruleProblem
+            unless: \.noOrigin
         ) { $0.draftRule($1) },
-        plain(.apply, "Put the drafted rule in force", on: .lines, unless: \.draftProblem) { $0.applyDraft() },
-        plain(.discard, "Throw the drafted rule away", on: .lines, unless: \.draftProblem) { $0.discardDraft() },
-        asking(.switchRule, "Switch one rule of a tool on or off", [], .rule, on: .lines, unless: \.steeringProblem) {
+        plain(.apply, "Put the drafted rule in force", on: .lines, unless: \.noDraft) { $0.applyDraft() },
+        plain(.discard, "Throw the drafted rule away", on: .lines, unless: \.noDraft) { $0.discardDraft() },
+        asking(.switchRule, "Switch one rule of a tool on or off", [], .rule, on: .lines, unless: \.noSteering) {
             $0.changeRule($1) { $0.switchRule($1, of: $2) }
         },
-        asking(.removeRule, "Remove one rule of a tool", [], .rule, on: .lines, unless: \.steeringProblem) {
+        asking(.removeRule, "Remove one rule of a tool", [], .rule, on: .lines, unless: \.noSteering) {
             $0.changeRule($1) { $0.removeRule($1, of: $2) }
         },
-        asking(.preset, "Choose the network's conditions", ["x p"], .preset, unless: \.steeringProblem) {
-            $0.setPreset($1)
-        },
-        row(.saveProfile, "Save the rules to the profile's file", ["ctrl-s"], .file, unless: \.steeringProblem) {
+        asking(.preset, "Choose the network's conditions", ["x p"], .preset, unless: \.noSteering) { $0.setPreset($1) },
+        row(.saveProfile, "Save the rules to the profile's file", ["ctrl-s"], .file, unless: \.noSteering) {
             $0.saveProfile($1)
         },
-        plain(.undo, "Take back the last change of rules", ["u"], in: main.union([.panel]), unless: \.steeringProblem) {
+        plain(.undo, "Take back the last change of rules", ["u"], in: main.union([.panel]), unless: \.noSteering) {
             $0.undoRules()
         },
-        row(
-            .decrypt,
-            "Decrypt a host again whose client refused the certificate",
-            ["d"],
-            .host,
-            unless: \.steeringProblem
-        ) {
+        row(.decrypt, "Decrypt a host again whose client refused the certificate", ["d"], .host, unless: \.noSteering) {
             $0.decrypt($1)
         },
     ]
 
     private static let holds: [CommandEntry] = [
-        plain(.holds, "The messages that wait for a decision", ["H"], short: "held", unless: \.holdsProblem) {
+        plain(.holds, "The messages that wait for a decision", ["H"], short: "held", unless: \.noHold) {
             $0.openHolds()
         },
-        row(.editHold, "Edit the message that waits", ["e"], .holdEdit, short: "edit", unless: \.decisionProblem) {
+        row(.editHold, "Edit the message that waits", ["e"], .holdEdit, short: "edit", unless: \.noDecision) {
             $0.editHold($1)
         },
-        row(.execute, "Execute the message that waits", ["ctrl-e"], .hold, unless: \.decisionProblem) {
+        row(.execute, "Execute the message that waits", ["ctrl-e"], .hold, unless: \.noDecision) {
             $0.decide(.execute, $1)
         },
-        plain(.executeAll, "Execute all that wait", ["X"], unless: \.decisionProblem) { $0.decide(.execute, "all") },
-        row(.cancel, "Cancel the hold: unedited, as though not held", [], .hold, unless: \.decisionProblem) {
+        plain(.executeAll, "Execute all that wait", ["X"], unless: \.noDecision) { $0.decide(.execute, "all") },
+        row(.cancel, "Cancel the hold: unedited, as though not held", [], .hold, unless: \.noDecision) {
             $0.decide(.cancel, $1)
         },
-        row(.abort, "Abort the exchange that waits", ["D"], .hold, unless: \.decisionProblem) { $0.decide(.abort, $1) },
+        row(.abort, "Abort the exchange that waits", ["D"], .hold, unless: \.noDecision) { $0.decide(.abort, $1) },
     ]
 
     private static let share: [CommandEntry] = [
-        asking(.copy, "Copy something of the exchange", ["c"], .copyForm, short: "copy", unless: \.recordProblem) {
+        asking(.copy, "Copy something of the exchange", ["c"], .copyForm, short: "copy", unless: \.noRecord) {
             $0.copy($1)
         },
-        row(.copyCurl, "Copy as cURL", ["C"], .id, unless: \.recordProblem) { $0.on($1) { .copy(.curl, $0) } },
-        asking(.saveBody, "Save a body to a file", ["ctrl-o"], .bodyFile, unless: \.recordProblem) { $0.saveBody($1) },
-        asking(.export, "Export the marked, or what the filter leaves", ["E"], .export, unless: \.listProblem) {
+        row(.copyCurl, "Copy as cURL", ["C"], .id, unless: \.noRecord) { $0.on($1) { .copy(.curl, $0) } },
+        asking(.saveBody, "Save a body to a file", ["ctrl-o"], .bodyFile, unless: \.noRecord) { $0.saveBody($1) },
+        asking(.export, "Export the marked, or what the filter leaves", ["E"], .export, unless: \.noList) {
             $0.export($1)
         },
     ]
 
     private static let send: [CommandEntry] = [
-        row(.repeatRequest, "Send the request again", ["p"], .id, short: "repeat", unless: \.sendingProblem) {
+        row(.repeatRequest, "Send the request again", ["p"], .id, short: "repeat", unless: \.noSending) {
             $0.on($1) { .send(draft: "", $0) }
         },
-        row(.compose, "Edit the request and send it", ["P"], .id, unless: \.sendingProblem) {
+        row(.compose, "Edit the request and send it", ["P"], .id, unless: \.noSending) {
             $0.on($1) { .openRequest($0) }
         },
-        asking(.repeatAdvanced, "Send it many times", ["A"], .plan, unless: \.sendingProblem) { $0.repeatMany($1) },
+        asking(.repeatAdvanced, "Send it many times", ["A"], .plan, unless: \.noSending) { $0.repeatMany($1) },
     ]
 
     private static let console: [CommandEntry] = [

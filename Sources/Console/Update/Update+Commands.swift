@@ -27,73 +27,73 @@ extension ConsoleModel {
 
     // MARK: - Why not
 
-    var openingProblem: String? { list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil }
+    var noExchange: String? { list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil }
 
-    var recordProblem: String? { list.total == 0 || isTreeInUse ? exchangeProblem : nil }
+    var noRecord: String? { list.total == 0 || isTreeInUse ? noSelection : nil }
 
-    var branchProblem: String? {
+    var noBranch: String? {
         isTreeInUse && structure.selectedRow == nil ? "There is no exchange yet." : nil
     }
 
-    var pageProblem: String? { detail.isOpen ? nil : exchangeProblem }
+    var noPage: String? { detail.isOpen ? nil : noSelection }
 
-    var detailProblem: String? {
+    var noDetail: String? {
         detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange."
     }
 
-    var findingProblem: String? {
+    var noText: String? {
         if case .report? = overlays.last { return nil }
-        return detailProblem
+        return noDetail
     }
 
-    var listProblem: String? { list.total == 0 ? "There is no exchange here." : nil }
+    var noList: String? { list.total == 0 ? "There is no exchange here." : nil }
 
-    var sequenceProblem: String? {
+    var noSequence: String? {
         view == .structure ? "Rows stand in the sequence; \(way(to: .switchView)) shows it." : nil
     }
 
-    var rowsProblem: String? { isTreeInUse ? sequenceProblem : nil }
+    var noRows: String? { isTreeInUse ? noSequence : nil }
 
-    var jumpingProblem: String? { rowsProblem ?? listProblem }
+    var noJump: String? { noRows ?? noList }
 
-    var followingProblem: String? {
-        sequenceProblem ?? (isLive ? listProblem : "This is a recording: nothing new comes.")
+    var noNews: String? {
+        noSequence ?? (isLive ? noList : "This is a recording: nothing new comes.")
     }
 
-    var jobProblem: String? { jobs.isEmpty ? "Nothing runs that could be stopped." : nil }
+    var noJob: String? { jobs.isEmpty ? "Nothing runs that could be stopped." : nil }
 
-    var sendingProblem: String? {
+    var noSending: String? {
         if case .recorded = source { return "Requests are sent through a running proxy; this is a recording." }
-        return steeringProblem ?? exchangeProblem
+        return noSteering ?? noSelection
     }
 
     /// On lines, the rule itself may follow.
-    var ruleProblem: String? {
-        steeringProblem ?? (ruleOrigin == nil && !isLinear ? "There is no exchange yet." : nil)
+    var noOrigin: String? {
+        noSteering ?? (ruleOrigin == nil && !isLinear ? "There is no exchange yet." : nil)
     }
 
-    var draftProblem: String? { draft == nil ? "There is no draft; rule TOOL makes one." : nil }
+    var noDraft: String? { draft == nil ? "There is no draft; rule TOOL makes one." : nil }
 
-    var holdsProblem: String? { proxyProblem ?? (proxy.holds.isEmpty ? "No message waits." : nil) }
+    var noHold: String? { noProxy ?? (proxy.holds.isEmpty ? "No message waits." : nil) }
 
-    var decisionProblem: String? { steeringProblem ?? holdsProblem }
+    var noDecision: String? { noSteering ?? noHold }
 
     /// Why there is no exchange that a command could be about; `nil` where there is one.
-    var exchangeProblem: String? {
+    var noSelection: String? {
         guard selectedID == nil else { return nil }
         guard isTreeInUse, structure.selectedRow != nil else { return "There is no exchange yet." }
         return "A branch is no exchange; \(way(to: .open)) opens it, a leaf means its newest one."
     }
 
     /// Why the proxy cannot be asked anything; `nil` where it can.
-    var proxyProblem: String? {
+    var noProxy: String? {
         if case .recorded = source { return "This is a recording: there is no proxy to steer." }
         return proxy.problem
     }
 
     /// Why nothing can be changed at the proxy; `nil` where it can.
-    var steeringProblem: String? {
-        proxyProblem ?? (canSteer ? nil : "Attached with --view: looking only.")
+    var noSteering: String? {
+        noProxy ?? (canSteer ? nil : "Attached with --view: looking only.")
     }
 
     /// Asks for what is to follow a command; on lines it is refused without it.
