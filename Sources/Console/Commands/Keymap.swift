@@ -20,7 +20,6 @@ package struct Keymap: Sendable, Hashable {
         case unknown
         /// It is the first of two; these may follow.
         case prefix(Key)
-        /// It means a command.
         case binding(Binding)
     }
 
@@ -39,7 +38,6 @@ package struct Keymap: Sendable, Hashable {
         return map
     }()
 
-    /// A map without keys.
     package init() {}
 
     /// The tool or the page that one of several keys of a command stands for.
@@ -70,7 +68,6 @@ package struct Keymap: Sendable, Hashable {
         return true
     }
 
-    /// What a key means.
     package func lookUp(_ key: Key, after prefix: Key?, in context: Context) -> Result {
         if let prefix {
             return (double[context]?[prefix]?[key]).map(Result.binding) ?? .unknown

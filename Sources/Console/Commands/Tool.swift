@@ -40,7 +40,6 @@ package enum Tool: String, CaseIterable, Sendable, Hashable {
         [.blockCookies, .dnsSpoofing, .mirror].contains(self) ? "x \(letter.uppercased())" : letter.uppercased()
     }
 
-    /// What it is called.
     package var title: String {
         switch self {
         case .throttle: "Throttle"

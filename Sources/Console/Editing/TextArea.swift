@@ -24,13 +24,11 @@ package struct TextArea: Sendable, Hashable {
     private var isTyping = false
     private let original: String
 
-    /// Begins with a text.
     package init(_ text: String) {
         (lines, ends) = TextArea.split(text)
         original = text
     }
 
-    /// The text; each line has the end that it came with.
     package var text: String {
         var text = ""
         for (line, end) in zip(lines, ends) {

@@ -196,11 +196,12 @@ private struct KeyFileReading {
             return nil
         }
         let argument = words.dropFirst().first
-        if let argument, CommandTable.entry(command)?.argument.isEmpty != false {
+        let accepted = CommandTable.entry(command)?.argument ?? .none
+        if let argument, accepted.name.isEmpty {
             wrong(place, "'\(name)' takes nothing after it, but has '\(argument.prefix(40))'")
             return nil
         }
-        if let argument, let problem = command.problem(withArgument: argument) {
+        if let argument, let problem = accepted.problem(argument) {
             wrong(place, problem)
             return nil
         }

@@ -26,6 +26,8 @@ extension Console {
             let look = Look(theme: .plain, isUnicode: true)
             var model = ConsoleModel(source: source, size: Size(width: 100, height: 40), look: look)
             model.isLinear = true
+            // What the session has at the beginning is not news.
+            model.list.progress = 0
             return try LinearLoop(model, LinearInput(descriptor: input), signals, inbox, effects, write).run()
         }
     }

@@ -6,44 +6,31 @@ import Terminal
 
 /// The console without a screen: takes a line, does what it says, waits for the answer and writes it, then takes the next.
 ///
-/// It changes the same model by the same commands as the screen's loop; only what the model opens is written as lines.
+/// It changes the same model by the same messages as the screen's loop; what the model opens is written as lines, and then
+/// closed by ``Message/written``.
 final class LinearLoop {
-    /// What is to be written of the list or of an exchange once all is answered.
-    enum Answer {
-        case none
-        case rows(Int)
-        case detail
-        case selected
-        case counts
-        case structure
-    }
-
-    var model: ConsoleModel
+    private(set) var model: ConsoleModel
     let effects: EffectRunner
     private let inbox: Inbox
     private let signals: TerminalSignals
     private let write: (String) -> Void
-    var input: LinearInput
-    var awaited = LinearAwaited()
+    private var input: LinearInput
+    private var awaited = LinearAwaited()
     /// What the line that was taken last comes to; `nil` once it is written.
-    var answer: Answer?
-    /// The rows that `list` asked for, newest first.
-    var rows: [ExchangeRecord?] = []
-    /// The rule that `apply` puts in force.
-    var draft: EditorState?
-    /// Whether new exchanges are told.
-    var isVerbose = true
+    private(set) var answer: CommandEntry.Answer?
+    /// How many rows `list` asked for, and these, newest first.
+    private var wantedRows = 0
+    private(set) var rows: [ExchangeRecord?] = []
     /// Whether the last line was in vain.
-    var hasFailed = false {
+    private(set) var hasFailed = false {
         didSet { hasEverFailed = hasEverFailed || hasFailed }
     }
-    /// Whether a line was in vain.
     private var hasEverFailed = false
     /// Whether a signal ends it.
     private var isInterrupted = false
-    var hasEnded = false
+    private var hasEnded = false
     /// Whether a message that waits lets the line that is being done go on beside the next one.
-    var yieldsToHolds = false
+    private var yieldsToHolds = false
     private var left = 0
     private var isStarting = true
     private var isConnected = false
@@ -70,15 +57,15 @@ final class LinearLoop {
 
     /// Runs until the input ends or `quit`; returns whether all lines were done.
     func run() throws -> Bool {
-        model.list.progress = 0
         perform([.setQuery(model.list.query, generation: 0)])
         while !hasEnded {
             let isSettled = settle()
             if isSettled, !isStarting {
                 finishAnswer()
+                guard answer == nil else { continue }
                 do {
                     if let line = try input.next() {
-                        take(line)
+                        try take(line)
                         continue
                     }
                 } catch {
@@ -109,6 +96,52 @@ final class LinearLoop {
         say(line)
     }
 
+    // MARK: - Lines
+
+    /// Takes a line: a command, or the answer to a question.
+    private func take(_ line: String) throws {
+        if case .confirm(let question)? = model.overlays.last { return decide(question, line) }
+        guard let order = try LinearOrder(line), let entry = CommandTable.entry(order.command) else { return }
+        (hasFailed, answer, rows) = (false, entry.answer, [])
+        wantedRows = order.argument.flatMap { Int($0) } ?? 20
+        yieldsToHolds = entry.group == .send
+        if order.command == .mark, let id = order.argument.flatMap({ Int64($0.drop { $0 == "#" }) }),
+            try effects.reader?.record(ExchangeID(id)) == nil
+        {
+            return refuse("Exchange \(id) is not in this session.")
+        }
+        update(.command(order.command, order.argument))
+    }
+
+    /// Answers a question by a word, its first letter, or yes and no.
+    private func decide(_ question: ConfirmState, _ line: String) {
+        let word = line.lowercased().filter { !$0.isWhitespace }
+        let choice = question.choices.first { choice in
+            !word.isEmpty
+                && (choice.title.lowercased().filter { !$0.isWhitespace }.hasPrefix(word) || word == String(choice.key)
+                    || (word == "yes" && choice.key == "y") || (word == "no" && choice.key == "n"))
+        }
+        guard let choice else { return tell(question) }
+        (hasFailed, answer) = (false, CommandEntry.Answer.none)
+        update(.chosen(choice.action))
+    }
+
+    /// Writes the answer to the last line, once all of it is there, and closes what was written.
+    private func finishAnswer() {
+        if case .confirm(let question)? = model.overlays.last {
+            if answer != nil { tell(question) }
+            answer = nil
+            return
+        }
+        let editor = writeOverlays()
+        if let answer, !hasFailed { write(answer) }
+        answer = nil
+        update(.written)
+        guard let editor else { return }
+        answer = CommandEntry.Answer.none
+        edit(editor)
+    }
+
     // MARK: - Waiting
 
     /// Takes what has been answered; returns whether nothing more is to come.
@@ -133,7 +166,7 @@ final class LinearLoop {
         let signals = signals.drain()
         // What runs is stopped first; where nothing does, the console is.
         if signals == [.interrupt], answer != nil, !model.jobs.isEmpty {
-            change { $0.perform(.cancel, nil) }
+            update(.command(.stop, nil))
         } else if !signals.isEmpty {
             (hasEnded, isInterrupted) = (true, true)
         }
@@ -150,19 +183,14 @@ final class LinearLoop {
     // MARK: - The model
 
     /// Changes the model, and writes what it says of it.
-    func change(_ body: (inout ConsoleModel) -> [Effect]) {
-        let before = model.notices
-        model.notices = []
-        let list = body(&model)
-        let fresh = model.notices
-        model.notices = (before + fresh).suffix(Notice.most)
-        for notice in fresh { tell(notice) }
+    private func change(by message: Message) {
+        let before = model.noticeCount
+        let list = model.update(message)
+        for notice in model.notices.suffix(model.noticeCount - before) {
+            if notice.kind == .error, answer != nil { hasFailed = true }
+            say(notice.text)
+        }
         perform(list)
-    }
-
-    private func tell(_ notice: Notice) {
-        if notice.kind == .error, answer != nil { hasFailed = true }
-        say(notice.text)
     }
 
     private func update(_ message: Message) {
@@ -174,35 +202,25 @@ final class LinearLoop {
         case .ready:
             isConnected = effects.services?.control == nil
             if effects.reader == nil { awaited = LinearAwaited() }
-        case .proxy(let status, let holds): return take(status, holds)
+        case .proxy(_, let holds):
+            isConnected = true
+            let known = Set(model.proxy.holds.map(\.id))
+            if yieldsToHolds, holds.contains(where: { !known.contains($0.id) }) { left = effects.unfinished }
         // Without a screen no terminal is handed anything: the text itself is the answer.
         case .copied(let text, _): return say(text)
         case .proxyLost(let reason):
             isConnected = true
             if model.proxy.problem == nil { say(reason) }
         case .desk(.rows(let generation, 0, let records)) where generation == model.list.generation:
-            if case .rows(let count)? = answer, records.count >= min(count, model.list.total) {
-                rows = Array(records.prefix(count))
+            if answer == .rows, records.count >= min(wantedRows, model.list.total) {
+                rows = Array(records.prefix(wantedRows))
             }
         default: break
         }
-        change { $0.update(message) }
+        change(by: message)
     }
 
-    private func take(_ status: ControlStatus, _ holds: [HoldSummary]) {
-        isConnected = true
-        let known = Set(model.proxy.holds.map(\.id))
-        // The screen's words for a message that waits name keys; these are said instead.
-        let before = model.notices
-        perform(model.update(.proxy(status, holds)))
-        model.notices = before
-        for hold in holds where !known.contains(hold.id) {
-            say(LinearSentence.text(hold))
-            if yieldsToHolds { left = effects.unfinished }
-        }
-    }
-
-    func perform(_ list: [Effect]) {
+    private func perform(_ list: [Effect]) {
         for effect in list {
             switch effect {
             case .quit: hasEnded = true
@@ -216,20 +234,10 @@ final class LinearLoop {
         }
     }
 
-    /// Lets the user edit a text with an editor, where there is a terminal to do it on.
-    func edit(_ editor: EditorState) {
+    /// Lets the user edit a text with an editor.
+    private func edit(_ editor: EditorState) {
         do {
-            let text = try ExternalEditor.edit(editor.area.text, for: editor.purpose)
-            change { model in
-                guard !text.hasSameBytes(as: editor.area.text) else {
-                    model.tell("Nothing was changed.")
-                    return []
-                }
-                var editor = editor
-                editor.area = TextArea(text)
-                model.overlays.append(.editor(editor))
-                return model.finish(editor)
-            }
+            update(.edited(editor, try ExternalEditor.edit(editor.area.text, for: editor.purpose)))
         } catch {
             refuse("\(error)")
         }
@@ -245,7 +253,6 @@ final class LinearLoop {
         case .live, .demo, .attached:
             if !model.proxy.address.isEmpty { say("Listening on \(model.proxy.address).") }
             if let session = model.proxy.session ?? effects.services?.session { say("Recording to \(session).") }
-            for hold in model.proxy.holds { say(LinearSentence.text(hold)) }
         case .recorded(let name): say("\(name), \(count).")
         }
         say("help lists the commands.")
@@ -255,7 +262,7 @@ final class LinearLoop {
     private func tellNews() {
         guard model.isLive, let reader = effects.reader else { return }
         do {
-            guard let ended = try news?.ended(reader), isVerbose else { return }
+            guard let ended = try news?.ended(reader), model.tellsExchanges else { return }
             let query = model.list.query
             let told = ended.filter { record in
                 (query.focusedHosts.isEmpty || query.focusedHosts.contains(record.url.host))
@@ -271,5 +278,4 @@ final class LinearLoop {
             say(newsProblem)
         }
     }
-
 }

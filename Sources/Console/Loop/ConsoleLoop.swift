@@ -38,7 +38,6 @@ final class ConsoleLoop {
         renderer = FrameRenderer(terminal.capabilities)
     }
 
-    /// Runs until the console is to end.
     func run() throws {
         try terminal.enter()
         defer { terminal.leave() }

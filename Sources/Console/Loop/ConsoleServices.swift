@@ -4,13 +4,11 @@ package import Runner
 package struct ConsoleServices: Sendable {
     /// The session's file; `nil` where nothing is recorded.
     package var session: String?
-    /// The proxy; `nil` for a recording.
     package var control: (any ControlTarget)?
     /// Sends requests through the proxy; `nil` where none can be sent.
     package var sender: RequestSender?
     /// Counts up whenever the session has changed; `nil` where that has to be looked for.
     package var revision: (@Sendable () -> Int)?
-    /// The authority's certificate.
     package var authorityPath: String
     /// How to point clients at the proxy and let them trust it.
     package var trustText: String

@@ -4,7 +4,6 @@ import NIOCore
 import Recording
 import Sharing
 
-/// What is copied of an exchange, as text.
 enum CopyText {
     /// More than this is no text for a clipboard.
     private static let longest = 8 << 20
@@ -46,7 +45,6 @@ enum CopyText {
     }
 }
 
-/// A request as a command for HTTPie.
 enum HTTPieCommand {
     static func text(_ exchange: RecordedExchange, _ reader: SessionReader) throws -> String {
         let record = exchange.record
@@ -66,7 +64,6 @@ enum HTTPieCommand {
         return words.joined(separator: " ")
     }
 
-    /// A word for the shell.
     private static func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)

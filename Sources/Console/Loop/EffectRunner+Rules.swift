@@ -7,7 +7,6 @@ import Runner
 import Stages
 import Synchronization
 
-/// Tools and rules.
 extension EffectRunner {
     func setTool(_ tool: Tool, _ isOn: Bool) {
         control { [inbox] control in
@@ -22,7 +21,6 @@ extension EffectRunner {
 
     // MARK: - Texts
 
-    /// Reads the rules that are in force.
     func loadRules() {
         control { [inbox] control in
             let profile = try await control.profile()
@@ -129,7 +127,11 @@ extension EffectRunner {
     ) throws -> (ExchangeRecord, name: String, narrowest: ExchangeBreadth)? {
         switch origin {
         case nil: return nil
-        case .exchange(let id): return try reader.exchange(id).map { ($0.record, "exchange \(id)", .url) }
+        case .exchange(let id):
+            guard let exchange = try reader.exchange(id) else {
+                throw ConsoleFailure("Exchange \(id) is not in this session.")
+            }
+            return (exchange.record, "exchange \(id)", .url)
         case .place(let node):
             guard let url = node.url else { return nil }
             let record = ExchangeRecord(

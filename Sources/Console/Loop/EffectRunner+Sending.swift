@@ -5,9 +5,7 @@ import Runner
 import Sharing
 import Synchronization
 
-/// Requests that are sent again, and messages that wait.
 extension EffectRunner {
-    /// The longest body that is sent again.
     private static let longestBody = 64 << 20
 
     private func request(_ id: ExchangeID, _ reader: SessionReader) throws -> ComposedRequest {
@@ -21,7 +19,6 @@ extension EffectRunner {
         return try ComposedRequest(exchange, body: reader.body(of: id, side: .requestReceived, limit: Self.longestBody))
     }
 
-    /// Opens a request as a text to edit.
     func openRequest(_ id: ExchangeID) {
         onReader { [self] reader, inbox in
             let request = try request(id, reader)

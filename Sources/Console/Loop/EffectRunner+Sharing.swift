@@ -8,7 +8,6 @@ import Runner
 import Sharing
 import Synchronization
 
-/// Copying, saving, exporting, explaining.
 extension EffectRunner {
     func explain(_ id: ExchangeID) {
         guard let session = services?.session else { return }

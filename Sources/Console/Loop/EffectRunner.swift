@@ -47,7 +47,6 @@ final class EffectRunner: Sendable {
         self.submit = submit
     }
 
-    /// The services, once they are there.
     var services: ConsoleServices? { connected.withLock { $0?.services } }
 
     private var desk: SessionDesk? { connected.withLock { $0?.desk } }
@@ -198,7 +197,9 @@ final class EffectRunner: Sendable {
             guard newestDetail.withLock({ $0.generation == generation }), let reader else { return }
             do {
                 guard let exchange = try reader.exchange(id) else {
-                    let line = DetailLine([Span("Exchange \(id) is not in this session.", .failure)])
+                    let words = "Exchange \(id) is not in this session."
+                    inbox.send(.said(words, .error))
+                    let line = DetailLine([Span(words, .failure)])
                     inbox.send(.detail(generation: generation, id, pages: [.overview], DetailDocument(lines: [line])))
                     return
                 }

@@ -7,7 +7,6 @@ final class Inbox: Sendable {
     /// The pipe's ends; a byte in it wakes the screen's thread.
     private let pipe: (read: Int32, write: Int32)
 
-    /// Makes an empty one.
     init() throws {
         var ends: [Int32] = [0, 0]
         guard Foundation.pipe(&ends) == 0 else { throw ConsoleFailure("No pipe can be made: \(describe(errno)).") }
@@ -26,7 +25,6 @@ final class Inbox: Sendable {
     /// What to wait for: it can be read while messages wait.
     var descriptor: Int32 { pipe.read }
 
-    /// Puts a message in and wakes the screen's thread.
     func send(_ message: Message) {
         let isFirst = waiting.withLock { waiting in
             waiting.append(message)
@@ -38,7 +36,6 @@ final class Inbox: Sendable {
         _ = write(pipe.write, &byte, 1)
     }
 
-    /// Takes all messages out.
     func take() -> [Message] {
         var bytes = [UInt8](repeating: 0, count: 64)
         while read(pipe.read, &bytes, bytes.count) == bytes.count {}
@@ -55,7 +52,6 @@ package struct ConsoleFailure: Error, Sendable, CustomStringConvertible {
     /// What is wrong and what to try.
     package let description: String
 
-    /// Puts the words in.
     package init(_ description: String) {
         self.description = description
     }

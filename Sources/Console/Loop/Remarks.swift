@@ -9,7 +9,6 @@ package final class Remarks: Sendable {
 
     private let state = Mutex(State())
 
-    /// Keeps nothing yet.
     package init() {}
 
     /// Passes words on, or keeps them until somebody listens.

@@ -4,7 +4,6 @@ import NIOCore
 
 /// Where copied text goes: a clipboard of the desktop, the terminal's own, or a file.
 enum SystemClipboard {
-    /// How it was done.
     enum Way: Sendable, Equatable {
         /// A program of the desktop took it.
         case tool(String)
@@ -16,7 +15,6 @@ enum SystemClipboard {
     /// What the terminal can be handed, in bytes: base64 of more than that is dropped by many.
     static let longestForTerminal = 74_994 * 3 / 4
 
-    /// Copies text.
     static func copy(
         _ text: String,
         environment: [String: String] = ProcessInfo.processInfo.environment

@@ -4,7 +4,6 @@ package import Terminal
 
 /// Everything that the screen shows: changed by `update` alone, drawn by `view` alone.
 package struct ConsoleModel: Sendable {
-    /// What the console looks at.
     package enum Source: Sendable, Hashable {
         /// A proxy that runs in this process.
         case live
@@ -24,41 +23,28 @@ package struct ConsoleModel: Sendable {
         case structure
     }
 
-    /// What is looked at.
     package var source: Source
-    /// The terminal's size.
     package var size: Size
-    /// What the terminal can.
     package var look: Look
-    /// Keys and what they mean.
     package var keymap = Keymap.standard
     /// The first of two keys, while the second is awaited.
     package var pendingKey: Key?
-    /// Sequence or structure.
     package var view = ListView.sequence
     /// Whether the detail has the keys, and not the list.
     package var isDetailFocused = false
-    /// The list of exchanges.
     package var list = ListState()
-    /// The tree.
     package var structure = StructureState()
-    /// The exchange that is open.
     package var detail = DetailState()
-    /// The filter and the line in which it is typed.
     package var filter = FilterState()
     /// What lies over the list and the detail; the last has the keys.
     package var overlays: [Overlay] = []
-    /// What is known of the proxy.
     package var proxy = ProxyState()
-    /// The rules, and what was done to them.
     package var rules = RulesState()
     /// What the user was told, the newest last.
     package var notices: [Notice] = []
-    /// What runs and may take long.
     package var jobs: [Job] = []
     /// Marked exchanges, in the order in which they were marked.
     package var marks: [ExchangeID] = []
-    /// What exchanges are coloured by.
     package var highlights: [Highlight] = []
     /// What `]` and `[` go to.
     package var jump = JumpChoice.error
@@ -72,12 +58,17 @@ package struct ConsoleModel: Sendable {
     package var isThemeChosen = false
     /// Whether commands are given as words, on lines.
     package var isLinear = false
+    /// On lines, whether each exchange that ends is told.
+    var tellsExchanges = true
+    /// On lines, the rule that was drafted last and is in force once it is applied.
+    var draft: EditorState?
+    /// How often the user was told something, kept or not.
+    private(set) var noticeCount = 0
     /// Whether a recording that was opened is still being made, by a Sluice that runs elsewhere.
     package var isGrowing = false
     /// Counts what is asked, so that late answers are known as such.
     package var generation = 0
 
-    /// Begins with an empty screen.
     package init(source: Source, size: Size, look: Look) {
         self.source = source
         self.size = size
@@ -91,7 +82,6 @@ package struct ConsoleModel: Sendable {
         return isDetailFocused && detail.isOpen ? .detail : .list
     }
 
-    /// Whether rules, tools and holds can be changed.
     package var canSteer: Bool {
         switch source {
         case .live, .demo: true
@@ -119,6 +109,7 @@ package struct ConsoleModel: Sendable {
 
     /// Tells the user something, and keeps it among the messages.
     package mutating func tell(_ text: String, _ kind: Notice.Kind = .info) {
+        noticeCount += 1
         notices.append(Notice(text: text.onOneLine, kind: kind, at: now))
         if notices.count > Notice.most { notices.removeFirst(notices.count - Notice.most) }
     }
@@ -144,13 +135,9 @@ package struct Look: Sendable, Hashable {
     }
 }
 
-/// Something that the user was told.
 package struct Notice: Sendable, Hashable {
-    /// How grave it is.
     package enum Kind: Sendable, Hashable {
-        /// Something was done.
         case info
-        /// Something could not be done.
         case error
     }
 
@@ -159,9 +146,7 @@ package struct Notice: Sendable, Hashable {
     /// How long one stands in the status line: microseconds.
     package static let shown: Int64 = 6_000_000
 
-    /// The words.
     package var text: String
-    /// How grave it is.
     package var kind: Kind
     /// When: microseconds since 1970.
     package var at: Int64
@@ -184,9 +169,7 @@ package struct Job: Sendable, Hashable, Identifiable {
         case matching
     }
 
-    /// Names it.
     package var id: Kind
-    /// What it does, in words.
     package var title: String
     /// How far it is, 0 to 1; `nil` where that is not known.
     package var progress: Double?
@@ -196,7 +179,6 @@ package struct Job: Sendable, Hashable, Identifiable {
 
 /// Colours for exchanges that match a filter.
 package struct Highlight: Sendable, Hashable {
-    /// Which ones.
     package var filter: Filter
     /// As which text it is marked; a number, so that no colour carries the meaning alone.
     package var number: Int

@@ -3,13 +3,10 @@ package import Sharing
 
 /// The exchange that is open beside or below the list.
 package struct DetailState: Sendable {
-    /// Whether it is shown.
     package var isOpen = false
-    /// Which exchange is shown.
     package var id: ExchangeID?
     /// Its pages that make sense.
     package var pages: [DetailPage] = [.overview, .request, .response]
-    /// What is shown of it.
     package var options = DetailOptions()
     /// What is shown, once it is there.
     package var document: DetailDocument?

@@ -4,17 +4,12 @@ package import Sharing
 
 /// What lies over list and detail.
 package enum Overlay: Sendable {
-    /// A choice.
     case picker(PickerState)
-    /// A line to type.
     case prompt(PromptState)
     /// A question with a word to type or a key to press.
     case confirm(ConfirmState)
-    /// A text to read.
     case report(ReportState)
-    /// A text to edit.
     case editor(EditorState)
-    /// A tool's rules.
     case panel(PanelState)
     /// The messages that wait, and the name of the one that keys decide about; `nil` for none.
     case holds(selected: String?)
@@ -33,16 +28,10 @@ package enum Overlay: Sendable {
 
 /// A choice from a list, narrowed by typing.
 package struct PickerState: Sendable {
-    /// What the choice is for.
     package enum Purpose: Sendable, Hashable {
         case palette
-        case jump
-        case copy
-        case export
-        case preset
-        case sort
-        case theme
-        case tool(Command)
+        /// What follows a command.
+        case argument(of: Command)
     }
 
     /// One line to choose.
@@ -63,11 +52,8 @@ package struct PickerState: Sendable {
         }
     }
 
-    /// What the choice is for.
     package var purpose: Purpose
-    /// The title above it.
     package var title: String
-    /// All lines.
     package var items: [Item]
     /// What was typed to narrow them.
     package var line = LineEditor()
@@ -78,11 +64,9 @@ package struct PickerState: Sendable {
     package var matches: [Item] { FuzzySearch.sorted(items, by: line.text) { "\($0.title) \($0.value)" } }
 }
 
-/// A line to type.
 package struct PromptState: Sendable {
     /// The command that takes the line.
     package var command: Command
-    /// What is asked.
     package var title: String
     package var line: LineEditor
     /// What the command is told before the line: what was chosen already.
@@ -97,7 +81,6 @@ package struct ConfirmState: Sendable {
         case quit
         /// The rules are saved, then the console ends.
         case saveAndQuit
-        /// The request is sent as often as was said.
         case repeating(ExchangeID, RepeatPlan)
         /// The profile's files are written over.
         case overwriteRules
@@ -117,18 +100,14 @@ package struct ConfirmState: Sendable {
 
 /// A text to read: help, a comparison, a report.
 package struct ReportState: Sendable {
-    /// The title above it.
     package var title: String
-    /// The text.
     package var document: DetailDocument
     package var reading = ReadingState()
     /// The text that was last looked for.
     package var sought = ""
 }
 
-/// A text to edit.
 package struct EditorState: Sendable {
-    /// What happens with the text.
     package enum Purpose: Sendable, Hashable {
         /// It becomes a rule of the tool, a new one or in place of one.
         case rule(Tool, replaces: Int?)
@@ -138,16 +117,13 @@ package struct EditorState: Sendable {
         case request(ExchangeID?)
     }
 
-    /// What happens with the text.
     package var purpose: Purpose
-    /// The title above it.
     package var title: String
     package var area: TextArea
     /// What is wrong with it, in words, or what it would do.
     package var remark = ""
     /// Whether the remark is a mistake.
     package var isWrong = false
-    /// What it was made from.
     package var origin: RuleOrigin?
     /// Which of the suggested scopes is in the text.
     package var level = 0
@@ -156,6 +132,5 @@ package struct EditorState: Sendable {
 /// A tool's rules in a panel.
 package struct PanelState: Sendable {
     package var tool: Tool
-    /// The selected rule.
     package var selected = 0
 }

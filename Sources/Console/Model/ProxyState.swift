@@ -1,7 +1,6 @@
 package import HTTPModel
 package import Runner
 
-/// What is known of the proxy that is looked at.
 package struct ProxyState: Sendable {
     /// Where it listens, `127.0.0.1:8080`; empty while it starts.
     package var address = ""
@@ -9,11 +8,9 @@ package struct ProxyState: Sendable {
     package var session: String?
     /// Why the recording stopped; `nil` while it goes on.
     package var recordingProblem: String?
-    /// The tools, in their fixed order.
     package var tools: [ToolState] = []
     /// Messages that wait for a decision, oldest first.
     package var holds: [HoldSummary] = []
-    /// How many exchanges failed.
     package var failures: Int64 = 0
     /// Exchanges a second, the newest last.
     package var rates: [Int] = []

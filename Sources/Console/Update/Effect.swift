@@ -69,7 +69,6 @@ package enum HoldChange: Sendable, Hashable {
     }
 }
 
-/// What can be copied of an exchange.
 package enum CopyForm: String, CaseIterable, Sendable, Hashable {
     case curl
     case url
@@ -109,7 +108,6 @@ package struct ExportRequest: Sendable, Hashable {
     }
 
     package var form: Form
-    /// The file.
     package var path: String
     /// Which exchanges; `nil` for those that the query leaves.
     package var ids: [ExchangeID]?

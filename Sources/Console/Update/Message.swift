@@ -5,11 +5,13 @@ package import Terminal
 
 /// What has happened: the only thing that changes the model.
 package enum Message: Sendable {
-    /// A key, the mouse, a paste.
     case input(InputEvent)
     /// A command by its name, as the palette and linear mode give it.
     case command(Command, String?)
-    /// The terminal has another size.
+    /// A question was answered; `nil` for the answer that nothing happens at.
+    case chosen(ConfirmState.Action?)
+    /// On lines: what lies over the list was written, and so was the answer to the last line.
+    case written
     case resized(Size)
     /// Time has passed: microseconds since 1970.
     case tick(Int64)
@@ -31,12 +33,9 @@ package enum Message: Sendable {
     case rulesSaved([String], [RulesState.Text], revision: String? = nil)
     /// A file of the profile was made or changed by another, so it is not overwritten without a question.
     case rulesConflict(SavingConflict, String)
-    /// The rules could not be written; why.
     case rulesNotSaved(String)
     case detail(generation: Int, ExchangeID, pages: [DetailPage], DetailDocument)
-    /// A text to read.
     case report(title: String, DetailDocument)
-    /// A text to edit.
     case editor(EditorState)
     /// What a rule that is being edited would do, or what is wrong with it.
     case ruleRemark(text: String, String, isWrong: Bool)
@@ -44,15 +43,12 @@ package enum Message: Sendable {
     case edited(EditorState, String)
     /// The text of an editor was taken, or refused; why.
     case answered(EditorState.Purpose, refusal: String?)
-    /// The file of an export is there already.
     case exportConflict(ExportRequest)
     /// Something was done, or could not be.
     case said(String, Notice.Kind)
     /// A text for the terminal's clipboard, and what to say of it.
     case copied(String, String)
-    /// Something that runs has come further.
     case job(Job)
-    /// Something that ran has ended.
     case jobEnded(Job.Kind)
     /// The console cannot go on; why.
     case failed(any Error)

@@ -6,7 +6,6 @@ import Stages
 enum RuleEditing {
     /// One rule, and which text it stands in.
     struct Entry: Sendable, Hashable {
-        /// The text's number.
         var text: Int
         var rule: EditableRule
     }
@@ -71,7 +70,6 @@ enum RuleEditing {
         return (text.map(profile) ?? EditableProfile(text: "", file: nil), entry?.rule.id)
     }
 
-    /// Changes one text.
     static func edit(
         _ texts: [RulesState.Text],
         _ index: Int,

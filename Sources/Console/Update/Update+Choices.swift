@@ -4,37 +4,48 @@ import Runner
 import Stages
 import Terminal
 
-/// Choices, prompts and questions.
 extension ConsoleModel {
-    /// Opens a choice.
-    mutating func pick(_ purpose: PickerState.Purpose) -> [Effect] {
-        let (title, items) = choices(for: purpose)
-        overlays.append(.picker(PickerState(purpose: purpose, title: title, items: items)))
+    mutating func pick(_ picker: PickerState) -> [Effect] {
+        overlays.append(.picker(picker))
         return []
     }
 
-    private func choices(for purpose: PickerState.Purpose) -> (String, [PickerState.Item]) {
-        switch purpose {
-        case .palette:
-            return ("Commands", CommandTable.entries.map { paletteItem($0) } + Tool.allCases.flatMap { toolItems($0) })
-        case .jump:
-            let title = "\(way(to: .next)) and \(way(to: .previous)) go to"
-            return (title, JumpChoice.allCases.map { .init($0.rawValue, $0.rawValue) })
-        case .copy: return ("Copy", CopyForm.allCases.map { .init($0.rawValue, $0.title) })
-        case .export:
-            let what = marks.isEmpty ? "\(list.total) in the list" : "\(marks.count) marked"
-            return (
-                "Export \(what) as", ExportRequest.Form.allCases.map { .init($0.rawValue, $0.title) }
-            )
-        case .preset:
-            let off = PickerState.Item("off", "off: no throttling")
-            return ("Network", [off] + ThrottlePreset.all.map { .init($0.name, $0.name, detail: $0.conditions.brief) })
-        case .sort: return ("Sort by", SortColumn.allCases.map { .init($0.rawValue, $0.rawValue) })
-        case .theme: return ("Theme", Theme.allCases.map { .init($0.rawValue, $0.rawValue) })
-        case .tool(let command):
-            let title = CommandTable.entry(command)?.title ?? ""
-            return (title, Tool.allCases.map { .init($0.rawValue, $0.title, detail: describe($0)) })
-        }
+    var palette: PickerState {
+        let entries = CommandTable.entries.filter { $0.form != .lines }
+        let items = entries.map { paletteItem($0) } + Tool.allCases.flatMap { toolItems($0) }
+        return PickerState(purpose: .palette, title: "Commands", items: items)
+    }
+
+    /// A choice of what follows a command: words, each as it is.
+    func choices(_ command: Command, _ title: String, _ words: [String]) -> PickerState {
+        PickerState(purpose: .argument(of: command), title: title, items: words.map { .init($0, $0) })
+    }
+
+    var jumpChoices: PickerState {
+        choices(.jumpKind, "\(way(to: .next)) and \(way(to: .previous)) go to", JumpChoice.allCases.map(\.rawValue))
+    }
+
+    var copyChoices: PickerState {
+        let items = CopyForm.allCases.map { PickerState.Item($0.rawValue, $0.title) }
+        return PickerState(purpose: .argument(of: .copy), title: "Copy", items: items)
+    }
+
+    var exportChoices: PickerState {
+        let what = marks.isEmpty ? "\(list.total) in the list" : "\(marks.count) marked"
+        let items = ExportRequest.Form.allCases.map { PickerState.Item($0.rawValue, $0.title) }
+        return PickerState(purpose: .argument(of: .export), title: "Export \(what) as", items: items)
+    }
+
+    var presetChoices: PickerState {
+        let off = PickerState.Item("off", "off: no throttling")
+        let presets = ThrottlePreset.all.map { PickerState.Item($0.name, $0.name, detail: $0.conditions.brief) }
+        return PickerState(purpose: .argument(of: .preset), title: "Network", items: [off] + presets)
+    }
+
+    func toolChoices(_ command: Command) -> PickerState {
+        let items = Tool.allCases.map { PickerState.Item($0.rawValue, $0.title, detail: describe($0)) }
+        let title = CommandTable.entry(command)?.title ?? ""
+        return PickerState(purpose: .argument(of: command), title: title, items: items)
     }
 
     private func paletteItem(_ entry: CommandEntry) -> PickerState.Item {
@@ -60,7 +71,6 @@ extension ConsoleModel {
         }
     }
 
-    /// A tool's state in a few words.
     func describe(_ tool: Tool) -> String {
         guard let state = proxy.tool(tool), state.rules > 0 else { return "no rules" }
         let rules = state.rules == 1 ? "1 rule" : "\(state.rules) rules"
@@ -90,7 +100,6 @@ extension ConsoleModel {
         return []
     }
 
-    /// Does what the selected line of a choice stands for.
     private mutating func choose(_ picker: PickerState) -> [Effect] {
         let matches = picker.matches
         guard matches.indices.contains(picker.selected) else { return [] }
@@ -104,13 +113,7 @@ extension ConsoleModel {
         case .palette:
             let words = item.value.split(separator: " ", maxSplits: 1).map(String.init)
             return Command(rawValue: words[0]).map { perform($0, words.count > 1 ? words[1] : nil) } ?? []
-        case .jump: return chooseJump(item.value)
-        case .copy: return copy(item.value)
-        case .export: return export(item.value)
-        case .preset: return setPreset(item.value)
-        case .sort: return sort(item.value)
-        case .theme: return setTheme(item.value)
-        case .tool(let command): return perform(command, item.value)
+        case .argument(let command): return perform(command, item.value)
         }
     }
 
@@ -134,10 +137,16 @@ extension ConsoleModel {
         let isRefused = key.code == .escape || key == Key(.character("c"), .control)
         let choice = confirm.choices.first { key.code == .character($0.key) }
         guard isRefused || choice != nil else { return [] }
+        return choose(choice?.action)
+    }
+
+    /// Does what was chosen as the answer to the uppermost question; `nil` for nothing.
+    mutating func choose(_ action: ConfirmState.Action?) -> [Effect] {
+        guard case .confirm? = overlays.last else { return [] }
         overlays.removeLast()
         let ends = rules.endsWhenSaved
         rules.endsWhenSaved = false
-        switch choice?.action {
+        switch action {
         case nil: return []
         case .quit: return [.quit]
         case .saveAndQuit:
@@ -152,8 +161,7 @@ extension ConsoleModel {
         case .saveRulesElsewhere:
             let line = LineEditor(RulesState.newFile)
             let title = "File for a copy of the rules"
-            overlays.append(.prompt(PromptState(command: .saveProfile, title: title, line: line)))
-            return []
+            return ask(PromptState(command: .saveProfile, title: title, line: line))
         case .reloadRules:
             keepRules()
             return [.reloadRules]

@@ -4,170 +4,117 @@ import Sharing
 import Stages
 
 extension ConsoleModel {
-    /// Does what a command says, or tells why it cannot be done.
+    /// Does what a command's row says, or tells why it cannot be done.
     ///
     /// - Parameters:
     ///   - command: the command.
     ///   - argument: what follows its word; `nil` where it was given by a key, so that a choice or a line may be opened.
     /// - Returns: what is to be done outside of the model.
     package mutating func perform(_ command: Command, _ argument: String?) -> [Effect] {
-        if let reason = whyNot(command) {
+        guard let entry = CommandTable.entry(command) else { return [] }
+        if let reason = entry.problem(self) {
             tell(reason, .error)
             return []
         }
-        switch command {
-        case .up: return move(by: -1)
-        case .down: return move(by: 1)
-        case .pageUp: return movePage(-1)
-        case .pageDown: return movePage(1)
-        case .top: return moveToEdge(first: true)
-        case .bottom: return moveToEdge(first: false)
-        case .left: return moveSideways(-1)
-        case .right: return moveSideways(1)
-        case .open: return open(argument)
-        case .back: return goBack()
-        case .follow: return toggleFollow()
-        case .switchView: return switchView(argument)
-        case .goTo: return withArgument(command, argument, "Number of the exchange") { $0.go(to: $1) }
-        case .filter: return openFilter(argument)
-        case .clearFilter: return clearFilter()
-        case .searchBodies: return withArgument(command, argument, "Text in bodies") { $0.search($1) }
-        case .findInDetail: return withArgument(command, argument, "Text to find here") { $0.find($1) }
-        case .findNext: return findAgain()
-        case .nextPage: return turnPage(1)
-        case .previousPage: return turnPage(-1)
-        case .page: return withArgument(command, argument, "Page") { $0.turn(to: $1) }
-        case .bodyForm: return setBodyForm(argument)
-        case .stand: return setStand(argument)
-        case .fold: return toggleFold()
-        case .sort: return argument.map { sort($0) } ?? pick(.sort)
-        case .columns:
-            return withArgument(command, argument, "Columns, for example: id method path status") {
-                $0.setColumns($1)
-            }
-        case .focusHost: return focusHost(argument)
-        case .highlight:
-            return withArgument(command, argument, "Filter of what is to be coloured; empty for none") {
-                $0.setHighlight($1)
-            }
-        case .mark: return mark(argument)
-        case .compare: return compare(argument)
-        case .jumpKind: return argument.map { chooseJump($0) } ?? pick(.jump)
-        case .next: return jump(forward: true)
-        case .previous: return jump(forward: false)
-        case .why: return selected(argument).map { [.why($0)] } ?? []
-        case .cancel: return cancelJobs()
-        case .toggleTool: return argument.map { toggleTool($0) } ?? pick(.tool(.toggleTool))
-        case .panel: return argument.map { openPanel($0) } ?? pick(.tool(.panel))
-        case .ruleFromExchange: return argument.map { draftRule($0) } ?? pick(.tool(.ruleFromExchange))
-        case .preset: return argument.map { setPreset($0) } ?? pick(.preset)
-        case .saveProfile: return saveProfile(argument)
-        case .undo: return undoRules()
-        case .decrypt: return decrypt(argument)
-        case .holds: return openHolds()
-        case .editHold: return editHold(argument)
-        case .execute: return decide(.execute, argument)
-        case .executeAll: return decide(.execute, "all")
-        case .cancelHold: return decide(.cancel, argument)
-        case .abort: return decide(.abort, argument)
-        case .copy: return argument.map { copy($0) } ?? pick(.copy)
-        case .copyCurl: return selected(argument).map { [.copy(.curl, $0)] } ?? []
-        case .saveBody:
-            return withArgument(command, argument, "File for the body") { model, path in
-                model.selectedID.map { [.saveBody($0, path: path)] } ?? []
-            }
-        case .export: return argument.map { export($0) } ?? pick(.export)
-        case .repeatRequest: return selected(argument).map { [.send(draft: "", $0)] } ?? []
-        case .compose: return selected(argument).map { [.openRequest($0)] } ?? []
-        case .repeatAdvanced:
-            return withArgument(command, argument, "How often x how many at once, delay: for example 100 x 10, 50ms") {
-                $0.repeatMany($1)
-            }
-        case .trust: return [.trust(proxy: proxy.address, look)]
-        case .theme: return setTheme(argument)
-        case .palette: return pick(.palette)
-        case .help: return openHelp()
-        case .messages: return openMessages()
-        case .redraw: return [.redraw]
-        case .suspend: return [.suspend]
-        case .quit: return quit()
+        if let argument, entry.argument.name.isEmpty {
+            tell("\(command.rawValue) takes nothing after it, but has '\(argument.prefix(40))'.", .error)
+            return []
         }
+        return entry.action(&self, argument)
     }
 
     /// Why a command cannot be done now; `nil` where it can.
-    package func whyNot(_ command: Command) -> String? {
-        switch command {
-        case .open: return list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil
-        case .mark, .why, .copy, .copyCurl, .saveBody, .compare:
-            return list.total == 0 || isTreeInUse ? exchangeProblem : nil
-        case .repeatRequest, .compose, .repeatAdvanced:
-            if case .recorded = source { return "Requests are sent through a running proxy; this is a recording." }
-            return steeringProblem ?? exchangeProblem
-        case .ruleFromExchange: return steeringProblem ?? (ruleOrigin == nil ? "There is no exchange yet." : nil)
-        case .focusHost where isTreeInUse: return structure.selectedRow == nil ? "There is no exchange yet." : nil
-        case .goTo where view == .structure, .follow where view == .structure,
-            .jumpKind where isTreeInUse, .next where isTreeInUse, .previous where isTreeInUse:
-            return "Rows stand in the sequence; \(way(to: .switchView)) shows it."
-        case .page: return detail.isOpen ? nil : exchangeProblem
-        case .toggleTool, .preset, .saveProfile, .undo, .decrypt: return steeringProblem
-        case .panel: return lookingProblem
-        case .holds: return lookingProblem ?? (proxy.holds.isEmpty ? "No message waits." : nil)
-        case .editHold, .execute, .executeAll, .cancelHold, .abort:
-            return steeringProblem ?? (proxy.holds.isEmpty ? "No message waits." : nil)
-        case .follow where !isLive: return "This is a recording: nothing new comes."
-        case .follow, .next, .previous, .sort, .export: return list.total == 0 ? "There is no exchange here." : nil
-        case .findInDetail, .findNext:
-            if case .report? = overlays.last { return nil }
-            return detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange."
-        case .bodyForm, .stand, .fold, .nextPage, .previousPage:
-            return detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange."
-        case .cancel: return jobs.isEmpty ? "Nothing runs that could be stopped." : nil
-        default: return nil
-        }
+    package func whyNot(_ command: Command) -> String? { CommandTable.entry(command)?.problem(self) }
+
+    // MARK: - Why not
+
+    var noExchange: String? { list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil }
+
+    var noRecord: String? { list.total == 0 || isTreeInUse ? noSelection : nil }
+
+    var noBranch: String? {
+        isTreeInUse && structure.selectedRow == nil ? "There is no exchange yet." : nil
     }
 
+    var noPage: String? { detail.isOpen ? nil : noSelection }
+
+    var noDetail: String? {
+        detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange."
+    }
+
+    var noText: String? {
+        if case .report? = overlays.last { return nil }
+        return noDetail
+    }
+
+    var noList: String? { list.total == 0 ? "There is no exchange here." : nil }
+
+    var noSequence: String? {
+        view == .structure ? "Rows stand in the sequence; \(way(to: .switchView)) shows it." : nil
+    }
+
+    var noRows: String? { isTreeInUse ? noSequence : nil }
+
+    var noJump: String? { noRows ?? noList }
+
+    var noNews: String? {
+        noSequence ?? (isLive ? noList : "This is a recording: nothing new comes.")
+    }
+
+    var noJob: String? { jobs.isEmpty ? "Nothing runs that could be stopped." : nil }
+
+    var noSending: String? {
+        if case .recorded = source { return "Requests are sent through a running proxy; this is a recording." }
+        return noSteering ?? noSelection
+    }
+
+    /// On lines, the rule itself may follow.
+    var noOrigin: String? {
+        noSteering ?? (ruleOrigin == nil && !isLinear ? "There is no exchange yet." : nil)
+    }
+
+    var noDraft: String? { draft == nil ? "There is no draft; rule TOOL makes one." : nil }
+
+    var noHold: String? { noProxy ?? (proxy.holds.isEmpty ? "No message waits." : nil) }
+
+    var noDecision: String? { noSteering ?? noHold }
+
     /// Why there is no exchange that a command could be about; `nil` where there is one.
-    private var exchangeProblem: String? {
+    var noSelection: String? {
         guard selectedID == nil else { return nil }
         guard isTreeInUse, structure.selectedRow != nil else { return "There is no exchange yet." }
         return "A branch is no exchange; \(way(to: .open)) opens it, a leaf means its newest one."
     }
 
     /// Why the proxy cannot be asked anything; `nil` where it can.
-    private var lookingProblem: String? {
+    var noProxy: String? {
         if case .recorded = source { return "This is a recording: there is no proxy to steer." }
         return proxy.problem
     }
 
     /// Why nothing can be changed at the proxy; `nil` where it can.
-    private var steeringProblem: String? {
-        lookingProblem ?? (canSteer ? nil : "Attached with --view: looking only.")
+    var noSteering: String? {
+        noProxy ?? (canSteer ? nil : "Attached with --view: looking only.")
     }
 
-    /// Does something with an argument, or asks for it.
-    private mutating func withArgument(
-        _ command: Command,
-        _ argument: String?,
-        _ title: String,
-        _ body: (inout ConsoleModel, String) -> [Effect]
-    ) -> [Effect] {
-        if let argument { return body(&self, argument) }
-        let known =
-            switch command {
-            case .findInDetail: detail.sought
-            case .searchBodies: list.query.bodyText ?? ""
-            case .columns: list.columns.map(\.rawValue).joined(separator: " ")
-            case .repeatAdvanced: "10 x 2"
-            case .saveBody: selectedRecord.map { RuleFromExchange.suggestedFile(for: $0) } ?? ""
-            default: ""
-            }
-        let line = LineEditor(known, isSuggestion: true)
-        overlays.append(.prompt(PromptState(command: command, title: title, line: line)))
+    /// Asks for what is to follow a command; on lines it is refused without it.
+    mutating func ask(_ prompt: PromptState) -> [Effect] {
+        if isLinear {
+            let argument = CommandTable.entry(prompt.command)?.argument.name ?? ""
+            tell("\(prompt.command.rawValue) needs \(argument): \(prompt.title)", .error)
+        } else {
+            overlays.append(.prompt(prompt))
+        }
         return []
     }
 
+    /// Does something with the exchange of a number, or with the selected one.
+    mutating func on(_ argument: String?, _ effect: (ExchangeID) -> Effect) -> [Effect] {
+        selected(argument).map { [effect($0)] } ?? []
+    }
+
     /// Has a host decrypted again: the one that is named, or that of the selected tunnel.
-    private mutating func decrypt(_ host: String?) -> [Effect] {
+    mutating func decrypt(_ host: String?) -> [Effect] {
         if let host { return [.decrypt(host)] }
         guard let record = refusedRecord else {
             tell("Select a tunnel whose client refused the certificate, or name the host: decrypt HOST.", .error)

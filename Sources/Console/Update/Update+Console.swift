@@ -4,8 +4,7 @@ import Terminal
 
 /// The console itself: help, messages, theme, mouse, the end.
 extension ConsoleModel {
-    mutating func setTheme(_ word: String?) -> [Effect] {
-        guard let word else { return pick(.theme) }
+    mutating func setTheme(_ word: String) -> [Effect] {
         guard let theme = Theme(rawValue: word.lowercased()) else {
             tell("There are the themes \(Theme.allCases.map(\.rawValue).joined(separator: ", ")).", .error)
             return []
@@ -15,7 +14,8 @@ extension ConsoleModel {
         return [.redraw]
     }
 
-    mutating func openHelp() -> [Effect] {
+    mutating func openHelp(_ word: String?) -> [Effect] {
+        if isLinear { return openLineHelp(word) }
         let place = context
         overlays.append(.report(ReportState(title: "Help", document: HelpDocument.make(self, for: place))))
         return []

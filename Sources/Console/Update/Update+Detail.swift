@@ -2,7 +2,6 @@ import HTTPModel
 import Sharing
 import Terminal
 
-/// The exchange that is open, and texts to read.
 extension ConsoleModel {
     /// The columns that a document may use.
     var detailWidth: Int { max(20, Layout(self, withDetail: true).detail.width - 2) }
@@ -33,7 +32,6 @@ extension ConsoleModel {
         }
     }
 
-    /// Changes the place in the open exchange.
     mutating func readDetail(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
         guard let document = detail.document else { return }
         let body = detailBody
@@ -52,7 +50,6 @@ extension ConsoleModel {
         }
     }
 
-    /// Asks for the open page.
     mutating func loadDetail() -> [Effect] {
         // Where the tree has the keys, what is open stays so.
         let staysOpen = isDetailFocused || isTreeInUse
@@ -61,7 +58,6 @@ extension ConsoleModel {
         return loadDetail(of: id)
     }
 
-    /// Asks for the open page of an exchange.
     mutating func loadDetail(of id: ExchangeID) -> [Effect] {
         if detail.id != id {
             detail.reading = ReadingState()
@@ -91,6 +87,14 @@ extension ConsoleModel {
         guard detail.id == id, generation == detail.generation else { return }
         let isOther = detail.shown != id || detail.shownPage != detail.options.page
         detail.pages = pages
+        if isLinear, !pages.contains(detail.options.page) {
+            let page = detail.options.page.rawValue
+            tell(
+                "Exchange \(id) has no page '\(page)'. There are: \(pages.map(\.rawValue).joined(separator: ", ")).",
+                .error
+            )
+            detail.options.page = .overview
+        }
         detail.document = document
         detail.shown = id
         detail.shownPage = detail.options.page
@@ -106,18 +110,20 @@ extension ConsoleModel {
 
     /// Turns to a page by its name, its number, or the beginning of its name.
     mutating func turn(to word: String) -> [Effect] {
-        let word = word.lowercased()
-        let byNumber = Int(word).flatMap { (1...detail.pages.count).contains($0) ? detail.pages[$0 - 1] : nil }
-        guard let page = byNumber ?? DetailPage.allCases.first(where: { $0.rawValue.hasPrefix(word) }) else {
-            tell(
-                "There is no page '\(word.prefix(40))': \(detail.pages.map(\.rawValue).joined(separator: ", ")).",
-                .error
-            )
-            return []
-        }
+        guard let page = page(word) else { return [] }
         let id = detail.isOpen ? nil : selectedID
         detail.isOpen = true
         return turn(to: page, of: id)
+    }
+
+    /// The page of a name or a number; told where there is none.
+    mutating func page(_ word: String) -> DetailPage? {
+        let word = word.lowercased()
+        let byNumber = Int(word).flatMap { (1...detail.pages.count).contains($0) ? detail.pages[$0 - 1] : nil }
+        if let page = byNumber ?? DetailPage.allCases.first(where: { $0.rawValue.hasPrefix(word) }) { return page }
+        let pages = isLinear ? DetailPage.allCases : detail.pages
+        tell("There is no page '\(word.prefix(40))': \(pages.map(\.rawValue).joined(separator: ", ")).", .error)
+        return nil
     }
 
     private mutating func turn(to page: DetailPage, of id: ExchangeID? = nil) -> [Effect] {
@@ -143,17 +149,17 @@ extension ConsoleModel {
         return loadDetail()
     }
 
-    mutating func setStand(_ word: String?) -> [Effect] {
+    mutating func setVersion(_ word: String?) -> [Effect] {
         if let word {
-            guard let stand = MessageStand(rawValue: word.lowercased()) else {
+            guard let version = MessageVersion(rawValue: word.lowercased()) else {
                 tell("A message is shown as received or as sent.", .error)
                 return []
             }
-            detail.options.stand = stand
+            detail.options.version = version
         } else {
-            detail.options.stand = detail.options.stand == .received ? .sent : .received
+            detail.options.version = detail.options.version == .received ? .sent : .received
         }
-        tell("Messages are shown as \(detail.options.stand.rawValue).")
+        tell("Messages are shown as \(detail.options.version.rawValue).")
         return loadDetail()
     }
 
@@ -184,6 +190,8 @@ extension ConsoleModel {
             tell("'\(text.prefix(60))' is not in what is shown.", .error)
             return []
         }
+        // All of them are written there.
+        if isLinear { return [] }
         let next = way(to: .findNext, in: .detail)
         tell("\(found.number) of \(found.count) places with '\(text.prefix(40))'; \(next) finds the next.")
         return []

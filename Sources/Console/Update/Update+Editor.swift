@@ -63,9 +63,13 @@ extension ConsoleModel {
 
     /// Takes the text back that an editor of the user's made of it.
     mutating func takeBack(_ editor: EditorState, _ text: String) -> [Effect] {
-        guard !text.hasSameBytes(as: editor.area.text) else { return [] }
+        guard !text.hasSameBytes(as: editor.area.text) else {
+            if isLinear { tell("Nothing was changed.") }
+            return []
+        }
         var editor = editor
         editor.area.replace(with: text)
+        if isLinear { return finish(editor) }
         guard case .editor? = overlays.last else { return open(editor) }
         return changed(editor)
     }

@@ -1,11 +1,14 @@
 import HTTPModel
 import Terminal
 
-/// The filter, the search, the focus and the highlights.
 extension ConsoleModel {
     /// Opens the line in which the filter is typed, or applies one.
     mutating func openFilter(_ argument: String?) -> [Effect] {
         if let argument { return apply(filter: argument) }
+        guard !isLinear else {
+            tell("filter needs EXPRESSION, for example: filter host:api.example.com status:5xx", .error)
+            return []
+        }
         filter.isEditing = true
         // What is added to a filter is a term of its own.
         filter.line = LineEditor(filter.applied.isEmpty ? "" : filter.applied + " ")
@@ -50,7 +53,6 @@ extension ConsoleModel {
         }
     }
 
-    /// Puts a filter in force.
     mutating func apply(filter text: String) -> [Effect] {
         do {
             var query = list.query
@@ -78,7 +80,6 @@ extension ConsoleModel {
         return filterChanged()
     }
 
-    /// Shows everything again.
     mutating func clearFilter() -> [Effect] {
         filter.applied = ""
         filter.isEditing = false
@@ -112,6 +113,7 @@ extension ConsoleModel {
     mutating func setHighlight(_ text: String) -> [Effect] {
         guard !text.isEmpty else {
             highlights = []
+            tell("No exchange is highlighted.")
             return []
         }
         do {

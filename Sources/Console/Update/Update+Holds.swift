@@ -2,7 +2,6 @@ import HTTPModel
 import Runner
 import Terminal
 
-/// Messages that wait for a decision.
 extension ConsoleModel {
     mutating func openHolds() -> [Effect] {
         overlays.append(.holds(selected: proxy.holds.first?.id))
@@ -58,8 +57,11 @@ extension ConsoleModel {
         }
     }
 
+    /// Opens a message to edit it, or edits it by the changes that follow its name.
     mutating func editHold(_ argument: String?) -> [Effect] {
-        hold(argument).map { [.openHold($0)] } ?? []
+        let words = argument?.split(separator: " ", maxSplits: 1).map(String.init) ?? []
+        guard let id = hold(words.first) else { return [] }
+        return words.count > 1 ? [.editHold(id, .words(words[1]))] : [.openHold(id)]
     }
 
     mutating func decide(_ decision: HoldDecision, _ argument: String?) -> [Effect] {

@@ -1,7 +1,6 @@
 import HTTPModel
 import Terminal
 
-/// The list, the tree, and moving in them.
 extension ConsoleModel {
     /// Moves in what has the keys, by some lines.
     mutating func move(by lines: Int) -> [Effect] {
@@ -97,10 +96,17 @@ extension ConsoleModel {
         return around.isEmpty ? [] : [.load(always ? wanted : around, generation: list.generation)]
     }
 
-    /// Opens what is selected: an exchange, a branch, a fold.
+    /// Opens what is selected: an exchange, a branch, a fold; or an exchange by its number, which a page may follow.
     mutating func open(_ argument: String?) -> [Effect] {
         if let argument {
-            guard let id = number(argument) else { return [] }
+            let words = argument.split(separator: " ", maxSplits: 1).map(String.init)
+            guard let id = number(words[0]) else { return [] }
+            if words.count > 1 {
+                guard let page = page(words[1]) else { return [] }
+                detail.options.page = page
+            } else if isLinear {
+                detail.options.page = .overview
+            }
             detail.isOpen = true
             isDetailFocused = true
             list.isFollowing = false
@@ -131,7 +137,6 @@ extension ConsoleModel {
         return loadRows() + loadDetail(of: id)
     }
 
-    /// Closes what is uppermost.
     mutating func goBack() -> [Effect] {
         if case .editor(let editor)? = overlays.last { return close(editor) }
         if !overlays.isEmpty {
@@ -149,7 +154,6 @@ extension ConsoleModel {
         return []
     }
 
-    /// Goes to the row of an exchange.
     mutating func go(to word: String) -> [Effect] {
         guard let id = number(word) else { return [] }
         list.sought = id
@@ -194,7 +198,6 @@ extension ConsoleModel {
         return ask(query)
     }
 
-    /// Chooses the columns by their names.
     mutating func setColumns(_ words: String) -> [Effect] {
         let names = words.lowercased().split { $0 == " " || $0 == "," }.map(String.init)
         let columns = names.compactMap { Column(rawValue: $0) }
@@ -216,9 +219,9 @@ extension ConsoleModel {
         } else {
             marks.append(id)
         }
-        // The tree has no sign for it.
-        if isTreeInUse { tell("\(id) is \(marks.contains(id) ? "marked" : "not marked any more").") }
-        return view == .sequence && argument == nil ? move(by: 1) : []
+        // The tree and lines have no sign for it.
+        if isTreeInUse || isLinear { tell("\(id) is \(marks.contains(id) ? "marked" : "not marked any more").") }
+        return view == .sequence && argument == nil && !isLinear ? move(by: 1) : []
     }
 
     // MARK: - Sequence and structure
@@ -237,7 +240,6 @@ extension ConsoleModel {
         return view == .structure ? loadStructure() : loadRows()
     }
 
-    /// Asks for the open branches.
     func loadStructure() -> [Effect] {
         structure.open.map { .structure($0, generation: list.generation) }
     }

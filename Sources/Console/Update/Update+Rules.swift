@@ -3,14 +3,12 @@ import Runner
 import Stages
 import Terminal
 
-/// Tools, their panels and their rules.
 extension ConsoleModel {
-    /// Switches a tool on or off.
     mutating func toggleTool(_ word: String) -> [Effect] {
         let words = word.split(separator: " ").map(String.init)
         guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return unknownTool(word) }
         guard let state = proxy.tool(tool), state.rules > 0 else {
-            if !isLinear, tool == .throttle { return pick(.preset) }
+            if !isLinear, tool == .throttle { return perform(.preset, nil) }
             if words.dropFirst().first != "off", let effects = switchOnWhole(tool) { return effects }
             let (panel, rule) = (way(to: .panel, of: tool), way(to: .ruleFromExchange, of: tool))
             tell("\(tool.title) has no rules yet; \(panel) opens its panel, \(rule) makes one.", .error)
@@ -41,14 +39,12 @@ extension ConsoleModel {
         return []
     }
 
-    /// Opens a tool's panel.
     mutating func openPanel(_ word: String) -> [Effect] {
         guard let tool = Tool(word: word) else { return unknownTool(word) }
         overlays.append(.panel(PanelState(tool: tool)))
         return []
     }
 
-    /// The rules that a panel lists.
     func panelRules(_ tool: Tool) -> [EditableRule] { RuleEditing.rules(of: tool, in: rules.texts).map(\.rule) }
 
     /// What a key does in a panel; `nil` where the key is none of the panel's own.
@@ -78,19 +74,41 @@ extension ConsoleModel {
                 )
             )
         case (.character(" "), []):
-            guard let selected else { return nil }
-            let words = "is \(selected.isEnabled ? "off" : "on")"
-            return change(selected, of: panel, words) { try $0.setEnabled(selected.id, !selected.isEnabled) }
+            return selected.map { _ in switchRule(panel.selected, of: panel.tool) }
         case (.delete, []), (.character("d"), []):
-            guard let selected else { return nil }
-            return change(selected, of: panel, "removed") { try $0.remove(selected.id) }
+            return selected.map { _ in removeRule(panel.selected, of: panel.tool) }
         case (.character("J"), []), (.down, .shift), (.down, .alt): return moveRule(panel, selected, 1)
         case (.character("K"), []), (.up, .shift), (.up, .alt): return moveRule(panel, selected, -1)
         case (.character("o"), []), (.character("x"), []): return toggleTool(panel.tool.rawValue)
-        case (.character("p"), []) where panel.tool == .throttle: return pick(.preset)
+        case (.character("p"), []) where panel.tool == .throttle: return perform(.preset, nil)
         case (.character("s"), .control): return saveProfile(nil)
         default: return nil
         }
+    }
+
+    mutating func switchRule(_ index: Int, of tool: Tool) -> [Effect] {
+        let rule = panelRules(tool)[index]
+        let words = "is \(rule.isEnabled ? "off" : "on")"
+        return change(index, of: tool, words) { try $0.setEnabled(rule.id, !rule.isEnabled) }
+    }
+
+    mutating func removeRule(_ index: Int, of tool: Tool) -> [Effect] {
+        let rule = panelRules(tool)[index]
+        return change(index, of: tool, "removed") { try $0.remove(rule.id) }
+    }
+
+    /// Changes the rule that a tool and a number from 1 on name.
+    mutating func changeRule(_ words: String, _ change: (inout Self, Int, Tool) -> [Effect]) -> [Effect] {
+        let words = words.split(separator: " ").map(String.init)
+        guard words.count == 2, let tool = Tool(word: words[0]), let number = Int(words[1]) else {
+            tell("A rule is named by its tool and its number, for example: block 1", .error)
+            return []
+        }
+        guard number > 0, number <= panelRules(tool).count else {
+            tell("\(tool.title) has no rule \(number).", .error)
+            return []
+        }
+        return change(&self, number - 1, tool)
     }
 
     private mutating func moveRule(_ panel: PanelState, _ rule: EditableRule?, _ by: Int) -> [Effect]? {
@@ -101,19 +119,22 @@ extension ConsoleModel {
         var moved = panel
         moved.selected += by
         overlays[overlays.count - 1] = .panel(moved)
-        return change(rule, of: panel, "moved \(by < 0 ? "up" : "down")") { try $0.move(rule.id, to: target) }
+        return change(panel.selected, of: panel.tool, "moved \(by < 0 ? "up" : "down")") {
+            try $0.move(rule.id, to: target)
+        }
     }
 
-    /// Changes the selected rule of a panel; the words say what becomes of it.
+    /// Changes a rule; the words say what becomes of it.
     private mutating func change(
-        _ rule: EditableRule,
-        of panel: PanelState,
+        _ index: Int,
+        of tool: Tool,
         _ words: String,
         _ body: (inout EditableProfile) throws -> Void
     ) -> [Effect] {
         do {
-            let texts = try RuleEditing.change(panel.selected, of: panel.tool, in: rules.texts, body)
-            return apply(texts, "\(panel.tool.rawValue): \(rule.title) \(words).")
+            let title = panelRules(tool)[index].title
+            let texts = try RuleEditing.change(index, of: tool, in: rules.texts, body)
+            return apply(texts, "\(tool.rawValue): \(title) \(words).")
         } catch {
             tell("\(error)", .error)
             return []
@@ -122,7 +143,6 @@ extension ConsoleModel {
 
     // MARK: - What is in force
 
-    /// Notes the rules that are in force.
     mutating func takeIn(_ texts: [RulesState.Text], _ revision: String?) {
         rules.texts = texts
         rules.revision = revision
@@ -207,7 +227,10 @@ extension ConsoleModel {
             return []
         }
         let text = rules.texts.first(where: \.isUnsaved) ?? first
-        if let argument, !argument.isEmpty, argument != text.file { return [.saveCopy(text.text, path: argument)] }
+        if let argument, !argument.isEmpty {
+            guard let file = fileName(argument) else { return [] }
+            if file != text.file { return [.saveCopy(text.text, path: file)] }
+        }
         guard rules.isUnsaved else {
             tell("The rules are saved already.")
             return []
@@ -227,11 +250,19 @@ extension ConsoleModel {
 
     // MARK: - Rules from exchanges
 
-    /// Drafts a rule from the selected exchange; a word may follow the tool's: how far it reaches, from 0 on.
-    mutating func draftRule(_ word: String) -> [Effect] {
-        let words = word.split(separator: " ").map(String.init)
-        guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return unknownTool(word) }
-        guard let origin = ruleOrigin else { return [] }
-        return [.draftRule(tool, origin, level: words.dropFirst().first.flatMap { UInt16($0) }.map(Int.init) ?? 0)]
+    /// Drafts a rule from the selected exchange, or from what follows the tool's word: the number of an exchange, or the
+    /// rule itself.
+    mutating func draftRule(_ words: String) -> [Effect] {
+        let words = words.split(separator: " ", maxSplits: 1).map(String.init)
+        guard let word = words.first, let tool = Tool(word: word) else { return unknownTool(words.first ?? "") }
+        guard words.count > 1 else {
+            if ruleOrigin == nil { tell("There is no exchange yet.", .error) }
+            return ruleOrigin.map { [.draftRule(tool, $0, level: 0)] } ?? []
+        }
+        if Int64(words[1].drop { $0 == "#" }) != nil {
+            return on(words[1]) { .draftRule(tool, .exchange($0), level: 0) }
+        }
+        let text = TextArea(words[1].replacing("\\n", with: "\n"))
+        return open(EditorState(purpose: .rule(tool, replaces: nil), title: "New rule: \(tool.title)", area: text))
     }
 }

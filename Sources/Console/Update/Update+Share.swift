@@ -1,8 +1,8 @@
 import HTTPModel
 import Runner
+import Stages
 import Terminal
 
-/// Copying, exporting, comparing, sending again.
 extension ConsoleModel {
     /// Copies something of the selected exchange, or of the one whose number follows.
     mutating func copy(_ word: String) -> [Effect] {
@@ -13,6 +13,30 @@ extension ConsoleModel {
             return []
         }
         return selected(words.count > 1 ? words[1] : nil).map { [.copy(form, $0)] } ?? []
+    }
+
+    /// Saves a body; on lines, the number of the exchange may stand before the file's name.
+    mutating func saveBody(_ words: String) -> [Effect] {
+        let parts = words.split(separator: " ", maxSplits: 1).map(String.init)
+        let isNamed = isLinear && parts.count > 1 && parts[0].drop { $0 == "#" }.allSatisfy(\.isNumber)
+        guard let path = fileName(isNamed ? parts[1] : words) else { return [] }
+        return on(isNamed ? parts[0] : nil) { .saveBody($0, path: path) }
+    }
+
+    /// What a body's file may be called.
+    var suggestedFile: String { selectedRecord.map { RuleFromExchange.suggestedFile(for: $0) } ?? "" }
+
+    /// A file's name, on lines one word as a shell has it; `nil` where that was refused.
+    mutating func fileName(_ text: String) -> String? {
+        guard isLinear else { return text }
+        do {
+            let words = try HoldWords.words(text)
+            if words.count == 1, !words[0].isEmpty { return words[0] }
+            tell("A file's name is one word; one with spaces stands in quotes.", .error)
+        } catch {
+            tell("\(error)", .error)
+        }
+        return nil
     }
 
     /// Exports; the words are a form and a file.
@@ -27,12 +51,11 @@ extension ConsoleModel {
             let name = "sluice.\(form == .curl ? "sh" : form.rawValue)"
             let line = LineEditor(name, isSuggestion: true)
             let title = "File for the \(form.title)"
-            let prompt = PromptState(command: .export, title: title, line: line, prefix: form.rawValue + " ")
-            overlays.append(.prompt(prompt))
-            return []
+            return ask(PromptState(command: .export, title: title, line: line, prefix: form.rawValue + " "))
         }
+        guard let path = fileName(parts[1]) else { return [] }
         let ids = marks.isEmpty ? nil : marks
-        return export(ExportRequest(form: form, path: parts[1], ids: ids, query: list.query))
+        return export(ExportRequest(form: form, path: path, ids: ids, query: list.query))
     }
 
     mutating func export(_ request: ExportRequest) -> [Effect] {

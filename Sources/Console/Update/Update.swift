@@ -9,6 +9,8 @@ extension ConsoleModel {
         switch message {
         case .input(let event): return take(event)
         case .command(let command, let argument): return perform(command, argument)
+        case .chosen(let action): return choose(action)
+        case .written: endLine()
         case .resized(let size): return resize(to: size)
         case .tick(let now): return tick(now)
         case .desk(let event): return take(event)
@@ -105,8 +107,8 @@ extension ConsoleModel {
         proxy.problem = nil
         let known = Set(proxy.holds.map(\.id))
         for hold in holds where !known.contains(hold.id) {
-            let ways = "\(way(to: .holds)) shows it, \(way(to: .executeAll)) lets all go on."
-            tell("Held: \(hold.method) \(hold.url), \(hold.side). \(ways)")
+            let ways = "\(way(to: .holds)) shows it, \(way(to: .executeAll)) executes all."
+            tell(isLinear ? LinearSentence.text(hold) : "Held: \(hold.method) \(hold.url), \(hold.side). \(ways)")
         }
         proxy.holds = holds
         updateHolds()
@@ -155,7 +157,6 @@ extension ConsoleModel {
         return run(key, after: prefix)
     }
 
-    /// Does what the key map says of a key.
     mutating func run(_ key: Key, after prefix: Key? = nil) -> [Effect] {
         switch keymap.lookUp(key, after: prefix, in: context) {
         case .binding(let binding): return perform(binding.command, binding.argument)

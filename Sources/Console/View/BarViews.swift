@@ -123,7 +123,7 @@ enum StatusView {
         }
         if let job = model.jobs.last(where: { model.now - $0.startedAt > 300_000 }) {
             let progress = job.progress.map { " \(Int($0 * 100)) %" } ?? ""
-            parts.append("\(job.title)\(progress), \(model.way(to: .cancel)) stops")
+            parts.append("\(job.title)\(progress), \(model.way(to: .stop)) stops")
         }
         if let preset = model.proxy.preset { parts.append("throttle \(preset)") }
         let on = model.proxy.tools.filter { $0.isOn && $0.enabled > 0 && $0.name != "throttle" }.map(\.name)

@@ -84,7 +84,7 @@ enum HoldsView {
             let hold = holds[row]
             let more = isLast ? " (and \(holds.count - rect.height) more)" : ""
             let text = " HELD \(hold.id) \(hold.side) \(hold.method) \(hold.url)"
-            let ways = "\(model.way(to: .holds)) edits, \(model.way(to: .executeAll)) lets all go"
+            let ways = "\(model.way(to: .holds)) edits, \(model.way(to: .executeAll)) executes all"
             let age = " \(Int(hold.age)) s\(more)  \(ways) "
             let room = max(0, rect.width - TextWidth.columns(age))
             screen.write(text, x: rect.x, y: rect.y + row, style: style, limit: room)

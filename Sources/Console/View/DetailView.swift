@@ -30,7 +30,7 @@ enum DetailView {
             screen.write(tab.text, x: top.x + tab.range.lowerBound, y: top.y, style: style, limit: tab.range.count)
         }
         let used = tabs(model, width: rect.width).last?.range.upperBound ?? 0
-        let right = "\(model.detail.id.map { "#\($0) " } ?? "")\(stand(model))"
+        let right = "\(model.detail.id.map { "#\($0) " } ?? "")\(version(model))"
         if rect.width - used > right.count {
             screen.write(right, x: top.maxX - right.count, y: top.y, style: theme.faint)
         }
@@ -49,8 +49,8 @@ enum DetailView {
         )
     }
 
-    private static func stand(_ model: ConsoleModel) -> String {
+    private static func version(_ model: ConsoleModel) -> String {
         guard [.request, .response].contains(model.detail.options.page) else { return "" }
-        return "\(model.detail.options.bodyForm.rawValue), as \(model.detail.options.stand.rawValue)"
+        return "\(model.detail.options.bodyForm.rawValue), as \(model.detail.options.version.rawValue)"
     }
 }

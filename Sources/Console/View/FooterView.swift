@@ -81,7 +81,7 @@ enum FooterView {
             ] + preset + [("u", "undo"), ("ctrl-s", "save"), ("esc", "close")]
         case .holds:
             return [
-                ("enter", "edit"), ("x", "execute"), ("c", "let go unedited"), ("a", "abort"), ("X", "all go on"),
+                ("enter", "edit"), ("x", "execute"), ("c", "cancel"), ("a", "abort"), ("X", "execute all"),
                 ("esc", "close"),
             ]
         case .editor(let editor):

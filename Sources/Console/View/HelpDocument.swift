@@ -19,7 +19,7 @@ enum HelpDocument {
         }
         for group in CommandEntry.Group.allCases {
             heading(group.rawValue)
-            for entry in CommandTable.entries where entry.group == group {
+            for entry in CommandTable.entries where entry.group == group && entry.form != .lines {
                 let context: Context = entry.contexts.contains(.list) ? .list : .detail
                 let keys = keys(entry, model, context)
                 line(keys.isEmpty ? ": \(entry.command.rawValue)" : keys, entry.title, model.whyNot(entry.command))

@@ -14,7 +14,6 @@ import Darwin
 ///
 /// Every request has a connection of its own, so that a command holds nothing while a person edits.
 package struct ControlClient: Sendable {
-    /// The socket.
     package let path: String
     private let timeout: Duration
 

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPModel
 
-/// What commands print of a running Sluice.
 package enum ControlListing {
     // MARK: - Holds
 

@@ -64,7 +64,6 @@ package enum ControlRequest: Codable, Sendable, Hashable {
         case profileSave = "profile.save"
     }
 
-    /// The members of the JSON object.
     private struct Members: Codable {
         var command: String
         var tool: String?
@@ -192,7 +191,6 @@ package enum ControlReply: Codable, Sendable, Hashable {
     case hold(HoldDetails)
     case edited(String)
     case decided(HoldsDecided)
-    /// What was done, in words.
     case done(String)
     case profile(ProfileInForce)
     case applied(String, ProfileInForce)
@@ -265,26 +263,20 @@ package enum ControlReply: Codable, Sendable, Hashable {
     }
 }
 
-/// What is running.
 package struct ControlStatus: Codable, Sendable, Hashable {
-    /// The version of what goes over the socket.
     package var `protocol` = ControlProtocol.version
-    /// The version of Sluice.
     package var version: String
     /// The proxy's address, as `host:port`.
     package var address: String
-    /// The process.
     package var pid: Int32
     /// The authority that signs what clients are shown; `nil` from an older Sluice.
     package var authority: AuthorityInUse?
-    /// The session that is recorded to.
     package var session: String?
     /// Why the recording stopped, in words; `nil` while it goes on.
     package var recordingProblem: String?
     /// The profile's files, included ones too.
     package var profiles: [String]
     package var tools: [ToolState]
-    /// How many messages wait for a decision.
     package var holds: Int
     /// The name of the rules' texts that are in force, another one after each change; `nil` from an older Sluice.
     package var rules: String?
@@ -312,18 +304,11 @@ package struct ControlStatus: Codable, Sendable, Hashable {
     }
 }
 
-/// The authority of a proxy that runs.
 package struct AuthorityInUse: Codable, Sendable, Hashable {
     /// The file that clients can trust.
     package var path: String
     /// The certificate, DER.
     package var certificate: Data
-
-    /// Names an authority.
-    package init(path: String, certificate: Data) {
-        self.path = path
-        self.certificate = certificate
-    }
 }
 
 /// A tool, as it is at the moment.
@@ -336,14 +321,12 @@ package struct ToolState: Codable, Sendable, Hashable {
 
     /// Its name, as profiles have it.
     package var name: String
-    /// Whether it is switched on.
     package var isOn: Bool
     /// How many rules the profile has for it.
     package var rules: Int
     /// How many of them are enabled.
     package var enabled: Int
 
-    /// Describes a tool.
     package init(name: String, isOn: Bool, rules: Int, enabled: Int) {
         self.name = name
         self.isOn = isOn
@@ -352,7 +335,6 @@ package struct ToolState: Codable, Sendable, Hashable {
     }
 }
 
-/// One line of JSON.
 enum ControlLine {
     /// Writes a value, line feed included; what a terminal would obey or hide is escaped.
     static func encode(_ value: some Encodable) throws -> Data {
@@ -403,7 +385,6 @@ extension Decoder {
     }
 }
 
-/// A member of a JSON object, whatever its name.
 private struct AnyMember: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

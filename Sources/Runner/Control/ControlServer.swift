@@ -15,7 +15,6 @@ import Darwin
 ///
 /// It has a thread of its own, so that nothing a client does takes time from the traffic.
 package final class ControlServer: Sendable {
-    /// The socket.
     package let path: String
     private let group: MultiThreadedEventLoopGroup
     private let listener: any Channel

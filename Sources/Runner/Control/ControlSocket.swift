@@ -19,7 +19,6 @@ final class ControlSocket {
 
     /// Why a connection came to nothing.
     enum Failure: Error {
-        /// Nobody listens there.
         case refused
         /// The running Sluice did not answer in time.
         case timeout
@@ -27,7 +26,6 @@ final class ControlSocket {
         case gone
         /// The reply is longer than any is.
         case tooLong
-        /// Something else.
         case system(CInt)
     }
 

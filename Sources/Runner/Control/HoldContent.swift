@@ -4,7 +4,6 @@ import Foundation
 import HTTPModel
 import NIOCore
 
-/// A held message's body without its content coding.
 struct HoldContent {
     /// The decoded bytes: all of them, or those before the problem.
     let bytes: ByteBuffer
@@ -53,7 +52,6 @@ extension HeldMessage {
         }
     }
 
-    /// The head's fields.
     var fields: FieldSection {
         get {
             switch self {

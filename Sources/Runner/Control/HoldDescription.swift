@@ -10,7 +10,6 @@ package struct HoldSummary: Codable, Sendable, Hashable {
     package var id: String
     /// `request` or `response`.
     package var side: String
-    /// The request's method.
     package var method: String
     /// Where the request will go; for a response the URL as the client sent it.
     package var url: String
@@ -25,7 +24,6 @@ package struct HoldSummary: Codable, Sendable, Hashable {
     /// In how many seconds that is.
     package var remaining: Double?
 
-    /// Describes a hold.
     package init(_ hold: WaitingHold) {
         id = hold.id.description
         method = hold.method
@@ -83,7 +81,6 @@ package struct HoldDetails: Codable, Sendable, Hashable {
     /// The body; `nil` where the head alone is held and the body streams on.
     package var body: Body?
 
-    /// Describes a hold.
     package init(_ hold: WaitingHold) {
         summary = HoldSummary(hold)
         let draft = HoldDraft(hold.message)

@@ -9,9 +9,7 @@ import NIOCore
 /// Transfer-Encoding are left out, since they follow from the body.
 struct HoldDraft {
     private let message: HeldMessage
-    /// The start line and all fields.
     let fullHead: String
-    /// The text to edit.
     let text: String
     private let body: DraftBody
 
@@ -220,7 +218,6 @@ extension HeldMessage {
         return (words[0], words[1])
     }
 
-    /// Splits `HTTP/1.1 404 Not Found`.
     private static func statusLine(_ line: Substring) throws(ControlFailure) -> (Int, Substring) {
         let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
         guard words.count >= 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]) else {

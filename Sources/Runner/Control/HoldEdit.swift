@@ -8,7 +8,6 @@ import NIOCore
 /// Sent over the control socket and applied by the process that holds the message. The parts are applied in the order
 /// in which they stand here; a length of the body is never given, since it follows from the body.
 package struct HoldEdit: Codable, Sendable, Hashable {
-    /// A name and a value.
     package struct Pair: Codable, Sendable, Hashable {
         /// The name, not encoded.
         package var name: String
@@ -66,17 +65,13 @@ package struct HoldEdit: Codable, Sendable, Hashable {
 
     /// The whole message in the form that `hold.show` calls `draft`; excludes all other parts.
     package var raw: String?
-    /// The request's method.
     package var method: String?
     /// The request's URL, absolute.
     package var url: String?
     /// The request's path, and its query where there is a `?`.
     package var path: String?
-    /// Query parameters to remove.
     package var removeQuery: [String] = []
-    /// Query parameters to set.
     package var query: [Pair] = []
-    /// Header fields to remove.
     package var removeHeaders: [String] = []
     /// Header fields to set, in place of all of that name.
     package var headers: [Pair] = []
@@ -85,9 +80,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     /// The response's status.
     package var status: Int?
     package var body: Body?
-    /// Values to put into a JSON body.
     package var json: [JSONChange] = []
-    /// Fields to set in a form body.
     package var form: [Pair] = []
 
     package init() {}
@@ -118,7 +111,6 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         form = try list(.form)
     }
 
-    /// Whether nothing is to be changed.
     package var isEmpty: Bool { self == HoldEdit() }
 
     /// Applies the edit.

@@ -10,9 +10,7 @@ import Darwin
 
 /// The user's own editor, on a file that only the user can read.
 package struct TextEditor: Sendable {
-    /// How the editor ended.
     package enum Outcome: Sendable, Hashable {
-        /// The text as it is now.
         case text(String)
         /// It failed, by which users say that they do not want the text: with a status, or by a signal.
         case failed(String)
@@ -72,7 +70,6 @@ package struct TextEditor: Sendable {
         return .text(text)
     }
 
-    /// Removes the file.
     package func remove() {
         unlink(path)
     }

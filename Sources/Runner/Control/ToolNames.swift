@@ -1,6 +1,5 @@
 import ExchangeCore
 
-/// The tools' names, as commands give them.
 enum ToolNames {
     /// Finds the tools; `all` means every one.
     ///

@@ -23,7 +23,7 @@ package enum BodyForm: String, CaseIterable, Sendable {
 }
 
 /// Which of two messages is shown, where a rule made another out of the first.
-package enum MessageStand: String, CaseIterable, Sendable {
+package enum MessageVersion: String, CaseIterable, Sendable {
     case received
     case sent
 }
@@ -35,7 +35,7 @@ package struct DetailOptions: Sendable, Hashable {
     /// How bodies are shown.
     package var bodyForm: BodyForm = .pretty
     /// Which message is shown, where a rule changed it.
-    package var stand: MessageStand = .received
+    package var version: MessageVersion = .received
     /// How many bytes of a body are looked at.
     package var bodyLimit = 1 << 20
     /// Whether images are drawn in half blocks.

@@ -54,7 +54,7 @@ struct HoldCommand: AsyncParsableCommand {
     }
 
     struct Execute: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Let messages go on.")
+        static let configuration = CommandConfiguration(abstract: "Execute messages: they go on.")
 
         @OptionGroup var options: ControlOptions
 
@@ -62,13 +62,13 @@ struct HoldCommand: AsyncParsableCommand {
         var ids: [String]
 
         func run() async throws {
-            try await HoldCommand.decide(.execute, ids, options, "went on")
+            try await HoldCommand.decide(.execute, ids, options, "was executed")
         }
     }
 
     struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let messages go on as though they had not been held."
+            abstract: "Cancel holds: messages go on as though they had not been held."
         )
 
         @OptionGroup var options: ControlOptions
@@ -77,12 +77,14 @@ struct HoldCommand: AsyncParsableCommand {
         var ids: [String]
 
         func run() async throws {
-            try await HoldCommand.decide(.cancel, ids, options, "went on unedited")
+            try await HoldCommand.decide(.cancel, ids, options, "was cancelled")
         }
     }
 
     struct Abort: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Cut the clients of messages off.")
+        static let configuration = CommandConfiguration(
+            abstract: "Abort exchanges: the clients of messages are cut off."
+        )
 
         @OptionGroup var options: ControlOptions
 
@@ -111,7 +113,7 @@ struct HoldCommand: AsyncParsableCommand {
 extension HoldCommand {
     struct Edit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Edit a message that waits, and let it go on.",
+            abstract: "Edit a message that waits, and execute it.",
             discussion: """
                 With options, these are applied; without any, the whole message is opened in the editor that VISUAL or \
                 EDITOR names. Either way it goes on at once. What is not edited stays byte for byte as it is; lengths \
@@ -195,7 +197,7 @@ extension HoldCommand {
             let edit = try words()
             let target = try options.target()
             guard !edit.isEmpty else { return try await editByHand(target) }
-            StandardStreams.out("\(try await target.editHold(id, edit)) went on as edited\n")
+            StandardStreams.out("\(try await target.editHold(id, edit)) was executed as edited\n")
         }
 
         private func words() throws -> HoldEdit {
@@ -235,7 +237,7 @@ extension HoldCommand {
                 throw StartFailure("The editor \(how); \(name) still waits.")
             }
             do {
-                StandardStreams.out("\(try await target.editHold(name, edit)) went on as edited\n")
+                StandardStreams.out("\(try await target.editHold(name, edit)) was executed as edited\n")
                 editor.remove()
             } catch {
                 throw StartFailure(

@@ -230,7 +230,7 @@ struct MessagePageTests {
     }
 }
 
-struct MessageStandTests {
+struct MessageVersionTests {
     @Test func `a head that was only written anew for the other version of HTTP was not changed`() {
         let exchange = Example.exchange { exchange in
             exchange.messages.responseHeadSent = ByteBuffer(

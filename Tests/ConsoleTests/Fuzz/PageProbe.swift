@@ -11,7 +11,7 @@ enum PageProbe {
         var input = FuzzInput(bytes)
         var options = DetailOptions(page: input.choose(DetailPage.allCases))
         options.bodyForm = input.choose([.pretty, .pretty, .raw, .hex])
-        options.stand = input.choose(MessageStand.allCases)
+        options.version = input.choose(MessageVersion.allCases)
         options.width = input.choose([80, 20, 200])
         options.bodyLimit = input.choose([1 << 20, 10, 1_000])
         options.isUnicode = input.number(below: 4) > 0

@@ -10,12 +10,12 @@ struct LinearTests {
 
     @Test("A line is a command's word, or an unmistakable beginning of it, and an argument")
     func orders() throws {
-        #expect(try LinearOrder("filter status:404") == .command(.filter, "status:404"))
-        #expect(try LinearOrder("  FILT   host:a b \t") == .command(.filter, "host:a b"))
-        #expect(try LinearOrder("list 5") == .word(.list, "5"))
-        #expect(try LinearOrder("rule") == .command(.ruleFromExchange, nil))
-        #expect(try LinearOrder("#12") == .command(.goTo, "#12"))
-        for nothing in ["", "   ", "# a remark", "#"] { #expect(try LinearOrder(nothing) == .nothing) }
+        #expect(try LinearOrder("filter status:404") == LinearOrder(.filter, "status:404"))
+        #expect(try LinearOrder("  FILT   host:a b \t") == LinearOrder(.filter, "host:a b"))
+        #expect(try LinearOrder("list 5") == LinearOrder(.list, "5"))
+        #expect(try LinearOrder("rule") == LinearOrder(.ruleFromExchange))
+        #expect(try LinearOrder("#12") == LinearOrder(.goTo, "#12"))
+        for nothing in ["", "   ", "# a remark", "#"] { #expect(try LinearOrder(nothing) == nil) }
     }
 
     @Test("An unknown or unclear word is refused, and the words that it may be are named")

@@ -1,4 +1,5 @@
 import HTTPModel
+import Runner
 
 @testable import Console
 @testable import Sharing

@@ -32,7 +32,7 @@ struct NewcomerTests {
             Issue.record("no choice")
             return
         }
-        #expect(picker.purpose == .preset && model.notices.isEmpty)
+        #expect(picker.purpose == .argument(of: .preset) && model.notices.isEmpty)
         let throttle = ToolState(name: "throttle", isOn: true, rules: 1, enabled: 1)
         _ = model.update(.proxy(ModelFixture.status([throttle]), []))
         #expect(model.perform(.preset, "off").words == ["throttle off"])

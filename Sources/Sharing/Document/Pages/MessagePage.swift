@@ -26,7 +26,7 @@ struct MessagePage {
             writer.add(isRequest ? "No request was read." : "There is no response.", .faint)
             return
         }
-        let isSent = writer.options.stand == .sent
+        let isSent = writer.options.version == .sent
         let head = isSent ? sent ?? received : received
         let side: BodySide =
             isRequest ? isSent ? .requestSent : .requestReceived : isSent ? .responseSent : .responseReceived

@@ -1,0 +1,113 @@
+import ExchangeCore
+import Stages
+
+struct CommandArgument: Sendable {
+    /// What can be said of it without the session.
+    enum Form: Sendable {
+        case text
+        case exchange
+        case tool
+        case page
+        /// One of some words.
+        case word(String, [String])
+        /// The beginning of one of some words.
+        case beginning(String, [String])
+        /// Some of some words.
+        case words(String, [String])
+    }
+
+    /// How help names it, for example `EXPRESSION`, in brackets where it may be left out; empty for nothing.
+    let name: String
+    var form = Form.text
+    /// What is asked for on a line where it is missing, and what is on that line.
+    var prompt = ""
+    var known: @Sendable (ConsoleModel) -> String = { _ in "" }
+    /// What it is chosen from where it is missing.
+    var choices: (@Sendable (ConsoleModel, Command) -> PickerState)?
+
+    private static func words<Value: CaseIterable & RawRepresentable<String>>(_: Value.Type) -> [String] {
+        Value.allCases.map(\.rawValue)
+    }
+
+    private static func choice(
+        _ name: String,
+        _ form: Form,
+        _ choices: @escaping @Sendable (ConsoleModel, Command) -> PickerState
+    ) -> CommandArgument {
+        CommandArgument(name: name, form: form, choices: choices)
+    }
+
+    static let none = CommandArgument(name: "")
+    static let id = CommandArgument(name: "ID", form: .exchange)
+    static let idAndPage = CommandArgument(name: "ID [PAGE]")
+    static let goal = CommandArgument(name: "ID", form: .exchange, prompt: "Number of the exchange")
+    static let count = CommandArgument(name: "[COUNT]")
+    static let filter = CommandArgument(name: "EXPRESSION")
+    static let host = CommandArgument(name: "HOST")
+    static let file = CommandArgument(name: "FILE")
+    static let hold = CommandArgument(name: "HOLD")
+    static let holdEdit = CommandArgument(name: "HOLD [NAME=VALUE …]")
+    static let command = CommandArgument(name: "[WORD]")
+    static let page = CommandArgument(name: "PAGE", form: .page, prompt: "Page")
+    static let view = CommandArgument(name: "VIEW", form: .word("view", words(ConsoleModel.ListView.self)))
+    static let bodyForm = CommandArgument(name: "FORM", form: .word("form", words(BodyForm.self)))
+    static let version = CommandArgument(name: "VERSION", form: .word("version", words(MessageVersion.self)))
+    static let rule = CommandArgument(name: "TOOL NUMBER", prompt: "for example: switch-rule block 1")
+    static let highlight = CommandArgument(
+        name: "[EXPRESSION]",
+        prompt: "Filter of what is to be coloured; empty for none"
+    )
+    static let bodyText = CommandArgument(name: "TEXT", prompt: "Text in bodies") { $0.list.query.bodyText ?? "" }
+    static let shownText = CommandArgument(name: "TEXT", prompt: "Text to find here") { $0.detail.sought }
+    static let bodyFile = CommandArgument(name: "[ID] FILE", prompt: "File for the body") { $0.suggestedFile }
+    static let columns = CommandArgument(
+        name: "NAMES",
+        form: .words("column", words(Column.self)),
+        prompt: "Columns, for example: id method path status"
+    ) { $0.list.columns.map(\.rawValue).joined(separator: " ") }
+    static let plan = CommandArgument(
+        name: "TIMES x PARALLEL, DELAY",
+        prompt: "How often x how many at once, delay: for example 100 x 10, 50ms"
+    ) { _ in "10 x 2" }
+    static let tool = choice("TOOL", .tool) { $0.toolChoices($1) }
+    static let toolAndID = choice("TOOL [ID]", .tool) { $0.toolChoices($1) }
+    static let kind = choice("KIND", .beginning("kind", words(JumpChoice.self))) { model, _ in model.jumpChoices }
+    static let order = choice("COLUMN [asc|desc]", .word("column", words(SortColumn.self))) {
+        $0.choices($1, "Sort by", words(SortColumn.self))
+    }
+    static let theme = choice("NAME", .word("theme", words(Theme.self))) { $0.choices($1, "Theme", words(Theme.self)) }
+    static let copyForm = choice("WHAT [ID]", .word("form", words(CopyForm.self))) { model, _ in model.copyChoices }
+    static let export = choice("FORMAT FILE", .word("form", words(ExportRequest.Form.self))) { model, _ in
+        model.exportChoices
+    }
+    static let preset = choice(
+        "PRESET",
+        .word("preset", ["off"] + ThrottlePreset.all.map { $0.name.lowercased() })
+    ) { model, _ in model.presetChoices }
+
+    /// What is wrong with a text in this place; `nil` for nothing, and where only the session can tell.
+    func problem(_ text: String) -> String? {
+        let words = text.lowercased().split { $0 == " " || $0 == "," }.map(String.init)
+        let first = words.first ?? ""
+        switch form {
+        case .text: return nil
+        case .exchange:
+            let isNumber = Int64(text.drop { $0 == "#" }).map { $0 > 0 } ?? false
+            return isNumber ? nil : "'\(text.prefix(40))' is no number of an exchange"
+        case .tool: return Tool(word: first) == nil ? unknown("tool", first, Tool.allCases.map(\.rawValue)) : nil
+        case .page:
+            let pages = DetailPage.allCases.map(\.rawValue)
+            let isPage = Int(first).map { (1...pages.count).contains($0) } ?? pages.contains { $0.hasPrefix(first) }
+            return isPage ? nil : unknown("page", first, pages)
+        case .word(let what, let known): return known.contains(first) ? nil : unknown(what, first, known)
+        case .beginning(let what, let known):
+            return known.contains { $0.hasPrefix(text.lowercased()) } ? nil : unknown(what, text, known)
+        case .words(let what, let known):
+            return words.first { !known.contains($0) }.map { unknown(what, $0, known) }
+        }
+    }
+
+    private func unknown(_ what: String, _ word: String, _ known: [String]) -> String {
+        "there is no \(what) '\(word.prefix(40))'\(Suggestion.text(for: word, among: known))"
+    }
+}

@@ -1,0 +1,106 @@
+import HTTPModel
+import Runner
+
+/// What only linear mode has: answers as texts that are written, where the screen shows the state itself.
+extension ConsoleModel {
+    /// Closes what was written but keeps a rule that was drafted; the next line is about the list.
+    mutating func endLine() {
+        while let overlay = overlays.last {
+            if case .confirm = overlay { break }
+            if case .editor(let editor) = overlay, case .rule = editor.purpose { draft = editor }
+            overlays.removeLast()
+        }
+        isDetailFocused = false
+        view = .sequence
+    }
+
+    /// Asks for so many of the newest rows.
+    mutating func listRows(_ argument: String?) -> [Effect] {
+        guard let count = argument.map({ Int($0) }) ?? 20, count > 0, count <= 100_000 else {
+            tell("list takes a number from 1 to 100000.", .error)
+            return []
+        }
+        return list.total > 0 ? [.load(0..<min(count, list.total), generation: list.generation)] : []
+    }
+
+    mutating func applyDraft() -> [Effect] {
+        guard let draft else { return [] }
+        self.draft = nil
+        overlays.append(.editor(draft))
+        return finish(draft)
+    }
+
+    mutating func discardDraft() -> [Effect] {
+        draft = nil
+        tell("The draft is gone.")
+        return []
+    }
+
+    mutating func tellExchanges(_ areTold: Bool) -> [Effect] {
+        tellsExchanges = areTold
+        tell("New exchanges are \(areTold ? "" : "not ")told.")
+        return []
+    }
+
+    private mutating func report(_ title: String, _ lines: [String]) -> [Effect] {
+        let document = DetailDocument(lines: lines.map { DetailLine([Span($0)]) })
+        overlays.append(.report(ReportState(title: title, document: document)))
+        return []
+    }
+
+    /// Tells all commands, or what one does.
+    mutating func openLineHelp(_ word: String?) -> [Effect] {
+        func line(_ entry: CommandEntry) -> String {
+            let argument = entry.argument.name.isEmpty ? "" : " \(entry.argument.name)"
+            return "\(entry.command.rawValue)\(argument): \(entry.title)"
+        }
+        guard let word else {
+            return report(
+                "Commands",
+                CommandTable.entries.filter { $0.form != .screen }.map(line) + [
+                    "A word may be cut short as long as it is clear. # begins a remark.",
+                    "Sluice ends with 0 where every line was done, else with 1.",
+                ]
+            )
+        }
+        do {
+            guard let entry = try LinearOrder(word).flatMap({ CommandTable.entry($0.command) }) else {
+                throw ConsoleFailure("help takes the word of a command.")
+            }
+            return report("Help", [line(entry)] + (entry.problem(self).map { ["Not now: \($0)"] } ?? []))
+        } catch {
+            tell("\(error)", .error)
+            return []
+        }
+    }
+
+    /// How many exchanges the list has, and why it has none.
+    var counts: [String] {
+        let total = LinearSentence.count(list.total, "exchange")
+        let isWhole = list.total == list.sessionTotal
+        return [isWhole ? "\(total)." : "\(total) of \(list.sessionTotal)."]
+            + (list.total == 0 ? list.excludedBy.map { ["'\($0)' excludes all of them."] } ?? [] : [])
+    }
+
+    /// Tells how the proxy is, and what the list shows.
+    mutating func openStatus() -> [Effect] {
+        var lines: [String] = []
+        if let problem = proxy.problem {
+            lines.append(problem)
+        } else if !proxy.address.isEmpty {
+            lines.append("Listening on \(proxy.address).")
+        }
+        if case .recorded(let name) = source { lines.append("Session \(name).") }
+        if let session = proxy.session { lines.append("Session \(session).") }
+        lines += counts
+        if !filter.applied.isEmpty { lines.append("Filter \(filter.applied).") }
+        if let text = list.query.bodyText { lines.append("Bodies with '\(text)'.") }
+        if !marks.isEmpty { lines.append("Marked: \(marks.map(\.description).joined(separator: ", ")).") }
+        for tool in Tool.allCases where proxy.tool(tool).map({ $0.rules > 0 }) == true {
+            lines.append("\(tool.title): \(describe(tool)).")
+        }
+        if let preset = proxy.preset { lines.append("Network: \(preset).") }
+        if rules.isUnsaved { lines.append("Changed rules are in no file.") }
+        return report("Status", lines + proxy.holds.map { LinearSentence.text($0) })
+    }
+}
