@@ -54,8 +54,9 @@ final class UpstreamConnection: ChannelDuplexHandler {
     private(set) var hasInputEnded = false
     /// Whether the server ended TLS only by closing the connection.
     private(set) var lacksCloseNotify = false
-    /// Whether half of the close was ours: then the server's end is not told before the connection is gone. Otherwise it
-    /// is, and a connection that is just gone was reset.
+    /// Whether half of the close was ours.
+    ///
+    /// Then the server's end is not told before the connection is gone; otherwise a connection that is just gone was reset.
     private var hasEndedOutput = false
     /// Called once TCP is there.
     var onConnected: (() -> Void)?
