@@ -10,10 +10,8 @@ import Darwin
 
 /// Which clients may use the proxy: this machine, and the networks that were named.
 package struct AccessRules: Sendable, Hashable {
-    /// The networks allowed beside this machine.
     package var networks: [Network]
 
-    /// Allows this machine and the given networks.
     package init(networks: [Network] = []) {
         self.networks = networks
     }

@@ -5,9 +5,7 @@ import Synchronization
 
 /// The messages that wait for a decision, over all event loops.
 package final class HoldBoard: Sendable {
-    /// A message that waits.
     package struct Held: Sendable {
-        /// Names it.
         package let id: HoldID
         package let message: HeldMessage
         /// The URL as the client sent it.

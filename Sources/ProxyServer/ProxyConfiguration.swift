@@ -8,9 +8,7 @@ package struct ProxyConfiguration: Sendable {
     package var host = "127.0.0.1"
     /// The port to listen on; 0 for a free one.
     package var port = 8080
-    /// Which clients may use the proxy.
     package var access = AccessRules()
-    /// The number of event loops.
     package var loopCount = 2
     /// The authority that signs the certificates shown to clients.
     package var authority: CertificateAuthority
@@ -26,9 +24,7 @@ package struct ProxyConfiguration: Sendable {
     package var keyLog: (@Sendable (String) -> Void)?
     /// Whether a client that refused our certificate for a host twice is passed through unread there for a while.
     package var tunnelsRefusingHosts = true
-    /// On which legs HTTP/2 is spoken.
     package var http2: HTTP2Legs = [.client, .upstream]
-    /// Time limits.
     package var timeouts = Timeouts()
     /// The number of the first exchange.
     package var firstExchange: Int64 = 1
@@ -42,20 +38,16 @@ package struct ProxyConfiguration: Sendable {
 
     /// The legs on which HTTP/2 may be spoken; what is left out speaks HTTP/1.1.
     package struct HTTP2Legs: OptionSet, Sendable {
-        /// The bits.
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
-        /// Clients may speak it.
         package static let client = HTTP2Legs(rawValue: 1 << 0)
-        /// Servers are offered it.
         package static let upstream = HTTP2Legs(rawValue: 1 << 1)
     }
 
-    /// How long to wait for what.
     package struct Timeouts: Sendable {
         /// For resolving, connecting and the TLS handshake with a server, each.
         package var connect = TimeAmount.seconds(15)

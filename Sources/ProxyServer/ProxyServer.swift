@@ -8,7 +8,6 @@ import Wire
 
 /// A running proxy: its listener, its event loops, and the rules they follow.
 package final class ProxyServer: Sendable {
-    /// The address it listens on.
     package let address: SocketAddress
     /// The messages that wait for a decision.
     package var holds: HoldBoard { shared.holds }

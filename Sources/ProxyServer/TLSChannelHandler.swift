@@ -4,7 +4,6 @@ package import Wire
 
 /// Told to the handlers above when a TLS handshake is done.
 package struct TLSHandshakeCompleted: Sendable {
-    /// What the handshake came to.
     package let details: TLSDetails
 }
 
@@ -42,7 +41,6 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
         if context.channel.isActive { start(context) }
     }
 
-    /// Begins the handshake.
     package func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
         start(context)
@@ -58,7 +56,6 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
 
     // MARK: - Reading
 
-    /// Decrypts.
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         session.receive(unwrapInboundIn(data))
         advance(context)
@@ -105,7 +102,6 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Takes note of the peer's end.
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         let ended = event as? ChannelEvent
         if ended == .inputClosed {
@@ -127,7 +123,6 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
         context.fireErrorCaught(error)
     }
 
-    /// Ends the session.
     package func channelInactive(context: ChannelHandlerContext) {
         // After our half of the close the peer's is not told before the channel is gone. Otherwise it is, and a channel
         // that is just gone was reset.
@@ -142,7 +137,6 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
 
     // MARK: - Writing
 
-    /// Encrypts, or gathers small writes.
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let bytes = unwrapOutboundIn(data)
         do {
@@ -158,7 +152,6 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Sends what was written.
     package func flush(context: ChannelHandlerContext) {
         // A session that has failed says so when it is read from; there is nobody else to tell here.
         try? encryptGathered()
@@ -191,7 +184,6 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(ciphertext ?? ByteBuffer()), promise: written)
     }
 
-    /// Takes note of a ``TLSCloseNotifyWithheld``.
     package func triggerUserOutboundEvent(
         context: ChannelHandlerContext,
         event: Any,

@@ -19,7 +19,6 @@ struct CertificateRefusals {
         var wait: TimeAmount?
         /// When the next connection may be decrypted again.
         var end = NIODeadline.uptimeNanoseconds(0)
-        /// The tunnels that are open.
         var tunnels = 0
         /// Tells the entry from others that its pair had before.
         var number = 0
@@ -68,12 +67,10 @@ struct CertificateRefusals {
         if entries[pair]?.wait != nil, remaining(pair, now: now) == nil { entries[pair] = nil }
     }
 
-    /// A tunnel that the client gets was opened.
     mutating func opened(_ pair: Pair) {
         entries[pair]?.tunnels += 1
     }
 
-    /// Such a tunnel is closed.
     mutating func closed(_ pair: Pair) {
         guard let entry = entries[pair], entry.tunnels > 0 else { return }
         entries[pair]?.tunnels -= 1

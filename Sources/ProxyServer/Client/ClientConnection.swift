@@ -23,12 +23,11 @@ final class ClientConnection: ChannelDuplexHandler {
     private var layer: (any ClientLayer)?
     private var context: ChannelHandlerContext?
     private(set) var lastActivity: NIODeadline
-    private var gatherer = WriteGatherer()
+    private var output: ConnectionOutput?
     /// What was not yet on the wire when time limits were last enforced, in bytes.
     private var lastUnsent = 0
     private var isReadPending = false
     private(set) var isClosed = false
-    private var outputEnd = OutputEnd()
     private var hasEndedOutput = false
     /// Set when the client sends no more: whether that was a half-close.
     private var inputEnd: Bool?
@@ -114,6 +113,7 @@ final class ClientConnection: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        output = ConnectionOutput(context, limit: loop.configuration.timeouts.idle) { [weak self] in self?.close() }
         loop.add(self)
         loop.recorder.record(.connection(record))
         layer = SniffLayer(connection: self, scope: .proxy)
@@ -187,6 +187,7 @@ final class ClientConnection: ChannelDuplexHandler {
         loop.remove(self)
         if let refusedPair { loop.shared.refusals.withLock { $0.closed(refusedPair) } }
         context = nil
+        output = nil
     }
 
     // MARK: - For the layers
@@ -199,16 +200,11 @@ final class ClientConnection: ChannelDuplexHandler {
     }
 
     func write(_ bytes: ByteBuffer) {
-        guard let context else { return }
         lastActivity = loop.eventLoop.now
-        gatherer.add(bytes) { context.write(wrapOutboundOut($0), promise: nil) }
+        output?.write(bytes)
     }
 
-    func flush() {
-        guard let context else { return }
-        gatherer.flush { context.write(wrapOutboundOut($0), promise: nil) }
-        context.flush()
-    }
+    func flush() { output?.flush() }
 
     /// Lets the kernel take in little that the client sends before it is read.
     func boundBuffer() {
@@ -233,41 +229,19 @@ final class ClientConnection: ChannelDuplexHandler {
         finish()
     }
 
-    /// Closes after what was written has left.
-    func closeAfterFlush() {
-        guard let context else { return }
-        flush()
-        outputEnd.closeAfterWrites(context, limit: loop.configuration.timeouts.idle) { [weak self] in self?.close() }
-    }
+    func closeAfterFlush() { output?.closeAfterWrites() }
 
-    /// TLS is to be closed without close_notify; means nothing to a connection without TLS.
-    func withholdCloseNotify() {
-        context?.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil)
-    }
+    func withholdCloseNotify() { output?.withholdCloseNotify() }
 
     /// Closes after what was written has left, so that the client sees that more should have come: without close_notify,
     /// and with a reset where nothing else tells.
     func cut(resets: Bool) {
-        guard let context else { return }
-        withholdCloseNotify()
-        guard resets else {
-            closeAfterFlush()
-            return
-        }
-        flush()
-        outputEnd.resetAfterWrites(context, limit: loop.configuration.timeouts.idle) { [weak self] in self?.close() }
+        output?.withholdCloseNotify()
+        if resets { output?.resetAfterWrites() } else { output?.closeAfterWrites() }
     }
 
     /// Tells the client that no more will come, after what was written.
-    func closeOutput() {
-        guard let context else { return }
-        flush()
-        outputEnd.closeOutput(
-            context,
-            peerHasEnded: inputEnd != nil,
-            limit: loop.configuration.timeouts.idle
-        ) { [weak self] in self?.close() }
-    }
+    func closeOutput() { output?.end(peerHasEnded: inputEnd != nil) }
 
     /// Takes nothing new: closes at once where nothing is going on, else when that is over.
     func beginStopping() {

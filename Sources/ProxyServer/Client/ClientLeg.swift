@@ -7,22 +7,17 @@ protocol ClientLeg: AnyObject {
     func sendInterim(_ head: ResponseHead)
     /// Sends the response's head; returns the bytes that were written.
     func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer
-    /// Sends bytes of the response's body.
     func sendResponsePart(_ part: ByteBuffer)
     func sendResponseEnd(_ trailers: FieldSection?)
     /// The end of the response is to come without TLS close_notify, as it came from the server.
     func withholdCloseNotify()
     /// Raw bytes are exchanged from here on.
     func becomeTunnel()
-    /// Reads, or stops reading.
     func setReading(_ isReading: Bool)
-    /// Puts what was sent on the wire.
     func flush()
     /// Its bytes are paced: little of them is to be on its way in the sockets' buffers.
     func boundBuffer()
-    /// Cuts the client off.
     func abort(_ code: HTTP2ErrorCode)
-    /// The exchange is over.
     func exchangeFinished()
     /// Whether the client takes bytes at present.
     var isWritable: Bool { get }
@@ -34,13 +29,11 @@ extension ClientLeg {
 
 /// What a client's connection speaks at present; replaced as it changes protocol.
 protocol ClientLayer: AnyObject {
-    /// Bytes arrived.
     func received(_ bytes: ByteBuffer)
     /// The client sends no more.
     ///
     /// - Parameter isHalfClose: whether it may still read: TCP's half-close, but not the end of TLS.
     func inputClosed(isHalfClose: Bool)
-    /// The connection is gone.
     func closed()
     /// The client takes bytes again, or takes no more for now.
     func writabilityChanged(_ isWritable: Bool)

@@ -174,7 +174,8 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         do {
             try stream.serve(inside)
         } catch {
-            session.reset(id, .internalError)
+            stream.reset(.internalError, isLocal: true, "\(error)")
+            driver.reset(id, .internalError)
             return
         }
         SniffLayer.open(tunnel, on: inside, version: .http2, early: nil, answer: stream.answer)
@@ -217,13 +218,11 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     }
 }
 
-/// What a client's stream is used for.
 protocol HTTP2ServedStream: AnyObject {
     /// The exchange that is told what the client sends; `nil` where there is none of the stream itself.
     var exchange: Exchange? { get }
     /// Whether all is done but that the client takes what was sent.
     var isServed: Bool { get }
-    /// The client sent bytes.
     func data(_ bytes: ByteBuffer)
     /// The client sent all it had.
     func ended(_ trailers: FieldSection?, _ wireBytes: Int64)
@@ -231,7 +230,6 @@ protocol HTTP2ServedStream: AnyObject {
     func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String)
     /// What was waiting to be sent is mostly sent.
     func drained()
-    /// The stream's connection is gone.
     func connectionClosed()
 }
 

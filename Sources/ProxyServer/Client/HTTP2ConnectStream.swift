@@ -139,7 +139,8 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
-        let queued = driver.send(unwrapData(data, as: ByteBuffer.self), on: id)
+        let bytes = unwrapData(data, as: ByteBuffer.self)
+        let queued = bytes.readableBytes > 0 ? driver.send(bytes, on: id) : 0
         promise?.succeed()
         guard isWritable, queued >= HTTP2Framing.highMark else { return }
         isWritable = false

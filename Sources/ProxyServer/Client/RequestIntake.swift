@@ -11,7 +11,6 @@ struct RequestIntake {
         var head: RequestHead
         /// The method as the client sent it.
         var method: String
-        /// The version the client speaks.
         var version: HTTPVersion
         /// What the adapter changed or tolerated.
         var notes: [String] = []
@@ -23,13 +22,10 @@ struct RequestIntake {
         var flags: ExchangeRecord.Flags = []
     }
 
-    /// What is to be done about a request.
     enum Outcome {
         /// Its exchange is there: tell it of the head, with these notes.
         case exchange(Exchange, RequestHead, notes: [String])
-        /// A tunnel is asked for.
         case connect(RequestScope.Tunnel)
-        /// It is no acceptable request.
         case refused(status: Int, explanation: String)
     }
 
@@ -110,17 +106,10 @@ struct RequestIntake {
         var arrival = Arrival(head: head, method: "CONNECT", version: version)
         arrival.kind = kind
         arrival.flags = flags
-        let destination = Destination(
-            scheme: kind == .tunnel ? "tunnel" : "https",
-            host: tunnel.host,
-            port: tunnel.port,
-            serverName: tunnel.serverName,
-            address: tunnel.rootedName
-        )
         let exchange = makeExchange(
             arrival,
             tunnel.url,
-            destination,
+            tunnel.destination(scheme: kind == .tunnel ? "tunnel" : "https"),
             guess: guess,
             connector: connector,
             tunnelEstablished: isAnswered,

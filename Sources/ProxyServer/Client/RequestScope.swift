@@ -13,9 +13,7 @@ enum RequestScope {
     struct Tunnel {
         /// `https` where the client speaks TLS inside, else `http`.
         var scheme: String
-        /// The host that CONNECT named.
         var host: String
-        /// The port that CONNECT named.
         var port: Int
         /// The name in the client's TLS hello, where it differs from the host.
         var serverName: String?
@@ -24,6 +22,10 @@ enum RequestScope {
 
         /// Host and port, as a tunnel is recorded.
         var url: RequestURL { RequestURL(scheme: "tunnel", host: host, port: port, path: "") }
+
+        func destination(scheme: String) -> Destination {
+            Destination(scheme: scheme, host: host, port: port, serverName: serverName, address: rootedName)
+        }
     }
 }
 
@@ -33,9 +35,7 @@ enum RoutedRequest {
     case forward(RequestURL, Destination)
     /// To be answered by the proxy itself.
     case own(RequestURL)
-    /// A tunnel is asked for.
     case connect(RequestScope.Tunnel)
-    /// Not to be understood.
     case invalid(String)
 }
 
@@ -71,7 +71,7 @@ struct RequestRouter {
             if let named, (named.port ?? defaultPort) == tunnel.port { url.host = named.host }
             url.setPathAndQuery(head.target)
             if url.host == OwnPages.host { return .own(url) }
-            return .forward(url, destination(for: url, in: tunnel))
+            return .forward(url, tunnel.destination(scheme: tunnel.scheme))
         case .proxy:
             guard let named else {
                 if let hostField, !hostField.isEmpty {
@@ -109,7 +109,7 @@ struct RequestRouter {
         if url.host == OwnPages.host || url.port == ownPort && OwnPages.isOwnHost(url.host, shared) { return .own(url) }
         switch scope {
         case .tunnel(let tunnel) where tunnel.port == url.port:
-            return .forward(url, destination(for: url, in: tunnel))
+            return .forward(url, tunnel.destination(scheme: tunnel.scheme))
         case .tunnel, .proxy:
             let isSecure = url.scheme == "https" || url.scheme == "wss"
             return .forward(
@@ -142,15 +142,5 @@ struct RequestRouter {
             head.setTarget([UInt8(ascii: "/")] + bytes[end...])
         }
         return bytes[start..<end]
-    }
-
-    private func destination(for url: RequestURL, in tunnel: RequestScope.Tunnel) -> Destination {
-        Destination(
-            scheme: tunnel.scheme,
-            host: tunnel.host,
-            port: tunnel.port,
-            serverName: tunnel.serverName,
-            address: tunnel.rootedName
-        )
     }
 }

@@ -196,7 +196,6 @@ final class SniffLayer: ClientLayer {
         }
     }
 
-    /// Ends the client's TLS here.
     private func endTLS(host: String, protocols: [String]) {
         state = .handshaking(host: host)
         do {

@@ -6,11 +6,9 @@ import Wire
 protocol HTTP2Carrier: AnyObject {
     /// Whether the socket takes more at present.
     var takesOutput: Bool { get }
-    /// Writes without flushing.
     func writeOutput(_ bytes: ByteBuffer)
     /// Puts what was written on the wire.
     func flushOutput()
-    /// Deals with an event of the session.
     func handle(_ event: HTTP2Event)
     /// There is nothing more to send at present.
     func outputWasMade()
@@ -34,12 +32,10 @@ final class HTTP2Driver {
         self.eventLoop = eventLoop
     }
 
-    /// Begins to serve a connection.
     func attach(to carrier: any HTTP2Carrier) {
         self.carrier = carrier
     }
 
-    /// The connection is gone.
     func stop() {
         isStopped = true
     }

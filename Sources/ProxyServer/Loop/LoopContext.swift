@@ -18,7 +18,6 @@ final class LoopContext {
     let mint: CertificateMint
     let pool: UpstreamPool
     var rules: ProxyRules
-    /// The sweep that enforces time limits.
     var sweep: RepeatedTask?
 
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
@@ -162,7 +161,6 @@ final class LoopContext {
         }
     }
 
-    /// Closes every connection.
     func cut() {
         for connection in Array(connections.values) { connection.close() }
         pool.closeAll()

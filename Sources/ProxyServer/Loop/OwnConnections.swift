@@ -42,7 +42,6 @@ final class OwnConnections: Sendable {
         return ends
     }
 
-    /// Forgets a connection that was closed.
     func remove(_ ends: Ends) {
         outgoing.withLock { $0[ends] = nil }
     }

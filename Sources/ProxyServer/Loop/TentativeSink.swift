@@ -12,7 +12,6 @@ final class TentativeSink: RecordSink {
         case waiting([RecordEvent])
         /// All is passed on, with this number.
         case passing(ExchangeID)
-        /// Nothing is passed on.
         case discarded
     }
 

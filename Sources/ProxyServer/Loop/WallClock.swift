@@ -6,7 +6,6 @@ import Musl
 import Darwin
 #endif
 
-/// The time of day, for records.
 enum WallClock {
     /// Microseconds since 1970.
     static func now() -> Int64 {

@@ -43,7 +43,6 @@ final class Resolver: Sendable {
         names = Mutex(NameLookUps(limit: limit, threadLimit: threadLimit, queueLimit: 1_000))
     }
 
-    /// Asks for the addresses of a host.
     func resolve(_ host: String, on eventLoop: any EventLoop) -> Inquiry {
         let promise = eventLoop.makePromise(of: [SocketAddress].self)
         let number = names.withLock { $0.add(promise, for: host) }
@@ -60,7 +59,6 @@ final class Resolver: Sendable {
         return Inquiry(addresses: promise.futureResult, host: host, number: number)
     }
 
-    /// Takes an inquiry back.
     func withdraw(_ inquiry: Inquiry) {
         guard let number = inquiry.number else { return }
         names.withLock { $0.remove(number, for: inquiry.host) }?.fail(CancellationError())

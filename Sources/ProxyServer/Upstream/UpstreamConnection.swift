@@ -16,7 +16,6 @@ protocol UpstreamLayer: AnyObject {
     /// TCP is there, and TLS where it is spoken.
     func begin()
     func received(_ bytes: ByteBuffer)
-    /// The server sends no more.
     func inputClosed()
     /// The connection is gone, and has perhaps not ended before; without an error that was found in writing.
     func broke(_ error: (any Error)?)
@@ -48,17 +47,16 @@ final class UpstreamConnection: ChannelDuplexHandler {
     /// Makes the layer, given what was agreed on by ALPN.
     private let makeLayer: (UpstreamConnection, _ applicationProtocol: String?) -> any UpstreamLayer
     private var layer: (any UpstreamLayer)?
-    private var gatherer = WriteGatherer()
-    private var outputEnd = OutputEnd()
+    private var output: ConnectionOutput?
     private var isReadPending = false
     /// Set where this may turn out to be a connection to this proxy.
     private var ownEnds: OwnConnections.Ends?
-    /// Whether the server sends no more.
     private(set) var hasInputEnded = false
     /// Whether the server ended TLS only by closing the connection.
     private(set) var lacksCloseNotify = false
-    /// Whether half of the close was ours: then the server's end is not told before the connection is gone. Otherwise it
-    /// is, and a connection that is just gone was reset.
+    /// Whether half of the close was ours.
+    ///
+    /// Then the server's end is not told before the connection is gone; otherwise a connection that is just gone was reset.
     private var hasEndedOutput = false
     /// Called once TCP is there.
     var onConnected: (() -> Void)?
@@ -116,48 +114,18 @@ final class UpstreamConnection: ChannelDuplexHandler {
         onReady(result)
     }
 
-    func write(_ bytes: ByteBuffer) {
-        guard let context else { return }
-        gatherer.add(bytes) { context.write(wrapOutboundOut($0), promise: nil) }
-    }
-
-    func flush() {
-        guard let context else { return }
-        gatherer.flush { context.write(wrapOutboundOut($0), promise: nil) }
-        context.flush()
-    }
-
-    func close() {
-        context?.close(promise: nil)
-    }
-
-    /// TLS is to be closed without close_notify; means nothing to a connection without TLS.
-    func withholdCloseNotify() {
-        context?.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil)
-    }
-
-    /// Resets the connection once what was written is out.
-    func resetAfterWrites() {
-        guard let context else { return }
-        withholdCloseNotify()
-        flush()
-        outputEnd.resetAfterWrites(context, limit: loop.configuration.timeouts.idle) { context.close(promise: nil) }
-    }
+    func write(_ bytes: ByteBuffer) { output?.write(bytes) }
+    func flush() { output?.flush() }
+    func close() { context?.close(promise: nil) }
+    func withholdCloseNotify() { output?.withholdCloseNotify() }
+    func closeAfterWrites() { output?.closeAfterWrites() }
 
     /// Tells the server that no more will come, after what was written.
-    func endOutput() {
-        guard let context else { return }
-        flush()
-        outputEnd.closeOutput(context, peerHasEnded: hasInputEnded, limit: loop.configuration.timeouts.idle) {
-            context.close(promise: nil)
-        }
-    }
+    func endOutput() { output?.end(peerHasEnded: hasInputEnded) }
 
-    /// Closes once what was written is out; a server that takes nothing is given up after the idle limit.
-    func closeAfterWrites() {
-        guard let context else { return }
-        flush()
-        outputEnd.closeAfterWrites(context, limit: loop.configuration.timeouts.idle) { context.close(promise: nil) }
+    func resetAfterWrites() {
+        output?.withholdCloseNotify()
+        output?.resetAfterWrites()
     }
 
     /// What became of a connection that broke, as the middle of a sentence; without an error it was found in writing.
@@ -172,6 +140,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        output = ConnectionOutput(context, limit: loop.configuration.timeouts.idle) { context.close(promise: nil) }
         if context.channel.isActive { connected(context) }
     }
 
@@ -180,6 +149,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
         onConnected = nil
         onReady = nil
         self.context = nil
+        output = nil
         layer = nil
         if let ownEnds { loop.shared.ownConnections.remove(ownEnds) }
     }
@@ -253,6 +223,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
         if hasEndedOutput { inputClosed() }
         layer?.broke(nil)
         self.context = nil
+        output = nil
         ready(.failure(ExchangeFailure(.reset, "The server closed the connection before it could be used.")))
         guard var record, record.closedAt == nil else { return }
         record.closedAt = WallClock.now()

@@ -48,7 +48,7 @@ final class UpstreamConnector {
         self.purpose = purpose
     }
 
-    /// Finds or makes a connection; `fresh` excludes pooled ones. The exchange is told of the outcome, perhaps at once.
+    /// Finds or makes a connection, of which the exchange is told, perhaps at once; `fresh` excludes pooled ones.
     func connect(to destination: Destination, for exchange: Exchange, fresh: Bool) {
         self.exchange = exchange
         self.destination = destination

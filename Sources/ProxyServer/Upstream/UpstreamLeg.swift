@@ -10,14 +10,11 @@ protocol UpstreamLeg: AnyObject {
     var facts: UpstreamFacts { get }
     /// Sends the request's head; returns the bytes that were written.
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer
-    /// Sends bytes of the request's body.
     func sendRequestPart(_ part: ByteBuffer)
     func sendRequestEnd(_ trailers: FieldSection?)
     /// Raw bytes are exchanged from here on.
     func becomeTunnel()
-    /// Reads, or stops reading.
     func setReading(_ isReading: Bool)
-    /// Puts what was sent on the wire.
     func flush()
     /// The end of the request is to come without TLS close_notify, as it came from the client.
     func withholdCloseNotify()

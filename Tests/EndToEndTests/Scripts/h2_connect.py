@@ -1,7 +1,7 @@
-"""CONNECT on an HTTP/2 connection: `h2_connect.py PROXYPORT HOST:PORT [--ca FILE] [--path PATH] [--early] [--half]`.
+"""CONNECT on an HTTP/2 connection: `h2_connect.py PROXYPORT HOST:PORT [options]`; --path PATH is asked for.
 
-With --ca, TLS is spoken inside the stream; without, plain HTTP/1.1. With --early the request is sent without waiting for
-the answer to CONNECT, with --half the client's side ends behind it. Prints one line of JSON: the status of the CONNECT,
+With --ca FILE, TLS is spoken inside the stream; without, plain HTTP/1.1. With --early the request is sent without waiting
+for the answer to CONNECT, with --body N it has so many bytes, with --half the client's side ends behind it. Prints one line of JSON: the status of the CONNECT,
 the status line inside, the body's length and its SHA-256; where the CONNECT is refused, the length of that answer's body.
 """
 import argparse
@@ -52,8 +52,11 @@ class Stream:
         self.flush()
 
     def send(self, bytes):
-        self.connection.send_data(self.id, bytes)
-        self.flush()
+        while bytes and not self.is_over:
+            room = min(self.connection.local_flow_control_window(self.id), self.connection.max_outbound_frame_size)
+            self.connection.send_data(self.id, bytes[:room]) if room else self.pump()
+            bytes = bytes[room:]
+            self.flush()
 
     def end(self):
         self.connection.end_stream(self.id)
@@ -105,8 +108,10 @@ parser.add_argument("--ca")
 parser.add_argument("--path", default="/")
 parser.add_argument("--early", action="store_true")
 parser.add_argument("--half", action="store_true")
+parser.add_argument("--body", type=int, default=0)
 options = parser.parse_args()
-request = f"GET {options.path} HTTP/1.1\r\nHost: {options.target}\r\nConnection: close\r\n\r\n".encode()
+head = f"GET {options.path} HTTP/1.1\r\nHost: {options.target}\r\nConnection: close\r\nContent-Length: {options.body}"
+request = f"{head}\r\n\r\n".encode() + bytes(options.body)
 stream = Stream(options.port, options.target, request if options.early else b"")
 result = {"connect": stream.status, "status": "", "count": 0, "digest": ""}
 inside = stream

@@ -8,28 +8,65 @@ import Musl
 import Darwin
 #endif
 
-/// How a connection stops sending: half a close, a whole one, or a reset, each once what was written before is out.
-struct OutputEnd {
+/// What is written on a connection, and how that ends: with half a close, a whole one, or a reset, each once what was
+/// written before is out.
+///
+/// Small writes are gathered until the flush, so that a head and a short body leave in one buffer and one system call.
+final class ConnectionOutput {
+    private let context: ChannelHandlerContext
+    /// How long the peer may take nothing of the last bytes before the connection is given up.
+    private let limit: TimeAmount
+    /// Closes the connection for good.
+    private let close: () -> Void
+    private var gathered = ByteBuffer()
     private var written: EventLoopFuture<Void>?
+
+    /// Buffers of at least this many bytes are passed on by themselves.
+    private static let large = 4 << 10
+
+    init(_ context: ChannelHandlerContext, limit: TimeAmount, close: @escaping () -> Void) {
+        self.context = context
+        self.limit = limit
+        self.close = close
+    }
+
+    func write(_ bytes: ByteBuffer) {
+        if bytes.readableBytes >= ConnectionOutput.large {
+            passGathered()
+            context.write(NIOAny(bytes), promise: nil)
+        } else if gathered.readableBytes == 0 {
+            gathered = bytes
+        } else {
+            gathered.writeImmutableBuffer(bytes)
+        }
+    }
+
+    func flush() {
+        passGathered()
+        context.flush()
+    }
+
+    private func passGathered() {
+        guard gathered.readableBytes > 0 else { return }
+        let bytes = gathered
+        gathered = ByteBuffer()
+        context.write(NIOAny(bytes), promise: nil)
+    }
+
+    /// TLS is to be closed without close_notify; means nothing to a connection without TLS.
+    func withholdCloseNotify() {
+        context.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil)
+    }
 
     /// Tells the peer that no more will come, after what was written.
     ///
-    /// - Parameters:
-    ///   - context: the handler that wrote.
-    ///   - peerHasEnded: whether the peer sends no more either. Half a close on top of its half would be a whole one, at
-    ///     once, with writes still pending; so it is a close after the writes instead.
-    ///   - limit: how long a peer may take nothing before the connection is given up.
-    ///   - close: closes the connection for good.
-    mutating func closeOutput(
-        _ context: ChannelHandlerContext,
-        peerHasEnded: Bool,
-        limit: TimeAmount,
-        close: @escaping () -> Void
-    ) {
+    /// Half a close on top of the peer's half would be a whole one, at once, with writes still pending; so it is a close
+    /// after the writes instead.
+    func end(peerHasEnded: Bool) {
+        flush()
         guard written == nil else { return }
-        context.flush()
         if peerHasEnded {
-            closeAfterWrites(context, limit: limit, close: close)
+            closeAfterWrites()
             return
         }
         let promise = context.eventLoop.makePromise(of: Void.self)
@@ -38,11 +75,12 @@ struct OutputEnd {
     }
 
     /// Closes once what was written is out; a peer that takes nothing is given up after the limit.
-    mutating func closeAfterWrites(
-        _ context: ChannelHandlerContext,
-        limit: TimeAmount,
-        close: @escaping () -> Void
-    ) {
+    func closeAfterWrites() {
+        closeAfterWrites(close)
+    }
+
+    private func closeAfterWrites(_ close: @escaping () -> Void) {
+        flush()
         let written: EventLoopFuture<Void>
         if let known = self.written {
             written = known
@@ -62,15 +100,10 @@ struct OutputEnd {
     }
 
     /// Resets the connection once the peer has what was written; one that takes nothing is reset after the limit.
-    mutating func resetAfterWrites(
-        _ context: ChannelHandlerContext,
-        limit: TimeAmount,
-        close: @escaping () -> Void
-    ) {
-        let channel = context.channel
+    func resetAfterWrites() {
         let deadline = context.eventLoop.now + limit
-        closeAfterWrites(context, limit: limit) {
-            OutputEnd.reset(channel, waitingFor: .milliseconds(1), until: deadline, close)
+        closeAfterWrites { [channel = context.channel, close] in
+            ConnectionOutput.reset(channel, waitingFor: .milliseconds(1), until: deadline, close)
         }
     }
 
