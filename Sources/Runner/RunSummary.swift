@@ -6,9 +6,10 @@ package enum RunSummary {
     /// The text that is printed when Sluice stops.
     package static func text(_ summary: RecorderSummary) -> String {
         var text =
-            "sluice: \(summary.exchanges) exchange\(summary.exchanges == 1 ? "" : "s"), \(summary.failures) failed, \(size(summary.bodyBytes)) of bodies\n"
+            "sluice: \(summary.exchanges) exchange\(summary.exchanges == 1 ? "" : "s"), \(summary.failures) failed, \(Measures.size(summary.bodyBytes)) of bodies\n"
         if summary.droppedBytes > 0 {
-            text += "sluice: \(size(summary.droppedBytes)) of bodies were dropped, as --recorder lossy allows\n"
+            text +=
+                "sluice: \(Measures.size(summary.droppedBytes)) of bodies were dropped, as --recorder lossy allows\n"
         }
         if let error = summary.error {
             let count = summary.notRecorded
@@ -19,14 +20,5 @@ package enum RunSummary {
         }
         if let path = summary.path { text += "sluice: session \(path)\n" }
         return text
-    }
-
-    private static func size(_ bytes: Int64) -> String {
-        switch bytes {
-        case ..<1_000: "\(bytes) B"
-        case ..<1_000_000: "\((Double(bytes) / 100).rounded() / 10) kB"
-        case ..<1_000_000_000: "\((Double(bytes) / 100_000).rounded() / 10) MB"
-        default: "\((Double(bytes) / 100_000_000).rounded() / 10) GB"
-        }
     }
 }

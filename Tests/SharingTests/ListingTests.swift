@@ -118,7 +118,7 @@ struct ListingTests {
             "Rules and remarks\n  · sluice: alt-svc removed\n",
             "Request  sent on as it was received\n  POST /items?page=1 HTTP/1.1\n",
             "Headers  3 lines\n  Host          example.com\n  X             ^[[31m\n",
-            "Body  text/plain; 15 B\n  one two^[[2J\n  three\n", "Trailers  1 line\n  T  u\n",
+            "Body  text/plain; 17 B\n  one two^[[2J\n  three\n", "Trailers  1 line\n  T  u\n",
             "Response  sent on as it was received\n", "Response  as sent\n",
             "Body  application/json; 9 B\n  {\n    \"a\": [\n      1\n    ]\n  }\n",
         ] {

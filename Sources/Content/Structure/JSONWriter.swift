@@ -20,6 +20,13 @@ package struct JSONWriter {
         self.sink = sink
     }
 
+    /// A text as a JSON string.
+    package static func quoted(_ text: String) -> String {
+        var writer = JSONWriter()
+        writer.value(text)
+        return String(buffer: writer.buffer)
+    }
+
     // MARK: Structure
 
     package mutating func object(_ body: (inout JSONWriter) throws -> Void) throws {

@@ -92,9 +92,9 @@ package struct FilterClock: Sendable {
 }
 
 /// Days since 1970 as dates of the Gregorian calendar and back.
-enum CivilDate {
+package enum CivilDate {
     /// Years run from March, so that the leap day is the last; eras have 400 years.
-    static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
+    package static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = year.flooredDivision(by: 400)
         let yearOfEra = year - era * 400
@@ -102,7 +102,7 @@ enum CivilDate {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    static func of(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    package static func of(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = day + 719_468
         let era = shifted.flooredDivision(by: 146_097)
         let dayOfEra = shifted - era * 146_097

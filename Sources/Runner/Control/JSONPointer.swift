@@ -1,5 +1,4 @@
 import Content
-import NIOCore
 
 /// A place in a JSON text, as RFC 6901 writes it: `/user/name`, `/items/0`, `/items/-` for one more element.
 ///
@@ -34,7 +33,7 @@ struct JSONPointer {
         } catch {
             throw ControlFailure("The body is not JSON: \(error).")
         }
-        let value = (try? JSONTree(Array(value.utf8))) == nil ? JSONPointer.quoted(value) : value
+        let value = (try? JSONTree(Array(value.utf8))) == nil ? JSONWriter.quoted(value) : value
         var node = 0
         var walked = ""
         for (index, token) in tokens.enumerated() {
@@ -45,7 +44,7 @@ struct JSONPointer {
                 if let member = tree.member(token, of: node) {
                     node = member
                 } else if isLast {
-                    return appended("\(JSONPointer.quoted(token)):\(value)", to: node, of: tree)
+                    return appended("\(JSONWriter.quoted(token)):\(value)", to: node, of: tree)
                 } else {
                     throw missing("member", token, walked, tree, node)
                 }
@@ -89,11 +88,5 @@ struct JSONPointer {
             "There is no \(text) in the body: \(place) has no \(kind) '\(token)'.",
             hint: names.isEmpty ? "" : "It has: \(names)."
         )
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var writer = JSONWriter()
-        writer.value(text)
-        return String(buffer: writer.buffer)
     }
 }

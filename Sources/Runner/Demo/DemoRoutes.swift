@@ -116,12 +116,12 @@ enum DemoRoutes {
     /// Says what was ordered, and by whom.
     private static func order(_ request: DemoRequest) -> DemoAnswer {
         let fields = FormFields.parse(request.body.readableBytesView).map { field in
-            "    \(field.name.jsonQuoted): \(field.value.jsonQuoted)"
+            "    \(JSONWriter.quoted(field.name)): \(JSONWriter.quoted(field.value))"
         }
         let cookies = request.head.fields.value(of: .cookie) ?? ""
         let text = """
             {
-              "cookies": \(cookies.jsonQuoted),
+              "cookies": \(JSONWriter.quoted(cookies)),
               "order": {
             \(fields.joined(separator: ",\n"))
               }
@@ -163,21 +163,5 @@ enum DemoRoutes {
             isChunked: true,
             trailers: trailers
         )
-    }
-}
-
-extension String {
-    /// The text as a JSON string.
-    var jsonQuoted: String {
-        let escaped = unicodeScalars.map { scalar in
-            switch scalar {
-            case "\"", "\\": return "\\\(scalar)"
-            case "\u{20}"...: return String(scalar)
-            default:
-                let digits = String(scalar.value, radix: 16)
-                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            }
-        }
-        return "\"\(escaped.joined())\""
     }
 }

@@ -77,7 +77,7 @@ enum DemoServer {
                     guard case .webSocket(let details) = message.kind else { return }
                     switch details.opcode {
                     case .text:
-                        let text = "{ \"type\": \"answer\", \"to\": \((message.text ?? "").jsonQuoted) }"
+                        let text = "{ \"type\": \"answer\", \"to\": \(JSONWriter.quoted(message.text ?? "")) }"
                         answers.append(DemoFrame.text(text, isMasked: false))
                     case .close:
                         answers.append(DemoFrame.close(isMasked: false))

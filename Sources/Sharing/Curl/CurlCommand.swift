@@ -166,7 +166,9 @@ struct CurlCommand {
     private mutating func data() throws {
         guard hasBody else { return }
         if bodySize <= CurlCommand.longestArgument {
-            let bytes = try body.prefix(CurlCommand.longestArgument).readableBytesView
+            var recorded = ByteBuffer()
+            try body.read(CurlCommand.longestArgument, into: &recorded)
+            let bytes = recorded.readableBytesView
             if ShellWord.isPlainText(bytes), let word = ShellWord.quoted(bytes, keepsTabs: true) {
                 option("--data-raw")
                 return words.append(word)

@@ -96,7 +96,7 @@ enum CookieDate {
         guard let time, let day, let month, let year, (1...31).contains(day), (1601...9999).contains(year),
             (0...23).contains(time[0]), (0...59).contains(time[1]), (0...59).contains(time[2])
         else { return nil }
-        let days = Timestamp.days(year: year, month: month, day: day)
-        return Int64(days * 86_400 + time[0] * 3600 + time[1] * 60 + time[2]) * 1_000_000
+        let days = CivilDate.day(year: Int64(year), month: Int64(month), day: Int64(day))
+        return (days * 86_400 + Int64(time[0] * 3600 + time[1] * 60 + time[2])) * 1_000_000
     }
 }

@@ -1,6 +1,7 @@
 import Content
 package import HTTPModel
 import NIOCore
+import Terminal
 
 /// One line for one exchange, for people and for programs.
 package enum ExchangeLine {
@@ -10,7 +11,7 @@ package enum ExchangeLine {
 
     /// The titles of the columns of `human`.
     package static var header: String {
-        line("ID", "TIME", "METHOD", "STATUS", "SIZE", "DURATION", "TYPE".padded(typeWidth), "URL")
+        line("ID", "TIME", "METHOD", "STATUS", "SIZE", "DURATION", "TYPE".filled(to: typeWidth), "URL")
     }
 
     /// The exchange in aligned columns, as `header` names them, and what is special about it.
@@ -27,7 +28,7 @@ package enum ExchangeLine {
             status(record),
             Measures.size(size),
             Measures.duration(record.timings.total),
-            shortType(VisibleText.of(record.mediaType)).padded(typeWidth, cutting: true),
+            TextWidth.padded(shortType(VisibleText.of(record.mediaType)), to: typeWidth),
             VisibleText.of(record.url.description)
         )
         let notes = notes(record)
@@ -53,9 +54,9 @@ package enum ExchangeLine {
         _ url: String
     ) -> String {
         [
-            id.padded(6, right: true), String(time.prefix(8)).padded(8), method.padded(7), status.padded(6),
-            size.padded(8, right: true),
-            duration.padded(8, right: true), type, url,
+            id.aligned(to: 6), time.prefix(8).filled(to: 8), method.filled(to: 7), status.filled(to: 6),
+            size.aligned(to: 8),
+            duration.aligned(to: 8), type, url,
         ].joined(separator: "  ")
     }
 

@@ -35,16 +35,6 @@ package enum Measures {
     }
 }
 
-extension String {
-    /// The text made at least, or where `cutting` exactly, this wide; cut texts end in `…`.
-    func padded(_ width: Int, cutting: Bool = false, right: Bool = false) -> String {
-        let missing = width - count
-        if missing < 0 { return cutting ? String(prefix(max(width - 1, 0))) + "…" : self }
-        let space = String(repeating: " ", count: missing)
-        return right ? space + self : self + space
-    }
-}
-
 extension Character {
     /// Whether a line of text ends here; of Unicode's other line ends a terminal is not told.
     var isLineEnd: Bool { self == "\n" || self == "\r\n" }

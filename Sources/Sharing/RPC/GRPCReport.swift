@@ -151,7 +151,7 @@ package struct GRPCReport {
     }
 
     private func labelled(_ label: String, _ value: String) -> String {
-        label.padded(GRPCReport.labelWidth) + value
+        label.filled(to: GRPCReport.labelWidth) + value
     }
 
     private var methodLines: [String] {
@@ -196,7 +196,7 @@ package struct GRPCReport {
         let gap = message.gap.map { "+" + Measures.duration($0) } ?? ""
         let size = Measures.size(Int64(message.frame.size))
         let columns = [
-            time.padded(11, right: true), direction.arrow, gap.padded(9, right: true), size.padded(7, right: true),
+            time.aligned(to: 11), direction.arrow, gap.aligned(to: 9), size.aligned(to: 7),
             "message \(message.frame.number)",
         ]
         return (columns + (notes.isEmpty ? [] : ["[\(notes.joined(separator: "; "))]"])).joined(separator: "  ")

@@ -35,15 +35,13 @@ struct RecordedBody {
         return decoder.problem
     }
 
-    /// Reads at most `limit` bytes from the beginning, as recorded.
-    func prefix(_ limit: Int) throws -> ByteBuffer {
-        var whole = ByteBuffer()
+    /// Reads at most `limit` bytes from the beginning, as recorded; what was read before an error is there.
+    func read(_ limit: Int, into whole: inout ByteBuffer) throws {
         while whole.readableBytes < limit {
             let wanted = min(limit - whole.readableBytes, RecordedBody.pieceSize)
             var piece = try source.body(of: id, side: side, offset: Int64(whole.readableBytes), limit: wanted)
-            guard piece.readableBytes > 0 else { break }
+            guard piece.readableBytes > 0 else { return }
             whole.writeBuffer(&piece)
         }
-        return whole
     }
 }

@@ -258,6 +258,13 @@ struct DocumentRowsTests {
         let rect = Rect(x: 0, y: 0, width: 10, height: 1)
         #expect(Self.draw(DetailDocument(lines: [line]), ReadingState(), rect).row(0) == ">xxxxxxxx…")
     }
+
+    @Test func `matches are found in any case`() {
+        let document = DetailDocument(lines: ["One", "two ONE", "drei", "ÄÖ one"].map { DetailLine([Span($0)]) })
+        #expect(document.matches(of: "one") == [0, 1, 3])
+        #expect(document.matches(of: "äö") == [3])
+        #expect(document.matches(of: "") == [])
+    }
 }
 
 extension CellBuffer {

@@ -66,8 +66,8 @@ enum ProtobufScalar {
         }
         let days = Int((seconds - (seconds < 0 ? 86_399 : 0)) / 86_400)
         let inDay = Int(seconds) - days * 86_400
-        let (year, month, day) = civilDay(days)
-        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+        let (year, month, day) = CivilDate.of(day: Int64(days))
+        let date = "\(padded(Int(year), 4))-\(padded(Int(month), 2))-\(padded(Int(day), 2))"
         let time = "\(padded(inDay / 3600, 2)):\(padded(inDay / 60 % 60, 2)):\(padded(inDay % 60, 2))"
         return "\(date)T\(time)\(fraction(Int(nanoseconds)))Z"
     }
@@ -78,19 +78,6 @@ enum ProtobufScalar {
         var digits = padded(nanoseconds, 9)
         while digits.hasSuffix("000") { digits.removeLast(3) }
         return "." + digits
-    }
-
-    /// The day of the Gregorian calendar so many days after 1970-01-01; years are counted from March here, so that
-    /// the leap day comes last.
-    private static func civilDay(_ days: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let march = (5 * dayOfYear + 2) / 153
-        let month = march < 10 ? march + 3 : march - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * march + 2) / 5 + 1)
     }
 
     private static func padded(_ number: Int, _ width: Int) -> String {

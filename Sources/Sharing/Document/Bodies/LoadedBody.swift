@@ -19,8 +19,6 @@ struct LoadedBody {
     /// Why the body cannot be read from the session.
     let failure: String?
 
-    private static let pieceSize = 256 * 1024
-
     /// Reads a body's beginning.
     init(_ exchange: RecordedExchange, _ side: BodySide, source: any ExchangeSource, limit: Int) {
         fields = exchange.messages.fields(of: side)
@@ -33,13 +31,7 @@ struct LoadedBody {
         let limit = max(1, limit)
         do {
             // One byte more than is looked at tells whether there is more.
-            while recorded.readableBytes <= limit {
-                let wanted = min(limit + 1 - recorded.readableBytes, LoadedBody.pieceSize)
-                let offset = Int64(recorded.readableBytes)
-                var piece = try source.body(of: exchange.record.id, side: side, offset: offset, limit: wanted)
-                guard piece.readableBytes > 0 else { break }
-                recorded.writeBuffer(&piece)
-            }
+            try RecordedBody(source: source, id: exchange.record.id, side: side).read(limit + 1, into: &recorded)
         } catch {
             failure = "\(error)"
         }

@@ -31,14 +31,14 @@ struct MessagePage {
         let side: BodySide =
             isRequest ? isSent ? .requestSent : .requestReceived : isSent ? .responseSent : .responseReceived
         writer.section(isRequest ? "Request" : "Response", notes: [standNote(isSent)]) { startLine(head, &$0) }
-        interim(&writer)
-        let fields = messages.fields(of: side)
-        writer.section("Headers", notes: [fields.count.of("line")]) { headers(fields, &$0) }
         if isSent, writer.options.isPrinted {
-            // The rest is the same as in the received message, which is printed before.
+            // The received message, which is printed before, has the rest, and what was changed in its header.
             if isBodyChanged { body(side, &writer) }
             return
         }
+        interim(&writer)
+        let fields = messages.fields(of: side)
+        writer.section("Headers", notes: [fields.count.of("line")]) { headers(fields, &$0) }
         if isRequest {
             query(head, &writer)
             cookies(fields, &writer)

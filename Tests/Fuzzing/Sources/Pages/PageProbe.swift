@@ -1,1 +1,1 @@
-../../../ConsoleTests/Fuzz/PageProbe.swift
+../../../SharingTests/Fuzz/PageProbe.swift

@@ -4,7 +4,6 @@ import HTTPModel
 import NIOCore
 import Testing
 
-@testable import Console
 @testable import Sharing
 
 struct ImageTests {

@@ -2,7 +2,6 @@ import HTTPModel
 import NIOCore
 import Testing
 
-@testable import Console
 @testable import Sharing
 
 struct MessagePageTests {

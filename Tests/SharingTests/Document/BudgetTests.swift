@@ -4,7 +4,6 @@ import NIOCore
 import Synchronization
 import Testing
 
-@testable import Console
 @testable import Sharing
 
 /// Counts how often it is asked.

@@ -1,7 +1,6 @@
 import HTTPModel
 import NIOCore
 
-@testable import Console
 @testable import Sharing
 
 /// Bodies in memory, and exchanges made of the heads as they stood on the wire.

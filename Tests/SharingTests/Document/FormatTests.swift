@@ -3,7 +3,6 @@ import HTTPModel
 import NIOCore
 import Testing
 
-@testable import Console
 @testable import Sharing
 
 struct FormatTests {
@@ -140,12 +139,5 @@ struct FormatTests {
         #expect(last.hasSuffix("x … and 40,000 more bytes in this line, which the raw form shows"))
         let raw = Example.lines(.response, exchange, source) { $0.bodyForm = .raw }
         #expect(raw.last?.filter { $0 == "x" }.count == 50_000)
-    }
-
-    @Test func `matches are found in any case`() {
-        let document = DetailDocument(lines: ["One", "two ONE", "drei", "ÄÖ one"].map { DetailLine([Span($0)]) })
-        #expect(document.matches(of: "one") == [0, 1, 3])
-        #expect(document.matches(of: "äö") == [3])
-        #expect(document.matches(of: "") == [])
     }
 }

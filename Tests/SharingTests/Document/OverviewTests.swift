@@ -1,7 +1,6 @@
 import HTTPModel
 import Testing
 
-@testable import Console
 @testable import Sharing
 
 struct OverviewTests {

@@ -3,7 +3,6 @@ import HTTPModel
 import NIOCore
 import Testing
 
-@testable import Console
 @testable import Sharing
 
 struct DifferenceTests {
