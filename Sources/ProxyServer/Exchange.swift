@@ -292,7 +292,7 @@ final class Exchange {
             if clientHasUnflushed { client?.flush() }
             clientHasUnflushed = false
             client?.abort(code)
-        case .finished: break
+        case .finished: machine.effectsFinished()
         }
     }
 
