@@ -93,8 +93,7 @@ final class Exchange {
     }
 
     func requestFailed(_ failure: ExchangeFailure) {
-        machine.requestFailed(failure, now: now)
-        run()
+        interrupt(failure)
     }
 
     func clientGone(_ resetCode: HTTP2ErrorCode? = nil) {

@@ -326,7 +326,8 @@ struct MessageFlow<Head: FlowingHead> {
         let verdict: Verdict
         switch (demands[current.next], current.progress) {
         case (_, .partHooked), (_, .paced): verdict = takeOutcome()
-        case (.observe, _): verdict = Head.pass(part, handler, &exchange)
+        case (.observe, _):
+            verdict = Head.direction == .response ? handler.responsePart(part, &exchange) : .forward
         case (.pace, _): return pace(part, current, handler, &exchange)
         case (.none, _), (.whole, _): verdict = .forward
         }

@@ -55,23 +55,13 @@ extension ExchangeMachine {
         let answer = framed(answer)
         let role: FileRole = messages.responseHead == nil ? .received : .sent
         recordAnswer(answer)
-        if let file = answer.file {
-            response.flow.replace(with: items(of: answer), next: links.count)
-            response.flow.isChanged = role == .sent
-            response.flow.bodyMayChange = role == .sent
-            read(file, as: role)
-            pumpResponse()
-            return
-        }
-        responseState = .ended
-        for item in items(of: answer) {
-            switch item {
-            case .head(let head, let framing): emit(.sendResponseHead(head, framing))
-            case .part(let part): emit(.sendResponsePart(part))
-            case .end: emit(.sendResponseEnd(nil))
-            }
-        }
-        finishIfDone()
+        response.flow.replace(with: items(of: answer), next: links.count)
+        // Bytes were recorded just now, a file's are as they are read.
+        let isFileSent = answer.file != nil && role == .sent
+        response.flow.isChanged = isFileSent
+        response.flow.bodyMayChange = isFileSent
+        if let file = answer.file { read(file, as: role) }
+        pumpResponse()
     }
 
     /// Has a file read as though it came from a server.

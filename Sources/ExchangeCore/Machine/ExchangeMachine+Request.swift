@@ -90,11 +90,7 @@ extension ExchangeMachine {
         let isClean = isClean || hasClosedWebSocket
         if !isClean { note("the client ended TLS without close_notify: what it sent may be cut") }
         record.sizes.requestWire += wireBytes
-        if let trailers, !trailers.isEmpty {
-            var bytes = ByteBuffer()
-            trailers.write(into: &bytes)
-            messages.requestTrailers = bytes
-        }
+        messages.requestTrailers = ExchangeMachine.stored(trailers)
         guard requestState == .receiving else {
             requestState = .discarding(isWhole: true)
             finishIfDone()
@@ -144,12 +140,7 @@ extension ExchangeMachine {
         fail(ExchangeFailure(.clientGone, text, resetCode: resetCode), cutClient: true)
     }
 
-    /// The client sent something that is no valid request after a valid head, for example a bad chunk.
-    package mutating func requestFailed(_ failure: ExchangeFailure, now: NIODeadline) {
-        interrupted(failure, now: now)
-    }
-
-    /// Sluice is stopping, or something took longer than its limit.
+    /// Sluice is stopping, something took longer than its limit, or what the client sent after a valid head is no request.
     package mutating func interrupted(_ failure: ExchangeFailure, now: NIODeadline) {
         guard !isOver else { return }
         exchange.now = now

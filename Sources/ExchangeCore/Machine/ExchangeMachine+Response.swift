@@ -118,11 +118,7 @@ extension ExchangeMachine {
                 "the server ended TLS without close_notify: \(state.isTunnel ? "what it sent" : "the body") may be cut"
             )
         }
-        if let trailers, !trailers.isEmpty {
-            var bytes = ByteBuffer()
-            trailers.write(into: &bytes)
-            messages.responseTrailers = bytes
-        }
+        messages.responseTrailers = ExchangeMachine.stored(trailers)
         endResponseStream(trailers)
         response.flow.accept(.end(trailers))
         pumpResponse()
@@ -191,7 +187,9 @@ extension ExchangeMachine {
             }
             emit(.sendResponsePart(part))
         case .end(let trailers):
-            if record.flags.contains(.endedWithoutCloseNotify) { emit(.withholdCloseNotify(.response)) }
+            if record.flags.contains(.endedWithoutCloseNotify), !state.isAnswering {
+                emit(.withholdCloseNotify(.response))
+            }
             emit(.sendResponseEnd(responseState == .sending(.nothing) ? nil : trailers))
             responseState = .ended
             finishIfDone()

@@ -36,6 +36,14 @@ extension ExchangeMachine {
         sink.record(.body(record.id, .responseReceived, part))
     }
 
+    /// A trailer section as it is recorded.
+    static func stored(_ trailers: FieldSection?) -> ByteBuffer? {
+        guard let trailers, !trailers.isEmpty else { return nil }
+        var bytes = ByteBuffer()
+        trailers.write(into: &bytes)
+        return bytes
+    }
+
     /// The present moment in microseconds since 1970: the exchange's start and what has passed since.
     private var wallClock: Int64 { record.startedAt + microseconds(from: openedAt, to: exchange.now) }
 

@@ -119,6 +119,10 @@ extension ExchangeMachine.State {
         if case .tunnel = self { true } else { false }
     }
 
+    var isAnswering: Bool {
+        if case .answering = self { true } else { false }
+    }
+
     /// Whether response bytes are still to come, from a server or a file.
     var hasSource: Bool {
         switch self {
