@@ -97,8 +97,7 @@ final class Exchange {
     }
 
     func requestFailed(_ failure: ExchangeFailure) {
-        machine.requestFailed(failure, now: now)
-        run()
+        interrupt(failure)
     }
 
     func clientGone(_ resetCode: HTTP2ErrorCode? = nil) {
@@ -297,7 +296,7 @@ final class Exchange {
             if clientHasUnflushed { client?.flush() }
             clientHasUnflushed = false
             client?.abort(code)
-        case .finished: break
+        case .finished: machine.effectsFinished()
         }
     }
 

@@ -116,6 +116,22 @@ struct ChainTests {
         #expect(dialogue.record.status == 200)
     }
 
+    @Test("An answer of our own ends with close_notify, however the server ended")
+    func refuseUncleanResponse() {
+        let dialogue = sent([
+            ScriptedStage.on(.rewrite) { handler in
+                handler.responseDemand = .whole(limit: 100, decoded: false)
+                handler.onResponseWhole = { _, _, _ in .refuse(ChainTests.answer) }
+            }
+        ])
+        dialogue.responseHead(200, .untilClose)
+        dialogue.responsePart("secret")
+        dialogue.responseEnd(isClean: false)
+        dialogue.expect("< 200 (5)", "< part 'local'", "< end", "finished")
+        dialogue.finish()
+        #expect(dialogue.record.flags.contains(.endedWithoutCloseNotify))
+    }
+
     @Test("A response hook's answer replaces the response; later hooks still see it")
     func respondToResponse() {
         let dialogue = sent([

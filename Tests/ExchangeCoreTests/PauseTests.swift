@@ -38,7 +38,7 @@ struct PauseTests {
         dialogue.expect()
         dialogue.tell { machine, _ in machine.recorderBecameFull(false) }
         dialogue.expect("read upstream")
-        #expect(dialogue.requestPauses.description == "peer full")
+        #expect(dialogue.requestPauses == .peerFull)
         dialogue.tell { machine, _ in machine.upstreamBecameWritable(true) }
         dialogue.expect("read client")
         dialogue.leaveOpen()

@@ -128,7 +128,7 @@ extension Dialogue {
 
     /// The client sent nonsense.
     package func requestFailed(location: SourceLocation = #_sourceLocation) {
-        tell(location) { $0.requestFailed(ExchangeFailure(.badRequest, "A chunk has no size."), now: $1) }
+        tell(location) { $0.interrupted(ExchangeFailure(.badRequest, "A chunk has no size."), now: $1) }
     }
 
     /// Sluice is stopping.

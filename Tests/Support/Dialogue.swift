@@ -149,6 +149,7 @@ package final class Dialogue {
         event(&machine, now)
         while let effect = machine.nextEffect() {
             note(effect)
+            if case .finished = effect { machine.effectsFinished() }
             onEffect?(effect, &machine)
         }
     }

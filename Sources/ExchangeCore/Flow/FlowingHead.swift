@@ -13,8 +13,6 @@ protocol FlowingHead: Sendable {
     static func demand(of handler: any StageHandler) -> BodyDemand
     /// Calls the handler's head hook.
     mutating func pass(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict
-    /// Calls the handler's part hook, where this direction has one.
-    static func pass(_ part: ByteBuffer, _ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict
     /// Calls the handler's whole-body hook.
     mutating func pass(
         whole body: inout ByteBuffer,
@@ -34,10 +32,6 @@ extension RequestHead: FlowingHead {
 
     mutating func pass(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict {
         handler.requestHead(&self, &exchange)
-    }
-
-    static func pass(_ part: ByteBuffer, _ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict {
-        .forward
     }
 
     mutating func pass(
@@ -62,10 +56,6 @@ extension ResponseHead: FlowingHead {
 
     mutating func pass(_ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict {
         handler.responseHead(&self, &exchange)
-    }
-
-    static func pass(_ part: ByteBuffer, _ handler: any StageHandler, _ exchange: inout StageExchange) -> Verdict {
-        handler.responsePart(part, &exchange)
     }
 
     mutating func pass(

@@ -21,31 +21,21 @@ struct MessageFlow<Head: FlowingHead> {
         case idle
         /// An item has passed every handler.
         case emit(Item)
-        /// A handler holds the message.
-        case paused(Pause)
-        /// A handler holds the message until work is done.
-        case working(any BlockingWork)
-        /// A handler answers; later handlers begin at `next`.
-        case respond(LocalAnswer, next: Int)
-        /// A handler refuses the exchange.
-        case refuse(LocalAnswer)
-        /// A handler drops the exchange.
-        case drop
-        /// A handler fails the exchange.
-        case fail(ExchangeFailure)
+        /// A handler decided something other than `forward`; later handlers begin at `next`.
+        case verdict(Verdict, next: Int)
     }
 
     /// An item on its way to the handler `next`.
     struct Waiting {
         var item: Item
         var next: Int
-        var stage = Stage.arrived
+        var progress = Progress.arrived
         /// What a body that was gathered takes of the budget, until it has left.
         var share: BodyShare?
     }
 
     /// What has been done about an item at the handler where it stands.
-    enum Stage {
+    enum Progress {
         /// No hook has run.
         case arrived
         /// The head hook has run; what is left is what the handler wants of the body.
@@ -65,7 +55,8 @@ struct MessageFlow<Head: FlowingHead> {
     }
 
     struct Gathering {
-        let stage: Int
+        /// The handler that asked for the body.
+        let handler: Int
         let limit: Int
         let decoded: Bool
         var head: Head
@@ -144,7 +135,7 @@ struct MessageFlow<Head: FlowingHead> {
     mutating func step(_ links: [ChainLink], _ exchange: inout StageExchange) -> Step {
         while !isHeld, let current = waiting.popFirst() {
             if current.next >= links.count { return .emit(current.item) }
-            exchange.stage = links[current.next].name
+            exchange.enter(links[current.next])
             let handler = links[current.next].handler
             let step: Step? =
                 switch current.item {
@@ -172,23 +163,23 @@ struct MessageFlow<Head: FlowingHead> {
     ) -> Step? {
         if demands.isEmpty { demands = Array(repeating: .none, count: count) }
         var current = current
-        let arrival = current.stage
+        let arrival = current.progress
         var head = head
         let before = head.revision
         let verdict: Verdict
-        switch current.stage {
+        switch current.progress {
         case .arrived:
             verdict = head.pass(handler, &exchange)
-            current.stage = .headHooked
+            current.progress = .headHooked
         case .overflowing, .crowdedOut:
-            exchange.lacksRoom = current.stage == .crowdedOut
+            exchange.lacksRoom = current.progress == .crowdedOut
             verdict = head.overflow(handler, &exchange)
-            current.stage = .overflowHooked
+            current.progress = .overflowHooked
         case .headHooked, .overflowHooked, .wholeHooked, .partHooked, .paced: verdict = takeOutcome()
         }
         if head.revision != before { isChanged = true }
         current.item = .head(head, framing)
-        if case .pause(.again) = verdict { current.stage = arrival }
+        if case .pause(.again) = verdict { current.progress = arrival }
         return settle(current, head, framing, handler, verdict, &exchange)
     }
 
@@ -205,19 +196,11 @@ struct MessageFlow<Head: FlowingHead> {
         case .forward:
             forward(current, head, framing, handler, &exchange)
             return nil
-        case .pause(let pause):
-            hold(current)
-            return .paused(pause)
-        case .perform(let work):
-            hold(current)
-            return .working(work)
-        case .respond(let answer):
-            waiting.prepend(Waiting(item: current.item, next: current.next + 1))
-            return .respond(answer, next: current.next + 1)
-        case .refuse(let answer): return .refuse(answer)
-        case .drop: return .drop
-        case .fail(let failure): return .fail(failure)
+        case .pause, .perform: hold(current)
+        case .respond: waiting.prepend(Waiting(item: current.item, next: current.next + 1))
+        case .refuse, .drop, .fail: break
         }
+        return .verdict(verdict, next: current.next + 1)
     }
 
     private mutating func hold(_ current: Waiting) {
@@ -233,10 +216,10 @@ struct MessageFlow<Head: FlowingHead> {
         _ handler: any StageHandler,
         _ exchange: inout StageExchange
     ) {
-        if current.stage == .headHooked || current.stage == .overflowHooked {
+        if current.progress == .headHooked || current.progress == .overflowHooked {
             var demand = Head.demand(of: handler)
             if case .whole(let limit, let decoded) = demand {
-                if current.stage == .overflowHooked {
+                if current.progress == .overflowHooked {
                     let reason =
                         exchange.lacksRoom
                         ? "the \(budget.limit) bytes for bodies that are gathered or held are used up"
@@ -265,11 +248,11 @@ struct MessageFlow<Head: FlowingHead> {
         _ decoded: Bool
     ) {
         if case .length(let length) = framing, length > limit {
-            waiting.prepend(Waiting(item: current.item, next: current.next, stage: .overflowing))
+            waiting.prepend(Waiting(item: current.item, next: current.next, progress: .overflowing))
             return
         }
         gathering = Gathering(
-            stage: current.next,
+            handler: current.next,
             limit: limit,
             decoded: decoded,
             head: head,
@@ -289,9 +272,11 @@ struct MessageFlow<Head: FlowingHead> {
             gathering = gathered
             return
         }
-        waiting.prepend(Waiting(item: .part(gathered.body), next: gathered.stage, share: gathered.share))
-        let stage: Stage = hasRoom ? .overflowing : .crowdedOut
-        waiting.prepend(Waiting(item: .head(gathered.head, gathered.framing), next: gathered.stage, stage: stage))
+        waiting.prepend(Waiting(item: .part(gathered.body), next: gathered.handler, share: gathered.share))
+        let progress: Progress = hasRoom ? .overflowing : .crowdedOut
+        waiting.prepend(
+            Waiting(item: .head(gathered.head, gathered.framing), next: gathered.handler, progress: progress)
+        )
     }
 
     private mutating func passEnd(
@@ -301,7 +286,7 @@ struct MessageFlow<Head: FlowingHead> {
         _ exchange: inout StageExchange
     ) -> Step? {
         let next = current.next + 1
-        guard var gathered = gathering, gathered.stage == current.next else {
+        guard var gathered = gathering, gathered.handler == current.next else {
             waiting.prepend(Waiting(item: current.item, next: next))
             return nil
         }
@@ -322,7 +307,7 @@ struct MessageFlow<Head: FlowingHead> {
             waiting.prepend(Waiting(item: .part(result.body), next: next, share: gathered.share))
         }
         let head = gathered.head
-        let whole = Waiting(item: .head(head, result.framing), next: current.next, stage: .wholeHooked)
+        let whole = Waiting(item: .head(head, result.framing), next: current.next, progress: .wholeHooked)
         return settle(whole, head, result.framing, handler, result.verdict, &exchange)
     }
 
@@ -334,14 +319,15 @@ struct MessageFlow<Head: FlowingHead> {
         _ handler: any StageHandler,
         _ exchange: inout StageExchange
     ) -> Step? {
-        if gathering?.stage == current.next {
+        if gathering?.handler == current.next {
             gather(part)
             return nil
         }
         let verdict: Verdict
-        switch (demands[current.next], current.stage) {
+        switch (demands[current.next], current.progress) {
         case (_, .partHooked), (_, .paced): verdict = takeOutcome()
-        case (.observe, _): verdict = Head.pass(part, handler, &exchange)
+        case (.observe, _):
+            verdict = Head.direction == .response ? handler.responsePart(part, &exchange) : .forward
         case (.pace, _): return pace(part, current, handler, &exchange)
         case (.none, _), (.whole, _): verdict = .forward
         }
@@ -356,14 +342,13 @@ struct MessageFlow<Head: FlowingHead> {
         _ exchange: inout StageExchange
     ) -> Step? {
         switch verdict {
+        case .forward: break
         case .pause, .respond, .refuse:
             exchange.note("a hook on a body part cannot answer or hold; the part went on")
-        case .perform(let work):
-            hold(Waiting(item: .part(part), next: current.next, stage: .partHooked, share: current.share))
-            return .working(work)
-        case .drop: return .drop
-        case .fail(let failure): return .fail(failure)
-        case .forward: break
+        case .perform:
+            hold(Waiting(item: .part(part), next: current.next, progress: .partHooked, share: current.share))
+            return .verdict(verdict, next: current.next + 1)
+        case .drop, .fail: return .verdict(verdict, next: current.next + 1)
         }
         if part.readableBytes > 0 {
             waiting.prepend(Waiting(item: .part(part), next: current.next + 1, share: current.share))
@@ -378,23 +363,23 @@ struct MessageFlow<Head: FlowingHead> {
         _ handler: any StageHandler,
         _ exchange: inout StageExchange
     ) -> Step? {
-        let (stage, share) = (current.next, current.share)
+        let (place, share) = (current.next, current.share)
         guard part.readableBytes > 0 else { return nil }
         switch handler.pace(Head.direction, part, &exchange) {
-        case .fail(let failure): return .fail(failure)
+        case .fail(let failure): return .verdict(.fail(failure), next: place + 1)
         case .again(let moment):
-            hold(Waiting(item: .part(part), next: stage, share: share))
-            return .paused(.again(at: moment))
+            hold(Waiting(item: .part(part), next: place, share: share))
+            return .verdict(.pause(.again(at: moment)), next: place + 1)
         case .pass(let count, let moment):
             var rest = part
             let due = rest.readSlice(length: min(max(count, 1), part.readableBytes)) ?? part
-            if rest.readableBytes > 0 { waiting.prepend(Waiting(item: .part(rest), next: stage, share: share)) }
+            if rest.readableBytes > 0 { waiting.prepend(Waiting(item: .part(rest), next: place, share: share)) }
             guard moment > exchange.now else {
-                waiting.prepend(Waiting(item: .part(due), next: stage + 1))
+                waiting.prepend(Waiting(item: .part(due), next: place + 1))
                 return nil
             }
-            hold(Waiting(item: .part(due), next: stage, stage: .paced))
-            return .paused(.again(at: moment))
+            hold(Waiting(item: .part(due), next: place, progress: .paced))
+            return .verdict(.pause(.again(at: moment)), next: place + 1)
         }
     }
 }

@@ -1,6 +1,5 @@
 /// Why a direction of an exchange is not read from; reading resumes when the set is empty.
 package struct PauseReasons: OptionSet, Sendable, Hashable {
-    /// The bits.
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) {
@@ -21,16 +20,4 @@ package struct PauseReasons: OptionSet, Sendable, Hashable {
     package static let streamLimit = PauseReasons(rawValue: 1 << 5)
     /// Work that may block is being done for it on another thread.
     package static let working = PauseReasons(rawValue: 1 << 6)
-}
-
-extension PauseReasons: CustomStringConvertible {
-    /// The reasons in words, for the console.
-    package var description: String {
-        let names: [(PauseReasons, String)] = [
-            (.peerFull, "peer full"), (.held, "held"), (.paced, "paced"), (.upstreamPending, "upstream pending"),
-            (.recorderFull, "recorder full"), (.streamLimit, "the server's stream limit"),
-            (.working, "working"),
-        ]
-        return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
-    }
 }

@@ -8,8 +8,8 @@ enum WholeBody {
         var verdict: Verdict
         var body: ByteBuffer
         var framing: BodyFraming
-        var isBodyChanged: Bool
-        var isChanged: Bool
+        var isBodyChanged = false
+        var isChanged = false
     }
 
     /// Bodies never grow beyond this when their content coding is removed.
@@ -28,13 +28,7 @@ enum WholeBody {
         let codings = decoded && received.readableBytes > 0 ? codings(head.fields) : []
         if !codings.isEmpty {
             guard let plain = decode(received, codings, &exchange) else {
-                return Result(
-                    verdict: .forward,
-                    body: received,
-                    framing: framing,
-                    isBodyChanged: false,
-                    isChanged: false
-                )
+                return Result(verdict: .forward, body: received, framing: framing)
             }
             body = plain
         }
@@ -42,13 +36,7 @@ enum WholeBody {
         let revision = head.revision
         let verdict = head.pass(whole: &body, handler, &exchange)
         guard body != before else {
-            return Result(
-                verdict: verdict,
-                body: received,
-                framing: framing,
-                isBodyChanged: false,
-                isChanged: head.revision != revision
-            )
+            return Result(verdict: verdict, body: received, framing: framing, isChanged: head.revision != revision)
         }
         if !codings.isEmpty { encode(&body, codings, &head, &exchange) }
         let framing: BodyFraming = hasTrailers ? .chunked : .length(Int64(body.readableBytes))

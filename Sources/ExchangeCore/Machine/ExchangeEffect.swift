@@ -51,8 +51,8 @@ package enum ExchangeEffect: Sendable {
     case abandonUpstream(HTTP2ErrorCode)
     /// Cut the client off: close its connection, or, where that is shared, reset the stream with this code.
     case abortClient(HTTP2ErrorCode)
-    /// The exchange is over; no effect follows. Both connections of a tunnel are to be closed once what was written to
-    /// them is out.
+    /// The exchange is over; no effect follows, and `effectsFinished` is to be called. Both connections of a tunnel are
+    /// to be closed once what was written to them is out.
     case finished
 }
 

@@ -6,38 +6,35 @@ import NIOCore
 extension ExchangeMachine {
     // MARK: - Answers of our own
 
-    /// What a file that is being read takes the place of.
-    enum FileRole {
-        /// A server's response: its bytes are recorded as received.
-        case received
-        /// A response that was received, or some of it: its bytes are recorded as sent.
-        case sent
-    }
-
     /// Takes a stage's answer as though a server had sent it, so that the response chain runs.
     mutating func receiveAnswer(_ answer: LocalAnswer) {
         let answer = framed(answer)
-        upstream = .done
+        state = .answering(.bytes)
         marks.responseBegan = exchange.now
         marks.responseEnded = exchange.now
         recordAnswer(answer)
-        for item in items(of: answer) { responseFlow.accept(item) }
+        for item in items(of: answer) { response.flow.accept(item) }
         if let file = answer.file { read(file, as: .received) }
         pumpResponse()
     }
 
     /// Takes a stage's answer in place of the response that is passing it; later stages still see it.
     mutating func replaceResponse(with answer: LocalAnswer, next: Int) {
-        // A file takes the server's place, even where that has just some of the request left to read.
-        if upstream == .ready || upstream == .answered && answer.file != nil {
+        let takesPlace =
+            switch state {
+            case .relaying(.switching): true
+            // A file takes the server's place, even where that has just some of the request left to read.
+            case .relaying(.responded): answer.file != nil
+            case .relaying, .answering, .tunnel, .over: state.hasSource
+            }
+        if takesPlace {
             abandonUpstream()
-            discardsRequest = true
-            unpause(.request, [.peerFull, .paced, .working])
+            discardRequest()
+            state = .answering(.bytes)
         }
-        isUpgrading = false
         record.flags.insert(.answeredLocally)
         let answer = framed(answer)
-        responseFlow.replace(with: items(of: answer), next: next)
+        response.flow.replace(with: items(of: answer), next: next)
         if let file = answer.file { read(file, as: .sent) }
     }
 
@@ -45,45 +42,32 @@ extension ExchangeMachine {
     mutating func answerDirectly(_ answer: LocalAnswer) {
         releaseHold()
         abandonUpstream()
-        upstream = .done
-        discardsRequest = true
-        isUpgrading = false
-        unpause(.request, [.upstreamPending, .streamLimit, .peerFull, .held, .paced, .working])
-        unpause(.response, [.held, .paced, .working])
+        discardRequest()
+        pause(.response, [.held, .paced, .working], false)
         guard responseState == .none else {
             // A tunnel whose CONNECT was answered already.
             emit(.abortClient(.connectError))
             finish()
             return
         }
+        state = .answering(.bytes)
         record.flags.insert(.answeredLocally)
         let answer = framed(answer)
         let role: FileRole = messages.responseHead == nil ? .received : .sent
         recordAnswer(answer)
-        if let file = answer.file {
-            responseFlow.replace(with: items(of: answer), next: links.count)
-            responseFlow.isChanged = role == .sent
-            responseFlow.bodyMayChange = role == .sent
-            read(file, as: role)
-            pumpResponse()
-            return
-        }
-        responseState = .ended
-        for item in items(of: answer) {
-            switch item {
-            case .head(let head, let framing): emit(.sendResponseHead(head, framing))
-            case .part(let part): emit(.sendResponsePart(part))
-            case .end: emit(.sendResponseEnd(nil))
-            }
-        }
-        finishIfDone()
+        response.flow.replace(with: items(of: answer), next: links.count)
+        // Bytes were recorded just now, a file's are as they are read.
+        let isFileSent = answer.file != nil && role == .sent
+        response.flow.isChanged = isFileSent
+        response.flow.bodyMayChange = isFileSent
+        if let file = answer.file { read(file, as: role) }
+        pumpResponse()
     }
 
     /// Has a file read as though it came from a server.
     private mutating func read(_ file: AnswerFile, as role: FileRole) {
-        fileRole = role
-        upstream = .ready
-        readsUpstream = true
+        state = .answering(.file(role))
+        response.reading.isOn = true
         marks.responseEnded = nil
         emit(.readFile(file))
     }

@@ -10,8 +10,7 @@ extension ExchangeMachine {
     /// What goes wrong after the client has its response whole is only noted.
     mutating func fail(_ failure: ExchangeFailure, cutClient: Bool) {
         guard responseState != .ended else {
-            exchange.stage = "sluice"
-            exchange.note("after the response: \(failure.message)")
+            note("after the response: \(failure.message)")
             finish()
             return
         }
@@ -20,7 +19,7 @@ extension ExchangeMachine {
         abandonUpstream(failure.resetCode ?? .cancel)
         // A server that resets a stream means to say so; a client that can be told the same is.
         let isPassedOn = clientTakesResets && failure.resetCode != nil
-        if cutClient || isPassedOn || responseState != .none || isTunnelEstablished {
+        if cutClient || isPassedOn || responseState != .none {
             emit(.abortClient(failure.resetCode ?? (failure.code == .aborted ? .cancel : .internalError)))
             finish()
         } else {
@@ -30,7 +29,7 @@ extension ExchangeMachine {
 
     /// Ends the exchange with a failure that a stage wants: the client is cut off.
     mutating func cut(_ failure: ExchangeFailure) {
-        guard isTunnel, responseState == .ended else {
+        guard state.isTunnel, responseState == .ended else {
             fail(failure, cutClient: true)
             return
         }
@@ -53,27 +52,38 @@ extension ExchangeMachine {
 
     /// Gives up a connection that was asked for, or whose request or response is not whole.
     mutating func abandonUpstream(_ code: HTTP2ErrorCode = .cancel) {
-        switch upstream {
-        case .connecting, .ready, .answered: emit(.abandonUpstream(code))
-        case .none, .done: break
+        if state.hasPeer || state == .relaying(.connecting) { emit(.abandonUpstream(code)) }
+        state = state.abandoned
+    }
+
+    /// What the client still sends goes nowhere: nothing of it is waited for.
+    mutating func discardRequest() {
+        requestState = .discarding(isWhole: isRequestComplete)
+        request.reading.pauses.formIntersection(.recorderFull)
+    }
+
+    /// Whether nothing of the request is left to be read, or to be sent where it is wanted.
+    var isRequestDone: Bool {
+        switch requestState {
+        case .receiving: false
+        case .ended: request.flow.isEmpty
+        case .discarding(let isWhole): isWhole
         }
-        upstream = .done
-        fileRole = nil
     }
 
     /// The exchange is over when the client has its response whole and its request was read whole, and sent where
     /// somebody still wants it.
     mutating func finishIfDone() {
-        guard responseState == .ended, requestState == .ended, discardsRequest || requestFlow.isEmpty else { return }
+        guard responseState == .ended, isRequestDone else { return }
         // A tunnel of which both halves have ended leaves nothing to give up.
-        if isTunnel { upstream = .done }
+        if state.isTunnel { state = .tunnel(.closed) }
         finish()
     }
 
     mutating func finish() {
-        guard !isFinished else { return }
-        isFinished = true
+        guard !isOver else { return }
         abandonUpstream()
+        state = .over
         releaseHold()
         if record.kind == .webSocket { noteMissingClose() }
         if record.state == .inFlight { record.state = .complete }

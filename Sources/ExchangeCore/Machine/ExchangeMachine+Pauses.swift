@@ -3,103 +3,103 @@ package import NIOCore
 
 /// Why the legs are not read, and what ends that.
 extension ExchangeMachine {
-    mutating func pause(_ direction: FlowDirection, _ reason: PauseReasons) {
-        switch direction {
-        case .request: requestPauses.insert(reason)
-        case .response: responsePauses.insert(reason)
+    subscript(direction: FlowDirection) -> Reading {
+        get { direction == .request ? request.reading : response.reading }
+        set {
+            switch direction {
+            case .request: request.reading = newValue
+            case .response: response.reading = newValue
+            }
         }
     }
 
-    mutating func unpause(_ direction: FlowDirection, _ reason: PauseReasons) {
-        switch direction {
-        case .request: requestPauses.subtract(reason)
-        case .response: responsePauses.subtract(reason)
-        }
-    }
-
-    private mutating func set(_ direction: FlowDirection, _ reason: PauseReasons, _ isSet: Bool) {
-        if isSet { pause(direction, reason) } else { unpause(direction, reason) }
-    }
-
-    private func pauses(_ direction: FlowDirection) -> PauseReasons {
-        direction == .request ? requestPauses : responsePauses
+    mutating func pause(_ direction: FlowDirection, _ reason: PauseReasons, _ isPaused: Bool = true) {
+        if isPaused { self[direction].pauses.insert(reason) } else { self[direction].pauses.subtract(reason) }
     }
 
     /// The client takes bytes again, or takes no more for now.
     package mutating func clientBecameWritable(_ isWritable: Bool) {
-        guard !isFinished else { return }
-        set(.response, .peerFull, !isWritable)
+        guard !isOver else { return }
+        pause(.response, .peerFull, !isWritable)
     }
 
     /// The server takes bytes again, or takes no more for now.
     package mutating func upstreamBecameWritable(_ isWritable: Bool) {
-        guard !isFinished, upstream == .ready || upstream == .answered else { return }
-        set(.request, .peerFull, !isWritable)
+        guard state.hasPeer else { return }
+        pause(.request, .peerFull, !isWritable)
     }
 
     /// The recorder has no room, or has room again.
     package mutating func recorderBecameFull(_ isFull: Bool) {
-        guard !isFinished else { return }
-        set(.request, .recorderFull, isFull)
-        set(.response, .recorderFull, isFull)
+        guard !isOver else { return }
+        pause(.request, .recorderFull, isFull)
+        pause(.response, .recorderFull, isFull)
+    }
+
+    // MARK: - Verdicts
+
+    /// Does what a hook decided that stops its direction, for now or for good.
+    mutating func obey(_ verdict: Verdict, _ direction: FlowDirection) {
+        switch verdict {
+        case .pause(.again(let moment)):
+            pause(direction, .paced)
+            emit(.wake(at: moment, direction, generation: nextGeneration(direction)))
+        case .pause(.decision(let limit)): beginHold(limit, direction)
+        case .perform(let work):
+            pause(direction, .working)
+            emit(.perform(work, direction, generation: nextGeneration(direction)))
+        case .refuse(let answer):
+            record.state = .blocked
+            answerDirectly(answer)
+        case .drop:
+            record.state = .blocked
+            emit(.abortClient(.cancel))
+            finish()
+        case .fail(let failure): cut(failure)
+        case .forward, .respond: break
+        }
     }
 
     // MARK: - Time
 
-    /// A stage holds a message, or paces its bytes.
-    mutating func beginPause(_ pause: Pause, _ direction: FlowDirection) {
-        switch pause {
-        case .again(at: let moment):
-            self.pause(direction, .paced)
-            emit(.wake(at: moment, direction, generation: nextGeneration(direction)))
-        case .decision(let limit): beginHold(limit, direction)
-        }
-    }
-
     /// From here on the direction waits for something else than before.
     private mutating func nextGeneration(_ direction: FlowDirection) -> Int {
         generation += 1
-        if direction == .request { requestGeneration = generation } else { responseGeneration = generation }
+        self[direction].generation = generation
         return generation
     }
 
     private func isCurrent(_ generation: Int, _ direction: FlowDirection) -> Bool {
-        generation == (direction == .request ? requestGeneration : responseGeneration)
+        generation == self[direction].generation
     }
 
     /// The moment of a `wake` has come.
     ///
     /// One of an older generation is ignored.
     package mutating func pauseElapsed(_ direction: FlowDirection, generation: Int, now: NIODeadline) {
-        guard !isFinished, isCurrent(generation, direction) else { return }
+        guard !isOver, isCurrent(generation, direction) else { return }
         exchange.now = now
         if let hold = expiringHold(direction, generation: generation) {
             expire(hold)
-        } else if pauses(direction).contains(.paced) {
+        } else if self[direction].pauses.contains(.paced) {
             goOn(direction, .paced, .forward)
         }
     }
 
     /// Lets a direction go on with what it waited for.
     private mutating func goOn(_ direction: FlowDirection, _ reason: PauseReasons, _ outcome: Verdict) {
-        unpause(direction, reason)
+        pause(direction, reason, false)
         switch direction {
         case .request:
-            requestFlow.release(outcome)
+            request.flow.release(outcome)
             pumpRequest()
         case .response:
-            responseFlow.release(outcome)
+            response.flow.release(outcome)
             pumpResponse()
         }
     }
 
     // MARK: - Work
-
-    /// A stage wants work done that may block.
-    mutating func beginWork(_ work: any BlockingWork, _ direction: FlowDirection) {
-        pause(direction, .working)
-        emit(.perform(work, direction, generation: nextGeneration(direction)))
-    }
 
     /// The work of a `perform` is done.
     ///
@@ -110,7 +110,7 @@ extension ExchangeMachine {
         _ outcome: WorkOutcome,
         now: NIODeadline
     ) {
-        guard !isFinished, isCurrent(generation, direction), pauses(direction).contains(.working) else { return }
+        guard !isOver, isCurrent(generation, direction), self[direction].pauses.contains(.working) else { return }
         exchange.now = now
         exchange.trace.append(contentsOf: outcome.trace)
         goOn(direction, .working, outcome.verdict)
@@ -122,13 +122,13 @@ extension ExchangeMachine {
         let message: HeldMessage?
         switch direction {
         case .request:
-            message = requestFlow.held.map { .request($0, body: $1, destination: exchange.destination) }
-        case .response: message = responseFlow.held.map { .response($0, body: $1) }
+            message = request.flow.held.map { .request($0, body: $1, destination: exchange.destination) }
+        case .response: message = response.flow.held.map { .response($0, body: $1) }
         }
         guard let message else { return }
-        holdOrdinal += 1
-        let id = HoldID(exchange: record.id, ordinal: holdOrdinal)
-        hold = Hold(id: id, direction: direction, limit: limit)
+        holdCount += 1
+        let id = HoldID(exchange: record.id, ordinal: holdCount)
+        hold = Hold(id: id, direction: direction, limit: limit, stage: exchange.stage)
         record.flags.insert(.held)
         pause(direction, .held)
         emit(.hold(id, message, limit))
@@ -156,12 +156,13 @@ extension ExchangeMachine {
         guard let limit = hold.limit else { return }
         emit(.releaseHold(hold.id))
         let time = ExchangeMachine.words(limit.after)
-        exchange.stage = "breakpoints"
-        switch limit.resolution {
-        case .abort: exchange.note("nobody decided within \(time): aborted")
-        case .cancel: exchange.note("nobody decided within \(time): cancelled")
-        case .execute: exchange.note("nobody decided within \(time): executed")
-        }
+        let outcome =
+            switch limit.resolution {
+            case .abort: "aborted"
+            case .cancel: "cancelled"
+            case .execute: "executed"
+            }
+        note("nobody decided within \(time): \(outcome)", as: hold.stage)
         resolve(hold, limit.resolution)
     }
 
@@ -176,10 +177,9 @@ extension ExchangeMachine {
     /// A late or repeated decision does nothing; returns whether it counted.
     @discardableResult
     package mutating func decided(_ id: HoldID, _ resolution: HoldResolution, now: NIODeadline) -> Bool {
-        guard !isFinished, let hold, hold.id == id else { return false }
+        guard !isOver, let hold, hold.id == id else { return false }
         exchange.now = now
-        exchange.stage = "breakpoints"
-        if case .abort = resolution { exchange.note("aborted") }
+        if case .abort = resolution { note("aborted", as: hold.stage) }
         resolve(hold, resolution)
         return true
     }
@@ -190,8 +190,8 @@ extension ExchangeMachine {
         case .abort:
             fail(ExchangeFailure(.aborted, "The held message was aborted."), cutClient: true)
             return
-        case .cancel: exchange.note("went on unedited")
-        case .execute(let edited): apply(edited)
+        case .cancel: note("went on unedited", as: hold.stage)
+        case .execute(let edited): apply(edited, to: hold)
         }
         goOn(hold.direction, .held, .forward)
     }
@@ -201,27 +201,36 @@ extension ExchangeMachine {
         guard let hold else { return }
         emit(.releaseHold(hold.id))
         self.hold = nil
-        unpause(hold.direction, .held)
+        pause(hold.direction, .held, false)
     }
 
-    private mutating func noteEdit(_ what: String, _ held: HeldMessage?, _ edited: HeldMessage?) {
-        let changes = edited.flatMap { held?.changes(in: $0) } ?? ""
-        exchange.fired(rule: nil, "the \(what) was edited\(changes.isEmpty ? "" : ": \(changes)")")
-    }
-
-    private mutating func apply(_ edited: HeldMessage?) {
+    private mutating func apply(_ edited: HeldMessage?, to hold: Hold) {
         switch edited {
-        case nil: exchange.note("went on unedited")
+        case nil: note("went on unedited", as: hold.stage)
         case .request(let head, let body, let destination):
-            noteEdit("request", requestFlow.held.map { .request($0, body: $1, destination: destination) }, edited)
+            noteEdit(
+                "request",
+                request.flow.held.map { .request($0, body: $1, destination: destination) },
+                edited,
+                hold
+            )
             if destination != exchange.destination {
-                exchange.fired(rule: nil, "the request goes to \(destination.scheme)://\(destination.authority)")
+                noteFired("the request goes to \(destination.scheme)://\(destination.authority)", hold)
                 exchange.destination = destination
             }
-            requestFlow.replaceHeld(head: head, body: body)
+            request.flow.replaceHeld(head: head, body: body)
         case .response(let head, let body):
-            noteEdit("response", responseFlow.held.map { .response($0, body: $1) }, edited)
-            responseFlow.replaceHeld(head: head, body: body)
+            noteEdit("response", response.flow.held.map { .response($0, body: $1) }, edited, hold)
+            response.flow.replaceHeld(head: head, body: body)
         }
+    }
+
+    private mutating func noteEdit(_ what: String, _ held: HeldMessage?, _ edited: HeldMessage?, _ hold: Hold) {
+        let changes = edited.flatMap { held?.changes(in: $0) } ?? ""
+        noteFired("the \(what) was edited\(changes.isEmpty ? "" : ": \(changes)")", hold)
+    }
+
+    private mutating func noteFired(_ text: String, _ hold: Hold) {
+        exchange.trace.append(TraceEntry(stage: hold.stage, outcome: .fired, text: text))
     }
 }

@@ -16,15 +16,18 @@ extension ExchangeMachine {
         now: NIODeadline
     ) {
         exchange.now = now
-        for note in notes { exchange.note(note) }
+        for text in notes { note(text) }
         messages.requestHead = head.received ?? head.serialized()
         record.sizes.requestHead = Int64(messages.requestHead?.readableBytes ?? 0)
-        takesInterim = head.version >= .http11
         beginRequestStream(head)
-        awaitsContinue = takesInterim && framing != .none && head.fields.contains(.expect, token: "100-continue")
+        if head.version < .http11 {
+            continuation = .unsupported
+        } else if framing != .none, head.fields.contains(.expect, token: "100-continue") {
+            continuation = .awaited
+        }
         sink.record(.opened(record, messages))
         askStages(head)
-        requestFlow.accept(.head(headForStages(head), framing))
+        request.flow.accept(.head(headForStages(head), framing))
         pumpRequest()
     }
 
@@ -40,7 +43,7 @@ extension ExchangeMachine {
     /// The head as it is to be sent: cookies that no stage changed are in the crumbs that they came in.
     private func headWithCrumbs(_ head: RequestHead) -> RequestHead {
         guard let received = crumbledHead else { return head }
-        guard requestFlow.isChanged else { return received }
+        guard request.flow.isChanged else { return received }
         var head = head
         head.fields.splitCookies(as: received.fields)
         return head
@@ -60,12 +63,12 @@ extension ExchangeMachine {
 
     /// The client sent bytes of the request's body.
     package mutating func requestPartReceived(_ part: ByteBuffer, now: NIODeadline) {
-        guard !isFinished, requestState == .receiving else { return }
+        guard !isOver, !isRequestComplete else { return }
         exchange.now = now
-        awaitsContinue = false
+        if continuation == .awaited { continuation = .notAwaited }
         tapRequest(part)
-        guard !discardsRequest else { return }
-        requestFlow.accept(.part(part))
+        guard requestState == .receiving else { return }
+        request.flow.accept(.part(part))
         pumpRequest()
     }
 
@@ -82,24 +85,19 @@ extension ExchangeMachine {
         isClean: Bool = true,
         now: NIODeadline
     ) {
-        guard !isFinished, requestState == .receiving else { return }
+        guard !isOver, !isRequestComplete else { return }
         exchange.now = now
-        if !isClean, !hasClosedWebSocket {
-            requestLacksCloseNotify = true
-            note("the client ended TLS without close_notify: what it sent may be cut")
-        }
-        requestState = .ended
+        let isClean = isClean || hasClosedWebSocket
+        if !isClean { note("the client ended TLS without close_notify: what it sent may be cut") }
         record.sizes.requestWire += wireBytes
-        if let trailers, !trailers.isEmpty {
-            var bytes = ByteBuffer()
-            trailers.write(into: &bytes)
-            messages.requestTrailers = bytes
-        }
-        if discardsRequest {
+        messages.requestTrailers = ExchangeMachine.stored(trailers)
+        guard requestState == .receiving else {
+            requestState = .discarding(isWhole: true)
             finishIfDone()
             return
         }
-        requestFlow.accept(.end(trailers))
+        requestState = .ended(isClean: isClean)
+        request.flow.accept(.end(trailers))
         pumpRequest()
     }
 
@@ -110,12 +108,12 @@ extension ExchangeMachine {
     ///     the connection of a tunnel was reset (RFC 9113 §8.5).
     ///   - now: the present moment.
     package mutating func clientGone(resetCode: HTTP2ErrorCode? = nil, now: NIODeadline) {
-        guard !isFinished else { return }
+        guard !isOver else { return }
         exchange.now = now
         // Nothing is owed to a client that has everything and has sent everything; what a stage still holds of that is let
         // out first.
-        let isServed = requestState == .ended && responseState == .ended
-        if isServed, resetCode == nil, !discardsRequest, !requestFlow.isEmpty { return }
+        if case .ended = requestState, responseState == .ended, resetCode == nil, !request.flow.isEmpty { return }
+        let isTunnel = state.isTunnel
         if isTunnel || responseState == .ended {
             let isCut = isTunnel && resetCode == .connectError && !hasClosedWebSocket
             if isCut, requestState == .receiving, responseState != .ended {
@@ -128,7 +126,7 @@ extension ExchangeMachine {
             finish()
             return
         }
-        if responseState == .sending, responseLeft == 0, requestState == .ended, resetCode == nil {
+        if responseState == .sending(.bytes(0)), isRequestComplete, resetCode == nil {
             // All of the body is there; only the word that it was all is not.
             note("the client left as soon as it had the whole body, before the server ended the response")
             abandonUpstream(.cancel)
@@ -142,52 +140,32 @@ extension ExchangeMachine {
         fail(ExchangeFailure(.clientGone, text, resetCode: resetCode), cutClient: true)
     }
 
-    /// The client sent something that is no valid request after a valid head, for example a bad chunk.
-    package mutating func requestFailed(_ failure: ExchangeFailure, now: NIODeadline) {
-        interrupted(failure, now: now)
-    }
-
-    /// Sluice is stopping, or something took longer than its limit.
+    /// Sluice is stopping, something took longer than its limit, or what the client sent after a valid head is no request.
     package mutating func interrupted(_ failure: ExchangeFailure, now: NIODeadline) {
-        guard !isFinished else { return }
+        guard !isOver else { return }
         exchange.now = now
-        requestState = .ended
+        requestState = .discarding(isWhole: true)
         fail(failure, cutClient: false)
     }
 
     // MARK: - Flow
 
     mutating func pumpRequest() {
-        while !isFinished, !discardsRequest, !requestPauses.contains(.upstreamPending) {
-            switch requestFlow.step(links, &exchange) {
+        while !isOver, !request.reading.pauses.contains(.upstreamPending) {
+            if case .discarding = requestState { return }
+            switch request.flow.step(links, &exchange) {
             case .idle:
                 continueIfGathering()
                 return
             case .emit(let item): emitRequest(item)
-            case .paused(let pause):
-                beginPause(pause, .request)
-                return
-            case .working(let work):
-                beginWork(work, .request)
-                return
-            case .respond(let answer, _):
+            case .verdict(.respond(let answer), _):
                 if record.kind == .http {
-                    self.answer = answer
-                    exchange.isAnswered = true
+                    exchange.answer = answer
                 } else {
                     exchange.note("a tunnel cannot be answered with a message; it went on")
                 }
-            case .refuse(let answer):
-                record.state = .blocked
-                answerDirectly(answer)
-                return
-            case .drop:
-                record.state = .blocked
-                emit(.abortClient(.cancel))
-                finish()
-                return
-            case .fail(let failure):
-                cut(failure)
+            case .verdict(let verdict, _):
+                obey(verdict, .request)
                 return
             }
         }
@@ -195,9 +173,8 @@ extension ExchangeMachine {
 
     /// The server will not be asked before the body is here, so the client must be told to send it (RFC 9110 §10.1.1).
     private mutating func continueIfGathering() {
-        guard requestFlow.isGathering, awaitsContinue else { return }
-        awaitsContinue = false
-        saidContinue = true
+        guard request.flow.isGathering, continuation == .awaited else { return }
+        continuation = .told
         emit(.sendInterim(ResponseHead(status: 100)))
     }
 
@@ -205,32 +182,31 @@ extension ExchangeMachine {
         switch item {
         case .head(let head, let framing): emitRequestHead(head, framing)
         case .part(let part):
-            if requestFlow.bodyMayChange { sink.record(.body(record.id, .requestSent, part)) }
+            if request.flow.bodyMayChange { sink.record(.body(record.id, .requestSent, part)) }
             outgoing?.keep(part)
             emit(.sendRequestPart(part))
         case .end(let trailers):
             outgoing?.isEnded = true
             outgoing?.trailers = trailers
-            if !isTunnel { marks.requestSent = exchange.now }
-            if upstream == .answered, !isTunnel { upstream = .done }
-            if requestLacksCloseNotify { emit(.withholdCloseNotify(.request)) }
+            if !state.isTunnel { marks.requestSent = exchange.now }
+            if state == .relaying(.responded) { state = .relaying(.done) }
+            if requestState == .ended(isClean: false) { emit(.withholdCloseNotify(.request)) }
             emit(.sendRequestEnd(trailers))
             finishIfDone()
         }
     }
 
     private mutating func emitRequestHead(_ head: RequestHead, _ framing: BodyFraming) {
-        if requestFlow.isChanged { record.flags.insert(.requestChanged) }
-        if requestFlow.bodyMayChange {
+        if request.flow.isChanged { record.flags.insert(.requestChanged) }
+        if request.flow.bodyMayChange {
             record.flags.insert(.requestBodyChanged)
             // An empty beginning, since what is sent may be no body at all.
             sink.record(.body(record.id, .requestSent, ByteBuffer()))
         }
-        method = head.method
-        if requestFlow.isPaced, framing != .none { boundClientBuffer() }
-        if let answer {
+        if request.flow.isPaced, framing != .none { emit(.boundClientBuffer) }
+        if let answer = exchange.answer {
             // The stage's answer takes the place of the server; the response chain still runs.
-            discardsRequest = true
+            discardRequest()
             record.flags.insert(.answeredLocally)
             receiveAnswer(answer)
             return
@@ -248,16 +224,16 @@ extension ExchangeMachine {
             record.flags.insert(.requestChanged)
             (sent.scheme, sent.host, sent.port) = (destination.scheme, destination.host, destination.port)
         }
-        if requestFlow.isChanged, record.kind == .http { sent.setPathAndQuery(head.target) }
+        if request.flow.isChanged, record.kind == .http { sent.setPathAndQuery(head.target) }
         if sent != record.url { record.sentURL = sent }
     }
 
     private mutating func connect(fresh: Bool) {
-        upstream = .connecting
+        state = .relaying(.connecting)
         if marks.connectAsked == nil { marks.connectAsked = exchange.now }
         // What was between us and the connection before this one is of no more interest.
-        unpause(.request, .peerFull)
-        readsUpstream = true
+        pause(.request, .peerFull, false)
+        response.reading.isOn = true
         pause(.request, .upstreamPending)
         emit(.connect(exchange.destination, fresh: fresh))
     }
@@ -266,18 +242,17 @@ extension ExchangeMachine {
 
     /// The request has to wait, since the server has as many streams open as it allows.
     package mutating func upstreamQueued(now: NIODeadline) {
-        guard !isFinished, upstream == .connecting, !requestPauses.contains(.streamLimit) else { return }
+        guard state == .relaying(.connecting), !request.reading.pauses.contains(.streamLimit) else { return }
         exchange.now = now
-        exchange.stage = "sluice"
-        exchange.note("waited for a free stream: the server allows no more at a time")
+        note("waited for a free stream: the server allows no more at a time")
         pause(.request, .streamLimit)
     }
 
     /// There is a connection for the request.
     package mutating func upstreamReady(_ facts: UpstreamFacts, now: NIODeadline) {
-        guard !isFinished, upstream == .connecting else { return }
+        guard state == .relaying(.connecting) else { return }
         exchange.now = now
-        upstream = .ready
+        state = .relaying(.asked(interims: 0))
         marks.ready = now
         noteFacts(facts)
         if let outgoing {
@@ -292,7 +267,7 @@ extension ExchangeMachine {
                 emit(.sendRequestEnd(outgoing.trailers))
             }
         }
-        unpause(.request, [.upstreamPending, .streamLimit])
+        pause(.request, [.upstreamPending, .streamLimit], false)
         pumpRequest()
     }
 
@@ -307,19 +282,18 @@ extension ExchangeMachine {
         let spent = (facts.dns ?? 0) + (facts.connect ?? 0) + (facts.tls ?? 0)
         record.timings.blocked = max(0, microseconds(from: openedAt, to: exchange.now) - spent)
         if let failure = facts.verificationFailure {
-            exchange.stage = "sluice"
-            exchange.note("the server's certificate was not verified, as you allowed: \(failure)")
+            note("the server's certificate was not verified, as you allowed: \(failure)")
         }
     }
 
     /// No connection could be made, or the request could not be sent.
     package mutating func upstreamFailed(_ failure: ExchangeFailure, now: NIODeadline) {
-        guard !isFinished else { return }
+        guard state.hasPeer || state == .relaying(.connecting) else { return }
         exchange.now = now
-        switch upstream {
-        case .connecting, .ready: fail(failure, cutClient: false)
-        case .answered: if isTunnel { tunnelCut(failure) } else { discardRest(failure) }
-        case .none, .done: return
+        switch state {
+        case .relaying(.responded): discardRest(failure)
+        case .tunnel(.ended): tunnelCut(failure)
+        case .relaying, .answering, .tunnel, .over: fail(failure, cutClient: false)
         }
     }
 
@@ -337,44 +311,37 @@ extension ExchangeMachine {
     ///   - wasProcessed: `false` where the server said that it has not processed the request.
     ///   - now: the present moment.
     package mutating func upstreamClosed(_ failure: ExchangeFailure, wasProcessed: Bool = true, now: NIODeadline) {
-        guard !isFinished, upstream == .ready || upstream == .answered else { return }
+        guard state.hasPeer else { return }
         exchange.now = now
-        if isTunnel {
-            tunnelCut(failure)
-            return
+        switch state {
+        case .tunnel: tunnelCut(failure)
+        case .relaying(.responded): discardRest(failure)
+        case .relaying(.asked) where mayAskAgain(failure, wasProcessed):
+            outgoing?.retries += 1
+            record.flags.insert(.retried)
+            note(
+                wasProcessed
+                    ? "the reused connection was closed before an answer; the request was sent again on a fresh one"
+                    : "the server did not process the request, so it was sent again: \(failure.message)"
+            )
+            connect(fresh: true)
+        case .relaying, .answering, .over: fail(failure, cutClient: false)
         }
-        guard upstream == .ready else {
-            discardRest(failure)
-            return
-        }
+    }
+
+    private func mayAskAgain(_ failure: ExchangeFailure, _ wasProcessed: Bool) -> Bool {
+        guard let outgoing, outgoing.isWhole else { return false }
+        guard wasProcessed else { return outgoing.retries < OutgoingRequest.unprocessedLimit }
         // A stream that was reset is no connection that had been idle too long: the server means this request.
-        let isRepeatable =
-            failure.resetCode == nil && record.flags.contains(.upstreamReused) && ExchangeMachine.isIdempotent(method)
-        guard var outgoing, outgoing.isWhole,
-            wasProcessed ? isRepeatable && outgoing.retries == 0 : outgoing.retries < OutgoingRequest.unprocessedLimit
-        else {
-            fail(failure, cutClient: false)
-            return
-        }
-        outgoing.retries += 1
-        self.outgoing = outgoing
-        record.flags.insert(.retried)
-        exchange.stage = "sluice"
-        exchange.note(
-            wasProcessed
-                ? "the reused connection was closed before an answer; the request was sent again on a fresh one"
-                : "the server did not process the request, so it was sent again: \(failure.message)"
-        )
-        connect(fresh: true)
+        return outgoing.retries == 0 && failure.resetCode == nil && record.flags.contains(.upstreamReused)
+            && ExchangeMachine.isIdempotent(outgoing.head.method)
     }
 
     /// The server is gone but its response is whole: what the client still sends goes nowhere.
     private mutating func discardRest(_ failure: ExchangeFailure) {
-        exchange.stage = "sluice"
-        exchange.note("the rest of the request was not sent, since the server had answered already: \(failure.message)")
+        note("the rest of the request was not sent, since the server had answered already: \(failure.message)")
         abandonUpstream()
-        discardsRequest = true
-        unpause(.request, [.peerFull, .paced, .working])
+        discardRequest()
         finishIfDone()
     }
 

@@ -5,11 +5,11 @@ package import NIOCore
 extension ExchangeMachine {
     /// The server sent an interim response other than 101 (RFC 9110 §15.2).
     package mutating func interimReceived(_ head: ResponseHead, now: NIODeadline) {
-        guard !isFinished, upstream == .ready, responseState == .none, marks.responseBegan == nil else { return }
+        guard case .relaying(.asked(let count)) = state else { return }
         exchange.now = now
         outgoing?.forget()
-        interimCount += 1
-        guard interimCount <= ExchangeMachine.interimLimit else {
+        state = .relaying(.asked(interims: count + 1))
+        guard count < ExchangeMachine.interimLimit else {
             fail(
                 ExchangeFailure(
                     .badResponse,
@@ -21,11 +21,11 @@ extension ExchangeMachine {
         }
         messages.interimHeads.append(head.received ?? head.serialized())
         // A client that was told to continue already need not hear it twice.
-        guard takesInterim, !(head.status == 100 && saidContinue) else { return }
-        if head.status == 100 { awaitsContinue = false }
+        guard continuation != .unsupported, head.status != 100 || continuation != .told else { return }
+        if head.status == 100 { continuation = .notAwaited }
         var head = head
         for link in links {
-            exchange.stage = link.name
+            exchange.enter(link)
             link.handler.interimHead(&head, &exchange)
         }
         emit(.sendInterim(head))
@@ -44,7 +44,7 @@ extension ExchangeMachine {
         notes: [String] = [],
         now: NIODeadline
     ) {
-        guard !isFinished, upstream == .ready, marks.responseBegan == nil else { return }
+        guard case .relaying(.asked) = state else { return }
         exchange.now = now
         marks.responseBegan = now
         if head.status == 101, let fault = upgradeFault() {
@@ -55,9 +55,8 @@ extension ExchangeMachine {
             return
         }
         outgoing?.forget()
-        isUpgrading = head.status == 101
-        exchange.stage = "sluice"
-        for note in notes { exchange.note(note) }
+        state = .relaying(head.status == 101 ? .switching(isOpen: true) : .responding)
+        for text in notes { note(text) }
         messages.responseHead = head.received ?? head.serialized()
         record.sizes.responseHead = Int64(messages.responseHead?.readableBytes ?? 0)
         record.status = head.status
@@ -67,25 +66,25 @@ extension ExchangeMachine {
         beginResponseStream(head, framing)
         var head = head
         if record.url.scheme == "https" || record.url.scheme == "wss", head.fields.removeAll(.altSvc) > 0 {
-            exchange.note("Alt-Svc was removed, else the client would leave for a protocol that bypasses the proxy")
+            note("Alt-Svc was removed, else the client would leave for a protocol that bypasses the proxy")
         }
-        responseFlow.accept(.head(head, framing))
+        response.flow.accept(.head(head, framing))
         pumpResponse()
     }
 
     /// What is wrong with a 101 (RFC 9110 §7.8), if anything is.
     private func upgradeFault() -> String? {
-        if requestState != .ended || marks.requestSent == nil { return "before it had the request" }
+        guard isRequestDone else { return "before it had the request" }
         return outgoing?.head.fields.contains(.upgrade) == true ? nil : "without being asked to"
     }
 
     /// The server sent bytes of the response's body.
     package mutating func responsePartReceived(_ part: ByteBuffer, now: NIODeadline) {
-        guard !isFinished, upstream == .ready else { return }
+        guard state.hasSource else { return }
         exchange.now = now
-        if isTunnel, marks.responseBegan == nil { marks.responseBegan = now }
-        if fileRole != .sent { tapResponse(part) }
-        responseFlow.accept(.part(part))
+        if state.isTunnel, marks.responseBegan == nil { marks.responseBegan = now }
+        if state != .answering(.file(.sent)) { tapResponse(part) }
+        response.flow.accept(.part(part))
         pumpResponse()
     }
 
@@ -103,23 +102,25 @@ extension ExchangeMachine {
         isClean: Bool = true,
         now: NIODeadline
     ) {
-        guard !isFinished, upstream == .ready else { return }
+        guard state.hasSource else { return }
         exchange.now = now
-        let awaitsRequest = isTunnel || marks.requestSent == nil
-        upstream = awaitsRequest && fileRole == nil ? .answered : .done
+        switch state {
+        case .tunnel: state = .tunnel(.ended)
+        case .relaying(.switching): state = .relaying(.switching(isOpen: false))
+        case .relaying where !isRequestDone: state = .relaying(.responded)
+        case .relaying, .answering, .over: state = state.abandoned
+        }
         marks.responseEnded = now
         record.sizes.responseWire += wireBytes
         if !isClean, !hasClosedWebSocket {
             record.flags.insert(.endedWithoutCloseNotify)
-            note("the server ended TLS without close_notify: \(isTunnel ? "what it sent" : "the body") may be cut")
+            note(
+                "the server ended TLS without close_notify: \(state.isTunnel ? "what it sent" : "the body") may be cut"
+            )
         }
-        if let trailers, !trailers.isEmpty {
-            var bytes = ByteBuffer()
-            trailers.write(into: &bytes)
-            messages.responseTrailers = bytes
-        }
+        messages.responseTrailers = ExchangeMachine.stored(trailers)
         endResponseStream(trailers)
-        responseFlow.accept(.end(trailers))
+        response.flow.accept(.end(trailers))
         pumpResponse()
     }
 
@@ -130,41 +131,26 @@ extension ExchangeMachine {
 
     /// A read cycle is over: what became known in it is recorded, unless the exchange ended with it anyway.
     package mutating func readCompleted() {
-        guard hasNews || hasProgress else { return }
-        if !isFinished {
-            sink.record(hasNews ? .updated(record, messages) : .progress(record.id, record.tally, record.sizes))
+        if !isOver {
+            switch unrecorded {
+            case .nothing: return
+            case .progress: sink.record(.progress(record.id, record.tally, record.sizes))
+            case .news: sink.record(.updated(record, messages))
+            }
         }
-        hasNews = false
-        hasProgress = false
+        unrecorded = .nothing
     }
 
     // MARK: - Flow
 
     mutating func pumpResponse() {
-        while !isFinished, responseState != .ended {
-            switch responseFlow.step(links, &exchange) {
+        while !isOver, responseState != .ended {
+            switch response.flow.step(links, &exchange) {
             case .idle: return
             case .emit(let item): emitResponse(item)
-            case .paused(let pause):
-                beginPause(pause, .response)
-                return
-            case .working(let work):
-                beginWork(work, .response)
-                return
-            case .respond(let answer, let next):
-                replaceResponse(with: answer, next: next)
-            case .refuse(let answer):
-                record.state = .blocked
-                abandonUpstream()
-                answerDirectly(answer)
-                return
-            case .drop:
-                record.state = .blocked
-                emit(.abortClient(.cancel))
-                finish()
-                return
-            case .fail(let failure):
-                cut(failure)
+            case .verdict(.respond(let answer), let next): replaceResponse(with: answer, next: next)
+            case .verdict(let verdict, _):
+                obey(verdict, .response)
                 return
             }
         }
@@ -173,49 +159,54 @@ extension ExchangeMachine {
     private mutating func emitResponse(_ item: MessageFlow<ResponseHead>.Item) {
         switch item {
         case .head(var head, var framing):
-            if responseFlow.isChanged { record.flags.insert(.responseChanged) }
-            if responseFlow.bodyMayChange {
+            if response.flow.isChanged { record.flags.insert(.responseChanged) }
+            if response.flow.bodyMayChange {
                 record.flags.insert(.responseBodyChanged)
                 sink.record(.body(record.id, .responseSent, ByteBuffer()))
             }
             record.status = head.status
-            responseState = .sending
-            fitToClient(&head, &framing)
-            if case .length(let length) = framing { responseLeft = length }
+            responseState = .sending(fitToClient(&head, &framing))
             emit(.sendResponseHead(head, framing))
-            if isUpgrading, head.status == 101 {
+            guard case .relaying(.switching) = state else {
+                unrecorded = .news
+                return
+            }
+            guard head.status != 101 else {
                 upgrade(to: head)
                 return
             }
-            hasNews = true
-            if isUpgrading {
-                // A stage made another response of it, so the protocol stays.
-                abandonUpstream()
-                responseFlow.accept(.end(nil))
-            }
+            // A stage made another response of it, so the protocol stays.
+            unrecorded = .news
+            abandonUpstream()
+            response.flow.accept(.end(nil))
         case .part(let part):
-            guard !dropsResponseBody else { return }
-            if responseFlow.bodyMayChange { sink.record(.body(record.id, .responseSent, part)) }
-            responseLeft? -= Int64(part.readableBytes)
+            guard responseState != .sending(.nothing) else { return }
+            if response.flow.bodyMayChange { sink.record(.body(record.id, .responseSent, part)) }
+            if case .sending(.bytes(let count)) = responseState {
+                responseState = .sending(.bytes(count - Int64(part.readableBytes)))
+            }
             emit(.sendResponsePart(part))
         case .end(let trailers):
-            if record.flags.contains(.endedWithoutCloseNotify) { emit(.withholdCloseNotify(.response)) }
-            emit(.sendResponseEnd(dropsResponseBody ? nil : trailers))
+            if record.flags.contains(.endedWithoutCloseNotify), !state.isAnswering {
+                emit(.withholdCloseNotify(.response))
+            }
+            emit(.sendResponseEnd(responseState == .sending(.nothing) ? nil : trailers))
             responseState = .ended
             finishIfDone()
         }
     }
 
     /// Makes the framing that of a response to what the client asked, where a stage changed method or status.
-    private mutating func fitToClient(_ head: inout ResponseHead, _ framing: inout BodyFraming) {
-        guard head.status != 101 else { return }
+    private func fitToClient(_ head: inout ResponseHead, _ framing: inout BodyFraming) -> Remainder {
+        if head.status == 101 { return .unknown }
         if forbidsBody(head.status) {
-            dropsResponseBody = true
             if head.status == 204, framing != .none { head.fields.removeAll(.contentLength) }
             framing = .none
-        } else if framing == .none {
-            framing = .length(0)
+            return .nothing
         }
+        if framing == .none { framing = .length(0) }
+        if case .length(let length) = framing { return .bytes(length) }
+        return .unknown
     }
 
     /// RFC 9112 §6.3: no body after HEAD, nor with 204 and 304.

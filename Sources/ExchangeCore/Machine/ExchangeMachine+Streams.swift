@@ -10,30 +10,38 @@ extension ExchangeMachine {
     /// Whether it is in the nature of the exchange to be silent for long.
     ///
     /// That is for the one that answers to decide, but for a gRPC call: an upload of JSON lines ends like any other.
-    package var isStream: Bool { record.flags.contains(.grpc) || responseStream?.isOfMessages == true }
+    package var isStream: Bool { record.flags.contains(.grpc) || response.stream?.isOfMessages == true }
 
     mutating func tapRequest(_ part: ByteBuffer) {
         record.sizes.requestBody += Int64(part.readableBytes)
-        if isTunnel { record.sizes.requestWire += Int64(part.readableBytes) }
-        guard recordsBodies else { return }
-        if let offset = requestStream?.take(part, now: exchange.now) {
+        if state.isTunnel { record.sizes.requestWire += Int64(part.readableBytes) }
+        guard !record.flags.contains(.tunnelledTLS) else { return }
+        if let offset = request.stream?.take(part, now: exchange.now) {
             sink.record(.arrival(record.id, .requestReceived, offset: offset, at: wallClock))
-            record.tally.fromClient = requestStream?.count ?? 0
-            hasProgress = true
+            record.tally.fromClient = request.stream?.count ?? 0
+            unrecorded = max(unrecorded, .progress)
         }
         sink.record(.body(record.id, .requestReceived, part))
     }
 
     mutating func tapResponse(_ part: ByteBuffer) {
         record.sizes.responseBody += Int64(part.readableBytes)
-        if isTunnel { record.sizes.responseWire += Int64(part.readableBytes) }
-        guard recordsBodies else { return }
-        if let offset = responseStream?.take(part, now: exchange.now) {
+        if state.isTunnel { record.sizes.responseWire += Int64(part.readableBytes) }
+        guard !record.flags.contains(.tunnelledTLS) else { return }
+        if let offset = response.stream?.take(part, now: exchange.now) {
             sink.record(.arrival(record.id, .responseReceived, offset: offset, at: wallClock))
-            record.tally.fromServer = responseStream?.count ?? 0
-            hasProgress = true
+            record.tally.fromServer = response.stream?.count ?? 0
+            unrecorded = max(unrecorded, .progress)
         }
         sink.record(.body(record.id, .responseReceived, part))
+    }
+
+    /// A trailer section as it is recorded.
+    static func stored(_ trailers: FieldSection?) -> ByteBuffer? {
+        guard let trailers, !trailers.isEmpty else { return nil }
+        var bytes = ByteBuffer()
+        trailers.write(into: &bytes)
+        return bytes
     }
 
     /// The present moment in microseconds since 1970: the exchange's start and what has passed since.
@@ -43,7 +51,7 @@ extension ExchangeMachine {
         guard head.fields.contains(.contentType), let type = MediaType(head.fields.value(of: .contentType) ?? ""),
             let format = StreamCounter.Format(mediaType: type.essence)
         else { return }
-        requestStream = StreamTap(countable(format, head.fields))
+        request.stream = StreamTap(countable(format, head.fields))
         if [.grpc, .grpcWeb, .grpcWebText].contains(format) { record.flags.insert(.grpc) }
     }
 
@@ -52,10 +60,10 @@ extension ExchangeMachine {
         if record.mediaType.hasPrefix("application/grpc") { record.grpc = GRPCOutcome(head.fields) }
         guard framing != .none else { return }
         if let format = StreamCounter.Format(mediaType: record.mediaType) {
-            responseStream = StreamTap(countable(format, head.fields))
+            response.stream = StreamTap(countable(format, head.fields))
         } else if framing == .chunked || framing == .untilClose {
             // Whoever sends like this may mean it to be seen as it comes.
-            responseStream = StreamTap(nil, resolution: ExchangeMachine.arrivalResolution)
+            response.stream = StreamTap(nil, resolution: ExchangeMachine.arrivalResolution)
         }
     }
 
@@ -65,25 +73,25 @@ extension ExchangeMachine {
     }
 
     mutating func endResponseStream(_ trailers: FieldSection?) {
-        guard responseStream != nil || trailers != nil else { return }
-        responseStream?.finish()
-        record.tally.fromServer = responseStream?.count ?? 0
+        guard response.stream != nil || trailers != nil else { return }
+        response.stream?.finish()
+        record.tally.fromServer = response.stream?.count ?? 0
         guard record.mediaType.hasPrefix("application/grpc"), record.grpc == nil else { return }
         if let trailers {
             record.grpc = GRPCOutcome(trailers)
-        } else if let bytes = responseStream?.trailers {
+        } else if let bytes = response.stream?.trailers {
             record.grpc = GRPCOutcome(StoredHead.fields(bytes))
         }
     }
 
     mutating func beginWebSocket() {
         record.kind = .webSocket
-        requestStream = StreamTap(.webSocket)
-        responseStream = StreamTap(.webSocket)
+        request.stream = StreamTap(.webSocket)
+        response.stream = StreamTap(.webSocket)
     }
 
     /// Whether either side has sent a WebSocket's close frame, after which nothing can be missing (RFC 6455 §7.1.1).
-    var hasClosedWebSocket: Bool { requestStream?.hasClosed == true || responseStream?.hasClosed == true }
+    var hasClosedWebSocket: Bool { request.stream?.hasClosed == true || response.stream?.hasClosed == true }
 
     /// Says who went away, where a WebSocket ended and neither side had said so (RFC 6455 §7.1.5, status 1006).
     mutating func noteMissingClose() {

@@ -9,14 +9,15 @@ package import NIOCore
 extension ExchangeMachine {
     /// There is a connection for a CONNECT, or for a protocol that turned out not to be HTTP.
     mutating func beginTunnel() {
-        isTunnel = true
-        responseState = .sending
+        let isAnswered = responseState != .none
+        state = .tunnel(.open)
+        responseState = .sending(.unknown)
         record.status = 200
         outgoing?.forget()
-        requestFlow.becomeTunnel(links)
-        responseFlow.becomeTunnel(links)
-        if requestFlow.isPaced { boundClientBuffer() }
-        if !isTunnelEstablished {
+        request.flow.becomeTunnel(links)
+        response.flow.becomeTunnel(links)
+        if request.flow.isPaced { emit(.boundClientBuffer) }
+        if !isAnswered {
             let head = ResponseHead(status: 200, reason: "Connection established")
             messages.responseHead = head.serialized()
             emit(.sendResponseHead(head, .none))
@@ -25,30 +26,24 @@ extension ExchangeMachine {
         sink.record(.updated(record, messages))
     }
 
-    /// Whoever paces the client's bytes wants few of them on their way.
-    mutating func boundClientBuffer() {
-        guard !hasBoundClientBuffer else { return }
-        hasBoundClientBuffer = true
-        emit(.boundClientBuffer)
-    }
-
     /// After 101 both legs carry another protocol's bytes (RFC 9110 §7.8).
     mutating func upgrade(to head: ResponseHead) {
-        isTunnel = true
+        if case .relaying(.switching(isOpen: true)) = state { state = .tunnel(.open) } else { state = .tunnel(.closed) }
         record.kind = .upgraded
         // With a body before them the frames would not begin where a reader of the session looks for them.
         if record.sizes.requestBody == 0, head.fields.contains(.upgrade, token: "websocket") { beginWebSocket() }
         requestState = .receiving
-        requestFlow.becomeTunnel(links)
-        responseFlow.becomeTunnel(links)
-        if requestFlow.isPaced { boundClientBuffer() }
+        let isBound = request.flow.isPaced && outgoing?.framing != BodyFraming.none
+        request.flow.becomeTunnel(links)
+        response.flow.becomeTunnel(links)
+        if request.flow.isPaced, !isBound { emit(.boundClientBuffer) }
         emit(.becomeTunnel)
         sink.record(.updated(record, messages))
     }
 
     /// The server's connection is gone: the client is told that nothing more comes.
     mutating func tunnelCut(_ failure: ExchangeFailure) {
-        let hasEnded = upstream == .answered || hasClosedWebSocket
+        let hasEnded = state == .tunnel(.ended) || hasClosedWebSocket
         abandonUpstream()
         guard hasEnded || responseState == .ended else {
             // Not the end of its bytes, but of the stream that carried them: an end would be a lie to the client.
@@ -59,13 +54,11 @@ extension ExchangeMachine {
             return
         }
         if responseState != .ended {
-            exchange.stage = "sluice"
-            exchange.note("the tunnel ended: \(failure.message)")
-            guard responseFlow.isEmpty else {
+            note("the tunnel ended: \(failure.message)")
+            guard response.flow.isEmpty else {
                 // A stage still holds some of what the server sent: the client gets that first.
-                requestState = .ended
-                discardsRequest = true
-                unpause(.request, [.peerFull, .paced, .working])
+                requestState = .ended(isClean: true)
+                discardRequest()
                 return
             }
             responseState = .ended
@@ -78,7 +71,7 @@ extension ExchangeMachine {
     ///
     /// The client is still there, and is not told anything.
     package mutating func tunnelIsRead(now: NIODeadline) {
-        guard !isFinished else { return }
+        guard !isOver else { return }
         exchange.now = now
         abandonUpstream(.noError)
         finish()
@@ -86,16 +79,8 @@ extension ExchangeMachine {
 
     /// The tunnelled bytes turned out to be TLS that stays unread.
     package mutating func tunnelIsTLS(_ note: String) {
-        guard !isFinished else { return }
-        recordsBodies = false
+        guard !isOver else { return }
         record.flags.insert(.tunnelledTLS)
-        exchange.stage = "sluice"
-        exchange.note(note)
-    }
-
-    /// Writes down something worth knowing that the proxy noticed.
-    package mutating func note(_ text: String) {
-        exchange.stage = "sluice"
-        exchange.note(text)
+        self.note(note)
     }
 }

@@ -15,21 +15,28 @@ package struct StageExchange: Sendable {
     ///
     /// Request head hooks may change it; later it has no effect.
     package var destination: Destination
+    /// The answer of a stage that takes the server's place.
+    var answer: LocalAnswer?
     /// Whether a stage answers in place of a server, so that the request goes nowhere.
-    package internal(set) var isAnswered = false
+    package var isAnswered: Bool { answer != nil }
     /// In the hook for a body that is not gathered: whether that is because others take all the room there is, not
     /// because it is too large.
     package internal(set) var lacksRoom = false
     /// The trace so far.
     package internal(set) var trace: [TraceEntry] = []
-    /// The stage whose hook is running; notes carry its name.
-    var stage = "sluice"
+    /// The stage whose hook is running, or ran last: the author of what is noted here.
+    private(set) var stage = ""
 
     init(id: ExchangeID, url: RequestURL, destination: Destination, now: NIODeadline) {
         self.id = id
         self.url = url
         self.destination = destination
         self.now = now
+    }
+
+    /// A hook of this handler is about to run.
+    mutating func enter(_ link: ChainLink) {
+        stage = link.name
     }
 
     /// Writes down that a rule fired and what it changed.

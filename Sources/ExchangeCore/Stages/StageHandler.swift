@@ -50,13 +50,11 @@ package protocol StageHandler: AnyObject {
     func ended(isComplete: Bool) -> (any BlockingWork)?
 }
 
+/// The hooks that a handler leaves out: what comes goes on as it came.
 extension StageHandler {
-    /// No interest in the request's body.
     package var requestDemand: BodyDemand { .none }
-    /// No interest in the response's body.
     package var responseDemand: BodyDemand { .none }
     package func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
-    /// Forwards the request as it is.
     package func requestWhole(
         _ head: inout RequestHead,
         _ body: inout ByteBuffer,
@@ -64,11 +62,9 @@ extension StageHandler {
     ) -> Verdict { .forward }
     /// Forwards the request as it is; the engine notes that.
     package func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .forward }
-    /// Leaves the interim response as it is.
     package func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {}
     package func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
     package func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict { .forward }
-    /// Forwards the response as it is.
     package func responseWhole(
         _ head: inout ResponseHead,
         _ body: inout ByteBuffer,
@@ -76,11 +72,9 @@ extension StageHandler {
     ) -> Verdict { .forward }
     /// Forwards the response as it is; the engine notes that.
     package func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict { .forward }
-    /// Lets everything go on at once.
     package func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
         .pass(waiting.readableBytes, at: exchange.now)
     }
-    /// Does nothing.
     package func ended(isComplete: Bool) -> (any BlockingWork)? { nil }
 }
 
