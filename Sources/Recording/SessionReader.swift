@@ -21,7 +21,7 @@ package final class SessionReader: ExchangeSource, Sendable {
     private let database: DatabaseQueue
     /// The version of the tables that the file had when it was opened.
     let version: Int64
-    private let recordColumns: String
+    let recordColumns: String
     /// Which file it was when it was opened.
     private let identity: FileFacts.Identity
 
@@ -67,6 +67,7 @@ package final class SessionReader: ExchangeSource, Sendable {
                         """
                 )
                 if let connection = database.sqliteConnection {
+                    FilterFunctions.register(on: connection)
                     sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, CInt(longestValue))
                 }
             }

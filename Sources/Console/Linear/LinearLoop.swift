@@ -180,7 +180,7 @@ final class LinearLoop {
         case .proxyLost(let reason):
             isConnected = true
             if model.proxy.problem == nil { say(reason) }
-        case .desk(.rows(let generation, 0, let records)) where generation == model.list.generation:
+        case .query(.rows(let generation, 0, let records)) where generation == model.list.generation:
             if case .rows(let count)? = answer, records.count >= min(count, model.list.total) {
                 rows = Array(records.prefix(count))
             }

@@ -15,16 +15,26 @@ package struct StructureNode: Hashable, Sendable {
 }
 
 extension StructureNode {
+    /// The site without a path; `nil` for the root.
+    var siteURL: RequestURL? {
+        guard let site, let slashes = site.firstRange(of: "://") else { return nil }
+        let scheme = String(site[..<slashes.lowerBound])
+        var host = site[slashes.upperBound...]
+        var port = RequestURL.defaultPort(of: scheme) ?? 0
+        if let colon = host.lastIndex(of: ":"), host.last != "]", let written = Int(host[host.index(after: colon)...]) {
+            (host, port) = (host[..<colon], written)
+        }
+        if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+        return RequestURL(scheme: scheme, host: String(host), port: port, path: "")
+    }
+
     /// Where the place is, without a path for a site; `nil` for the root.
     var url: RequestURL? {
-        guard let site, let rest = site.firstRange(of: "://") else { return nil }
-        let scheme = String(site[..<rest.lowerBound])
-        // The scheme of tunnels is no URL's; they have their port with them.
-        let known = RequestURL.defaultPort(of: scheme) == nil ? "https" : scheme
-        guard var url = RequestURL(known + site[rest.lowerBound...]) else { return nil }
-        url.scheme = scheme
-        url.path = segments.map { "/" + $0 }.joined()
-        return url
+        siteURL.map { site in
+            var url = site
+            url.path = segments.map { "/" + $0 }.joined()
+            return url
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 package import HTTPModel
 package import Recording
 
-/// What a ``SessionDesk`` has found out.
-package enum DeskEvent: Sendable {
+/// What a ``QueryService`` has found out.
+package enum QueryEvent: Sendable {
     /// The list has grown, or its pass has come further.
     case list(ListStatus)
     /// Rows of the list, by distance from its end: the first one is the row at `first`, each further one a row away from
