@@ -162,9 +162,10 @@ private struct FilterCompiler {
         guard !part.isEmpty else { return closer(&self) }
         let text = String(decoding: part, as: UTF8.self)
         let isNumber = part.allSatisfy { $0 &- 0x30 < 10 }
-        let columns = ["e.path", "e.host", "e.query", "e.scheme"] + (isNumber ? ["CAST(e.port AS TEXT)"] : [])
+        let columns =
+            ["e.path", "e.host", "coalesce(e.query, '')", "e.scheme"] + (isNumber ? ["CAST(e.port AS TEXT)"] : [])
         let pattern = like("%", text, "%")
-        let within = joined(columns.map { "coalesce(\($0), '') \(pattern)" }, "OR")
+        let within = joined(columns.map { "\($0) \(pattern)" }, "OR")
         let isPlain = "e.path >= '/' AND e.path < '0' AND e.scheme <> 'tunnel'"
         if glob.shape == .infix, glob.ignoresCase, glob.literalBytes == part, !isNumber {
             return "CASE WHEN \(isPlain) THEN \(within) ELSE \(closer(&self)) END"
