@@ -112,11 +112,11 @@ struct BodyTail {
     /// Adds a part, and hands over each chunk that became full, with its offset.
     mutating func append(_ part: ByteBuffer, _ write: (ByteBuffer, Int64) throws -> Void) throws {
         var part = part
-        while count + part.readableBytes >= Schema.chunk {
-            if count == 0, let chunk = part.readSlice(length: Schema.chunk) {
+        while count + part.readableBytes >= Schema.chunkLength {
+            if count == 0, let chunk = part.readSlice(length: Schema.chunkLength) {
                 bytes = chunk
                 try finishChunk(write)
-            } else if let rest = part.readSlice(length: Schema.chunk - count) {
+            } else if let rest = part.readSlice(length: Schema.chunkLength - count) {
                 add(rest)
                 try finishChunk(write)
             }

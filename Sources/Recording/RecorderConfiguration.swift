@@ -16,6 +16,8 @@ package struct RecorderConfiguration: Sendable {
     package var mode: Mode
     /// The version of Sluice that records; the session keeps it.
     package var sluiceVersion: String
+    /// Names and values that a new session keeps; one that is there already keeps its own.
+    package var labels: [String: String] = [:]
     /// How many bytes of events may wait to be written, over all producers.
     package var credit = 16 << 20
     /// How long the first event after a pause may wait for company, in milliseconds.

@@ -27,6 +27,7 @@ extension SessionError {
         switch code {
         case .notASession: SessionError(code, message, hint: "Give a session that Sluice recorded, or a HAR.")
         case .cannotOpen: SessionError(code, message, hint: "Check that you may read it.")
+        case .olderSchema: SessionError(code, message, hint: SessionError.exportFirst)
         default: self
         }
     }
@@ -42,10 +43,23 @@ extension SessionError {
     static func newerSchema(_ path: String, _ version: Int64) -> SessionError {
         SessionError(
             .newerSchema,
-            "\(path) was written by a newer Sluice (schema \(version), this one reads up to \(Schema.version)).",
+            "\(path) was written by a newer Sluice (schema \(version), this one reads \(Schema.version)).",
             hint: "Use the newer Sluice."
         )
     }
+
+    static func olderSchema(_ path: String, _ version: Int64) -> SessionError {
+        SessionError(
+            .olderSchema,
+            "\(path) was written by an older Sluice (schema \(version), this one reads \(Schema.version)).",
+            hint: "Give another --session. \(exportFirst)"
+        )
+    }
+
+    private static let exportFirst = """
+        To read it, export it with the Sluice that wrote it (sluice export SESSION --format har -o OLD.har), \
+        then open that: sluice open OLD.har
+        """
 
     static func locked(_ path: String) -> SessionError {
         SessionError(

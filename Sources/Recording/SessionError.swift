@@ -8,6 +8,8 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
         case cannotOpen = "cannot-open"
         /// The file is something else than a session.
         case notASession = "not-a-session"
+        /// The file was written by an older Sluice.
+        case olderSchema = "older-schema"
         /// The file was written by a newer Sluice.
         case newerSchema = "newer-schema"
         /// Another running Sluice records into the file.

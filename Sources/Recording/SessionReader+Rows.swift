@@ -51,7 +51,23 @@ extension RowReader {
         let grpcStatus = try optionalNumber(in: Int64.min...Int64.max)
         let grpcMessage = try optionalText()
         record.grpc = grpcStatus.map { GRPCOutcome(status: Int($0), message: grpcMessage ?? "") }
+        record.clientAddress = try optionalText()
+        record.serverAddress = try optionalText()
+        record.listeningMode = try optionalText()
+        record.process = try process()
+        record.origin = try optionalText()
+        record.masked = try optionalJSON([String].self) ?? []
+        record.annotation.comment = try optionalText()
+        record.annotation.colour = try optionalText()
+        record.annotation.deletedAt = try optionalNumber(in: RecordedRange.moments)
         return (record, payload)
+    }
+
+    private mutating func process() throws -> ClientProcess? {
+        let id = try optionalNumber(in: 0...Int64(Int32.max))
+        let name = try optionalText()
+        guard let id, let name else { return nil }
+        return ClientProcess(id: Int32(id), name: name)
     }
 
     private mutating func sizes() throws -> Sizes {
@@ -176,7 +192,7 @@ extension RowReader {
         )
     }
 
-    private mutating func optionalJSON<Value: Decodable>(_: Value.Type) throws -> Value? {
+    mutating func optionalJSON<Value: Decodable>(_: Value.Type) throws -> Value? {
         guard let text = try optionalText() else { return nil }
         do {
             return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
@@ -186,10 +202,22 @@ extension RowReader {
     }
 }
 
+extension SessionIdentity {
+    static func read(_ database: Database, path: String) throws -> SessionIdentity {
+        let sql = "SELECT \(Schema.session.columns) FROM session"
+        let found = try RowReader.rows(sql, in: database, path: path, subject: "session") { row in
+            _ = try row.number()
+            guard let identifier = UUID(uuidString: try row.text()) else { throw row.damage("is no UUID") }
+            return SessionIdentity(identifier: identifier, labels: try row.optionalJSON([String: String].self) ?? [:])
+        }
+        guard let identity = found.first else { throw SessionError.damaged(path, "it has no identifier") }
+        return identity
+    }
+}
+
 extension SessionSummary {
-    /// Reads the session's counters.
     static func read(_ database: Database, path: String) throws -> SessionSummary {
-        let sql = "SELECT id, exchanges, failures, request_body_bytes, response_body_bytes FROM summary"
+        let sql = "SELECT \(Schema.summary.columns) FROM summary"
         let summaries = try RowReader.rows(sql, in: database, path: path, subject: "summary") { row in
             _ = try row.number()
             var summary = SessionSummary()

@@ -19,15 +19,12 @@ package final class SessionReader: ExchangeSource, Sendable {
     /// The session's file.
     package let path: String
     private let database: DatabaseQueue
-    /// The version of the tables that the file had when it was opened.
-    let version: Int64
-    let recordColumns: String
     /// Which file it was when it was opened.
-    private let identity: FileFacts.Identity
+    private let fileIdentity: FileFacts.Identity
 
     /// Opens a session for reading.
     ///
-    /// - Throws: ``SessionError`` where the file is missing, no session, damaged, or of a newer schema.
+    /// - Throws: ``SessionError`` where the file is missing, no session, damaged, or of another schema.
     package init(path: String) throws {
         self.path = path
         guard let facts = FileFacts(path: path) else { throw SessionError.missing(path) }
@@ -39,10 +36,9 @@ package final class SessionReader: ExchangeSource, Sendable {
         for file in SessionPath.companions(of: path) where FileFacts(path: file)?.isRegular == false {
             throw SessionError.damaged(path, "\(file) is no file")
         }
-        identity = facts.identity
+        fileIdentity = facts.identity
         do {
-            (database, version) = try Self.open(path)
-            recordColumns = Schema.recordColumns(version: version)
+            database = try Self.open(path)
         } catch let error as DatabaseError {
             throw SessionError.opening(path, error).forReader
         } catch let error as SessionError {
@@ -50,8 +46,8 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    private static func open(_ path: String) throws -> (DatabaseQueue, version: Int64) {
-        func open(_ name: String) throws -> (DatabaseQueue, version: Int64) {
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        func open(_ name: String) throws -> DatabaseQueue {
             var configuration = Configuration()
             configuration.readonly = true
             configuration.foreignKeysEnabled = false
@@ -72,7 +68,8 @@ package final class SessionReader: ExchangeSource, Sendable {
                 }
             }
             let queue = try DatabaseQueue(path: name, configuration: configuration)
-            return (queue, try queue.unsafeRead { try WritableSession.checkTables(of: path, in: $0) })
+            try queue.unsafeRead { try WritableSession.checkTables(of: path, in: $0) }
+            return queue
         }
         do {
             return try open(SessionPath.plain(path))
@@ -99,12 +96,13 @@ package final class SessionReader: ExchangeSource, Sendable {
         try read { try SessionSummary.read($0, path: path) }
     }
 
+    package func identity() throws -> SessionIdentity {
+        try read { try SessionIdentity.read($0, path: path) }
+    }
+
     /// Reads when and by which Sluice the session was recorded, first run first.
     package func runs() throws -> [SessionRun] {
-        let sql = """
-            SELECT id, version, recorder, started_at, ended_at, first_exchange, not_recorded, dropped_bytes
-            FROM run ORDER BY id
-            """
+        let sql = "SELECT \(Schema.run.columns) FROM run ORDER BY id"
         return try read { database in
             try RowReader.rows(sql, in: database, path: path, subject: "run") { try $0.run() }
         }
@@ -114,10 +112,9 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     /// Reads all sets of rules that were in force, in the order in which they came; empty where that was not recorded.
     package func rules() throws -> [StoredRules] {
-        guard version > 2 else { return [] }
         var sources: [StoredRules.Source] = []
         return try read { database in
-            let sql = "SELECT id, at, sources, off FROM rules ORDER BY id"
+            let sql = "SELECT \(Schema.rules.columns) FROM rules ORDER BY id"
             return try RowReader.rows(sql, in: database, path: path, subject: "rules") { row in
                 let rules = try row.rules(sourcesBefore: sources)
                 sources = rules.sources
@@ -132,7 +129,6 @@ package final class SessionReader: ExchangeSource, Sendable {
     /// - Returns: the set; `nil` where none was noted before.
     /// - Throws: ``SessionError`` where the session cannot be read, or the set is damaged.
     package func rules(at moment: Int64) throws -> StoredRules? {
-        guard version > 2 else { return nil }
         let sql = """
             SELECT id, at, (
             SELECT earlier.sources FROM rules AS earlier
@@ -162,8 +158,8 @@ package final class SessionReader: ExchangeSource, Sendable {
     ) throws -> [ExchangeRecord] {
         let sql =
             switch order {
-            case .oldestFirst: "SELECT \(recordColumns) FROM exchange WHERE id >= ? ORDER BY id LIMIT ?"
-            case .newestFirst: "SELECT \(recordColumns) FROM exchange WHERE id <= ? ORDER BY id DESC LIMIT ?"
+            case .oldestFirst: "\(Schema.records) WHERE id >= ? ORDER BY id LIMIT ?"
+            case .newestFirst: "\(Schema.records) WHERE id <= ? ORDER BY id DESC LIMIT ?"
             }
         let first = start?.number ?? (order == .oldestFirst ? 1 : Int64.max)
         return try read { database in
@@ -184,7 +180,7 @@ package final class SessionReader: ExchangeSource, Sendable {
     }
 
     func record(_ id: ExchangeID, in database: Database) throws -> ExchangeRecord? {
-        let sql = "SELECT \(recordColumns) FROM exchange WHERE id = ?"
+        let sql = "\(Schema.records) WHERE id = ?"
         return try RowReader.rows(sql, [id.number], in: database, path: path, subject: "exchange") {
             try $0.record().record
         }.first
@@ -205,7 +201,7 @@ package final class SessionReader: ExchangeSource, Sendable {
     }
 
     /// Whether the file is still where it was opened, and the same.
-    package var isInPlace: Bool { FileFacts(path: path)?.identity == identity }
+    package var isInPlace: Bool { FileFacts(path: path)?.identity == fileIdentity }
 
     /// Reads all records page by page, until `body` returns `false`.
     ///
@@ -241,7 +237,7 @@ package final class SessionReader: ExchangeSource, Sendable {
     }
 
     func exchange(_ id: ExchangeID, in database: Database) throws -> RecordedExchange? {
-        let recordSQL = "SELECT \(recordColumns) FROM exchange WHERE id = ?"
+        let recordSQL = "\(Schema.records) WHERE id = ?"
         let messagesSQL = """
             SELECT id, request_head, request_head_sent, request_trailers, interim_heads, response_head,
             response_head_sent, response_trailers, trace FROM payload WHERE id = ?
@@ -276,7 +272,7 @@ package final class SessionReader: ExchangeSource, Sendable {
     /// - Returns: the connections; fewer than the limit only where there are no more.
     /// - Throws: ``SessionError`` where the session cannot be read, or a connection is damaged.
     package func connections(from start: ConnectionID = ConnectionID(1), limit: Int) throws -> [ConnectionRecord] {
-        let sql = "SELECT \(Schema.connectionColumns) FROM connection WHERE id >= ? ORDER BY id LIMIT ?"
+        let sql = "SELECT \(Schema.connection.columns) FROM connection WHERE id >= ? ORDER BY id LIMIT ?"
         return try read { database in
             try RowReader.rows(
                 sql,
@@ -289,7 +285,7 @@ package final class SessionReader: ExchangeSource, Sendable {
     }
 
     private func connection(_ id: ConnectionID, in database: Database) throws -> ConnectionRecord? {
-        let sql = "SELECT \(Schema.connectionColumns) FROM connection WHERE id = ?"
+        let sql = "SELECT \(Schema.connection.columns) FROM connection WHERE id = ?"
         return try RowReader.rows(sql, [id.number], in: database, path: path, subject: "connection") {
             try $0.connection()
         }.first
@@ -345,7 +341,7 @@ package final class SessionReader: ExchangeSource, Sendable {
     /// Reads when a body's bytes from `offset` on arrived: first the arrival that brought the byte at `offset`, then
     /// those after it, at most `limit` in all.
     package func arrivals(of id: ExchangeID, side: BodySide, from offset: Int64, limit: Int) throws -> [Arrival] {
-        guard version > 1, limit > 0 else { return [] }
+        guard limit > 0 else { return [] }
         let sql = """
             SELECT exchange, offset, at FROM arrival WHERE exchange = ?1 AND side = ?2 AND offset >= coalesce(
             (SELECT max(offset) FROM arrival WHERE exchange = ?1 AND side = ?2 AND offset <= ?3), 0)

@@ -1,4 +1,13 @@
+package import Foundation
 package import HTTPModel
+
+/// What tells a session from all others.
+package struct SessionIdentity: Sendable, Hashable {
+    /// Made with the file, and kept whatever the file is called.
+    package var identifier: UUID
+    /// Names and values that the recording was given, for example its environment.
+    package var labels: [String: String]
+}
 
 /// The counters of a whole session.
 package struct SessionSummary: Sendable, Hashable {

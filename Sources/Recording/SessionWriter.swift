@@ -29,6 +29,7 @@ final class SessionWriter {
     private var begin: RowWriter
     private var commitTransaction: RowWriter
     private var exchanges: RowWriter
+    private var annotations: RowWriter
     private var payloads: RowWriter
     private var endOpenPayload: RowWriter
     private var chunks: RowWriter
@@ -45,20 +46,17 @@ final class SessionWriter {
         self.lastPayload = lastPayload
         self.totals = totals
         storedTotals = totals
-        func replace(_ table: String, _ columns: String, _ count: Int) throws -> RowWriter {
-            let values = Schema.placeholders(count)
-            return try RowWriter("INSERT OR REPLACE INTO \(table)(\(columns)) VALUES(\(values))", in: database)
-        }
         begin = try RowWriter("BEGIN IMMEDIATE", in: database)
         commitTransaction = try RowWriter("COMMIT", in: database)
-        exchanges = try replace("exchange", Schema.recordColumns, Schema.recordColumnCount)
-        payloads = try replace("payload", Schema.payloadColumns, Schema.payloadColumnCount)
-        connections = try replace("connection", Schema.connectionColumns, Schema.connectionColumnCount)
-        chunks = try replace("chunk", "exchange, side, offset, data", 4)
-        arrivals = try replace("arrival", "exchange, side, offset, at", 4)
+        exchanges = try RowWriter(Schema.exchange.replacement, in: database)
+        annotations = try RowWriter(Schema.annotation.replacement, in: database)
+        payloads = try RowWriter(Schema.payload.replacement, in: database)
+        connections = try RowWriter(Schema.connection.replacement, in: database)
+        chunks = try RowWriter(Schema.chunk.replacement, in: database)
+        arrivals = try RowWriter(Schema.arrival.replacement, in: database)
         progress = try RowWriter(
             """
-            UPDATE exchange SET tally_client = ?, tally_server = ?,
+            UPDATE exchange SET client_messages = ?, server_messages = ?,
             request_head_size = ?, request_body_size = ?, request_wire_size = ?,
             response_head_size = ?, response_body_size = ?, response_wire_size = ? WHERE id = ?
             """,
@@ -210,7 +208,15 @@ final class SessionWriter {
         exchanges.bind(record.tally.fromServer)
         exchanges.bind((record.grpc?.status).map(Int64.init))
         exchanges.bind(record.grpc?.message)
+        exchanges.bind(record.clientAddress)
+        exchanges.bind(record.serverAddress)
+        exchanges.bind(record.listeningMode)
+        exchanges.bind((record.process?.id).map(Int64.init))
+        exchanges.bind(record.process?.name)
+        exchanges.bind(record.origin)
+        exchanges.bind(text: record.masked.isEmpty ? nil : JSONText.names(record.masked))
         try exchanges.run()
+        if record.annotation != ExchangeAnnotation() { try write(record.annotation, of: record.id) }
 
         if isNew { totals.exchanges += 1 }
         if record.state != .inFlight {
@@ -218,6 +224,14 @@ final class SessionWriter {
             totals.requestBodyBytes += record.sizes.requestBody
             totals.responseBodyBytes += record.sizes.responseBody
         }
+    }
+
+    private func write(_ annotation: ExchangeAnnotation, of exchange: ExchangeID) throws {
+        annotations.bind(exchange.number)
+        annotations.bind(annotation.comment)
+        annotations.bind(annotation.colour)
+        annotations.bind(annotation.deletedAt)
+        try annotations.run()
     }
 
     private static func bind(_ sizes: Sizes, to row: inout RowWriter) {

@@ -19,7 +19,9 @@ struct RangeTests {
         Int64(1 << 53).databaseValue, "text".databaseValue, Data([0xFF]).databaseValue, 1e300.databaseValue, .null,
     ]
 
-    private static let tables = ["exchange", "payload", "connection", "chunk", "arrival", "run", "summary", "rules"]
+    private static let tables = [
+        "exchange", "annotation", "payload", "connection", "chunk", "arrival", "session", "run", "summary", "rules",
+    ]
 
     @Test("Whatever is in a column, reading ends with values in their ranges or with an error", arguments: tables)
     func columns(_ table: String) throws {

@@ -42,6 +42,15 @@ struct RoundTripTests {
         record.flags = [.requestChanged, .held, .tunnelledTLS]
         record.clientConnection = ConnectionID(3)
         record.upstreamConnection = ConnectionID(4)
+        record.clientAddress = "[::1]:50000"
+        record.serverAddress = "192.0.2.1:443"
+        record.listeningMode = "reverse:https://example.com"
+        record.process = ClientProcess(id: .max, name: "Safari \"Web\"")
+        record.origin = "har: \u{e4}.har"
+        record.masked = ["request.headers.authorization", "a \"b\""]
+        record.annotation.comment = "see\n#12"
+        record.annotation.colour = "red"
+        record.annotation.deletedAt = -1
         return record
     }
 
@@ -170,6 +179,22 @@ struct RoundTripTests {
         #expect(try reader.exchange(ExchangeID(1))?.messages == ExchangeMessages())
         #expect(try reader.count() == 1)
         #expect(try sqlite(scratch.session, "SELECT count(*), min(id) FROM payload") == "1|1")
+    }
+
+    @Test("What a user says of an exchange outlives the recorder's next row of it")
+    func annotations() throws {
+        let feed = try Feed(path: scratch.session)
+        var record = Samples.record(1)
+        record.annotation.comment = "look at this"
+        feed(.opened(record, ExchangeMessages()))
+        feed.submit(Samples.exchange(2))
+        feed.recorder.flush()
+        feed(.finished(Samples.record(1, state: .complete), ExchangeMessages()))
+        feed.recorder.close()
+        let reader = try SessionReader(path: scratch.session)
+        #expect(try reader.record(ExchangeID(1))?.annotation == record.annotation)
+        #expect(try reader.record(ExchangeID(1))?.state == .complete)
+        #expect(try sqlite(scratch.session, "SELECT exchange, comment FROM annotation") == "1|look at this")
     }
 
     @Test("A connection's row is replaced when more is known")

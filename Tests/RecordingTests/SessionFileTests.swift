@@ -33,7 +33,7 @@ struct SessionFileTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(
             try sqlite(scratch.session, "PRAGMA page_size; PRAGMA user_version; PRAGMA journal_mode").contains(
-                "16384\n3\ndelete"
+                "16384\n4\ndelete"
             )
         )
         #expect(try sqlite(scratch.session, "PRAGMA application_id") == "\(Schema.applicationID)")
@@ -184,9 +184,47 @@ struct SessionFileTests {
         let errors = [opening(scratch.session), sessionError { try SessionReader(path: scratch.session) }]
         for error in errors {
             #expect(error?.code == .newerSchema)
-            #expect(error?.message.contains("schema 99, this one reads up to 3") == true)
+            #expect(error?.message.contains("schema 99, this one reads 4") == true)
         }
         #expect(try Data(contentsOf: URL(filePath: scratch.session)) == before)
+    }
+
+    @Test("A session of an older schema is refused with a way out, and not changed", arguments: 1...3)
+    func olderSchema(version: Int) throws {
+        try record(1...1)
+        _ = try sqlite(scratch.session, "DROP TABLE session; PRAGMA user_version = \(version)")
+        let before = try Data(contentsOf: URL(filePath: scratch.session))
+        let wayOut = """
+            To read it, export it with the Sluice that wrote it (sluice export SESSION --format har -o OLD.har), \
+            then open that: sluice open OLD.har
+            """
+        let writing = opening(scratch.session)
+        #expect(writing?.hint == "Give another --session. \(wayOut)")
+        let reading = sessionError { try SessionReader(path: scratch.session) }
+        #expect(reading?.hint == wayOut)
+        for error in [writing, reading] {
+            #expect(error?.code == .olderSchema)
+            let words = "\(scratch.session) was written by an older Sluice (schema \(version), this one reads 4)."
+            #expect(error?.message == words)
+        }
+        #expect(try Data(contentsOf: URL(filePath: scratch.session)) == before)
+    }
+
+    @Test("A session keeps its identifier, and the labels that it was made with")
+    func identity() throws {
+        var configuration = RecorderConfiguration(path: scratch.session)
+        configuration.labels = ["environment": "staging", "a \"b\"": "\u{e4}\n"]
+        try Recorder(configuration).close()
+        let made = try SessionReader(path: scratch.session).identity()
+        #expect(made.labels == configuration.labels)
+        try record(1...1)
+        #expect(try SessionReader(path: scratch.session).identity() == made)
+        let other = scratch.directory + "/other.sluice"
+        try Feed(path: other).recorder.close()
+        let fresh = try SessionReader(path: other).identity()
+        #expect(fresh.identifier != made.identifier && fresh.labels.isEmpty)
+        _ = try sqlite(other, "UPDATE session SET identifier = 'x'")
+        #expect(sessionError { try SessionReader(path: other).identity() }?.code == .damaged)
     }
 
     @Test("Names that SQLite would read as something else are plain names")
@@ -247,7 +285,10 @@ struct SessionFileTests {
             "UPDATE exchange SET method = x'00'", "UPDATE exchange SET failure = 'nonsense'",
             "UPDATE exchange SET flags = 1 << 40", "UPDATE exchange SET wait = -1", "UPDATE payload SET trace = '{'",
             "UPDATE payload SET request_head = 12", "UPDATE exchange SET client_version = 3",
-            "UPDATE exchange SET tally_client = -1", "UPDATE exchange SET grpc_status = 'OK'",
+            "UPDATE exchange SET client_messages = -1", "UPDATE exchange SET grpc_status = 'OK'",
+            "UPDATE exchange SET masked = '{'", "UPDATE exchange SET process_id = -1",
+            "UPDATE exchange SET server_address = 7; UPDATE exchange SET server_address = x'00'",
+            "INSERT INTO annotation VALUES(1, NULL, NULL, 'x')",
         ]
     )
     func damagedValues(sql: String) throws {
@@ -293,7 +334,7 @@ struct SessionFileTests {
         arguments: [
             "DROP TABLE summary", "DROP TABLE exchange; CREATE VIEW exchange AS SELECT * FROM payload",
             "ALTER TABLE chunk ADD COLUMN x AS (zeroblob(1000000000))", "DELETE FROM summary", "DROP TABLE arrival",
-            "PRAGMA user_version = 1", "PRAGMA user_version = 0",
+            "PRAGMA user_version = 0",
             "CREATE TRIGGER t AFTER INSERT ON exchange BEGIN DELETE FROM payload; END",
         ]
     )
@@ -320,6 +361,6 @@ struct SessionFileTests {
                 _ = try reader.body(of: ExchangeID(Int64(id)), side: .responseReceived, limit: 100_000)
             }
         }
-        #expect(error == nil || error?.code == .damaged || error?.code == .notASession || error?.code == .newerSchema)
+        #expect(error.map { [.damaged, .notASession, .newerSchema, .olderSchema].contains($0.code) } ?? true)
     }
 }

@@ -67,6 +67,8 @@ package enum FlowDirection: Sendable, Hashable {
 /// What is known of the connection that an exchange was given.
 package struct UpstreamFacts: Sendable {
     package var connection: ConnectionID
+    /// Where it leads to, as `host:port`.
+    package var address: String?
     /// The version of HTTP it speaks.
     package var version: HTTPVersion
     /// Whether it has carried an exchange before.
@@ -82,6 +84,7 @@ package struct UpstreamFacts: Sendable {
 
     package init(
         connection: ConnectionID,
+        address: String? = nil,
         version: HTTPVersion,
         isReused: Bool,
         dns: Int64? = nil,
@@ -90,6 +93,7 @@ package struct UpstreamFacts: Sendable {
         verificationFailure: String? = nil
     ) {
         self.connection = connection
+        self.address = address
         self.version = version
         self.isReused = isReused
         self.dns = dns

@@ -298,6 +298,7 @@ extension ExchangeMachine {
 
     private mutating func noteFacts(_ facts: UpstreamFacts) {
         record.upstreamConnection = facts.connection
+        record.serverAddress = facts.address
         record.upstreamVersion = facts.version
         if facts.isReused { record.flags.insert(.upstreamReused) } else { record.flags.remove(.upstreamReused) }
         record.timings.dns = facts.dns

@@ -74,6 +74,19 @@ package struct ExchangeRecord: Sendable, Hashable {
     package var clientConnection: ConnectionID
     /// The connection to the server; `nil` where none was used.
     package var upstreamConnection: ConnectionID?
+    /// Where the client connected from, as `host:port`; `nil` where that is not known.
+    package var clientAddress: String?
+    /// Where the request was sent, as `host:port`; `nil` where it was not, or that is not known.
+    package var serverAddress: String?
+    /// How the listener takes traffic, as `--mode` writes it; `nil` for a forward proxy.
+    package var listeningMode: String?
+    /// The client; `nil` where it is on another machine, or not known.
+    package var process: ClientProcess?
+    /// What an exchange was imported from: the format and the file; `nil` where Sluice saw it pass.
+    package var origin: String?
+    /// The parts whose secrets were replaced before the exchange was written.
+    package var masked: [String] = []
+    package var annotation = ExchangeAnnotation()
 
     /// Creates the record of an exchange that has just begun.
     package init(
@@ -82,7 +95,8 @@ package struct ExchangeRecord: Sendable, Hashable {
         startedAt: Int64,
         method: String,
         url: RequestURL,
-        clientConnection: ConnectionID
+        clientConnection: ConnectionID,
+        clientAddress: String? = nil
     ) {
         self.id = id
         self.kind = kind
@@ -90,6 +104,7 @@ package struct ExchangeRecord: Sendable, Hashable {
         self.method = method
         self.url = url
         self.clientConnection = clientConnection
+        self.clientAddress = clientAddress
     }
 
     /// Facts about an exchange that lists and filters use.
@@ -133,6 +148,28 @@ package struct ExchangeRecord: Sendable, Hashable {
         /// A tunnel was not decrypted because the rules say so.
         package static let notIntercepted = Flags(rawValue: 1 << 14)
     }
+}
+
+/// A process of this machine that uses the proxy.
+package struct ClientProcess: Sendable, Hashable {
+    package var id: Int32
+    package var name: String
+
+    package init(id: Int32, name: String) {
+        self.id = id
+        self.name = name
+    }
+}
+
+/// What a user says of an exchange.
+package struct ExchangeAnnotation: Sendable, Hashable {
+    package var comment: String?
+    /// The name of a colour.
+    package var colour: String?
+    /// When it was marked as deleted: microseconds since 1970; `nil` while it is not.
+    package var deletedAt: Int64?
+
+    package init() {}
 }
 
 /// Where the time of an exchange went; all in microseconds, `nil` where a phase did not happen (HAR 1.2 `timings`).

@@ -132,7 +132,8 @@ struct RequestIntake {
             startedAt: WallClock.now(),
             method: arrival.method,
             url: url,
-            clientConnection: connection.record.id
+            clientConnection: connection.record.id,
+            clientAddress: connection.record.peerAddress
         )
         record.clientVersion = arrival.version
         record.flags = flags
@@ -161,7 +162,8 @@ struct RequestIntake {
             startedAt: WallClock.now(),
             method: method,
             url: connection.ownURL(scheme: "http"),
-            clientConnection: connection.record.id
+            clientConnection: connection.record.id,
+            clientAddress: connection.record.peerAddress
         )
         let host = head.flatMap { StoredHead.request($0)?.fields.value(of: .host) }
         if case .tunnel(let tunnel) = scope {

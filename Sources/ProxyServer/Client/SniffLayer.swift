@@ -203,7 +203,8 @@ final class SniffLayer: ClientLayer {
             startedAt: WallClock.now(),
             method: "CONNECT",
             url: url,
-            clientConnection: connection.record.id
+            clientConnection: connection.record.id,
+            clientAddress: connection.record.peerAddress
         )
         record.state = .failed
         record.failure = ExchangeFailure(.clientTLS, text, hint: hint)
@@ -290,7 +291,8 @@ final class SniffLayer: ClientLayer {
             startedAt: WallClock.now(),
             method: "CONNECT",
             url: url,
-            clientConnection: connection.record.id
+            clientConnection: connection.record.id,
+            clientAddress: connection.record.peerAddress
         )
         let machine = ExchangeMachine(
             record: record,

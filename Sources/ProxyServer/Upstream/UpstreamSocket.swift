@@ -55,6 +55,7 @@ final class UpstreamSocket {
     func facts(_ version: HTTPVersion, isReused: Bool) -> UpstreamFacts {
         UpstreamFacts(
             connection: record?.id ?? ConnectionID(0),
+            address: record?.peerAddress,
             version: version,
             isReused: isReused,
             dns: isReused ? nil : dnsTime,

@@ -90,7 +90,7 @@ private struct FilterCompiler {
         case .size: between("e.request_body_size + e.response_body_size", range)
         case .time: "(e.total IS NOT NULL AND \(between("e.total", range)))"
         case .startedAt: between("e.started_at", range)
-        case .messages: between("e.tally_client + e.tally_server", range)
+        case .messages: between("e.client_messages + e.server_messages", range)
         case .grpc: "(e.grpc_status IS NOT NULL AND \(between("e.grpc_status", range)))"
         }
     }

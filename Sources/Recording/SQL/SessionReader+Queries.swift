@@ -49,7 +49,7 @@ private struct ExchangeStatement {
     var sql: String
     var arguments: [SQLArgument]
 
-    init(_ columns: String, _ rows: ExchangeRows, _ filter: Filter, _ more: String = "") {
+    init(_ columns: String, _ rows: ExchangeRows, _ filter: Filter, _ more: String = "", joins: String = "") {
         let condition = SQLCondition(filter)
         arguments = condition.arguments
         var place: String
@@ -63,7 +63,8 @@ private struct ExchangeStatement {
             arguments.append(.text("[\(numbers.map(String.init).joined(separator: ","))]"))
             place = "e.id IN (SELECT value FROM json_each(\(SQLDialect.sqlite.placeholder(arguments.count))))"
         }
-        sql = "SELECT \(columns) FROM exchange AS e\(condition.joins) WHERE \(place) AND \(condition.sql) \(more)"
+        sql =
+            "SELECT \(columns) FROM exchange AS e\(joins + condition.joins) WHERE \(place) AND \(condition.sql) \(more)"
     }
 }
 
@@ -97,9 +98,17 @@ extension SessionReader {
         matching filter: Filter,
         watch: StatementWatch? = nil
     ) throws -> [ExchangeRecord] {
-        let columns = recordColumns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
+        let columns = Schema.exchange.columns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
         var records: [ExchangeRecord] = []
-        try run(ExchangeStatement(columns, rows, filter, "ORDER BY e.id"), watch) {
+        let annotation = " LEFT JOIN annotation AS a ON a.exchange = e.id"
+        let statement = ExchangeStatement(
+            "\(columns), a.comment, a.colour, a.deleted_at",
+            rows,
+            filter,
+            "ORDER BY e.id",
+            joins: annotation
+        )
+        try run(statement, watch) {
             records.append(try $0.record().record)
         }
         return records

@@ -87,7 +87,7 @@ struct ArchiveRecording {
             url: ArchiveRecording.url(entry.url),
             clientConnection: ArchiveRecording.client
         )
-        record.upstreamConnection = server(entry, record, &events)
+        (record.upstreamConnection, record.serverAddress) = server(entry, record, &events)
         record.status = entry.status
         record.clientVersion = ArchiveRecording.version(entry.request.version)
         record.upstreamVersion = record.upstreamConnection == nil ? nil : record.clientVersion
@@ -147,19 +147,19 @@ struct ArchiveRecording {
         _ entry: ArchiveEntry,
         _ record: ExchangeRecord,
         _ events: inout [RecordEvent]
-    ) -> ConnectionID? {
+    ) -> (ConnectionID?, address: String?) {
         let address = ArchiveRecording.line(entry.serverAddress)
-        guard !address.isEmpty else { return nil }
+        guard !address.isEmpty else { return (nil, nil) }
         let port = UInt16(entry.serverPort).map { Int($0) } ?? record.url.port
         let peer = address.contains(":") && !address.hasPrefix("[") ? "[\(address)]:\(port)" : "\(address):\(port)"
-        if let known = servers[peer] { return known }
+        if let known = servers[peer] { return (known, peer) }
         let id = ConnectionID(Int64(servers.count) + 2)
         servers[peer] = id
         let (opened, leg) = (record.startedAt, ConnectionRecord.Leg.upstream)
         events.append(
             .connection(ConnectionRecord(id: id, leg: leg, openedAt: opened, localAddress: "", peerAddress: peer))
         )
-        return id
+        return (id, peer)
     }
 
     // MARK: - Messages

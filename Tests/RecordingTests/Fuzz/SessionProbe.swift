@@ -50,6 +50,7 @@ enum SessionProbe {
     private static func read(_ path: String) throws {
         guard let reader = try attempt(path, { try SessionReader(path: path) }) else { return }
         _ = try attempt(path) { try reader.summary() }
+        _ = try attempt(path) { try reader.identity() }
         _ = try attempt(path) { try reader.runs() }
         _ = try attempt(path) { try reader.rules() }
         _ = try attempt(path) { try reader.connections(limit: 10) }
@@ -213,6 +214,9 @@ struct GoodSession {
         var ended = record
         (ended.state, ended.status, ended.mediaType) = (.complete, 200, "text/event-stream")
         ended.sentURL = record.url
+        (ended.clientAddress, ended.serverAddress, ended.listeningMode) = ("127.0.0.1:2", "127.0.0.1:3", "regular")
+        (ended.process, ended.origin, ended.masked) = (ClientProcess(id: 1, name: "curl"), "har", ["a"])
+        (ended.annotation.comment, ended.annotation.colour, ended.annotation.deletedAt) = ("c", "red", moment)
         ended.grpc = GRPCOutcome(status: 2, message: "x")
         ended.failure = ExchangeFailure(.reset, "a", hint: "b")
         ended.sizes.requestHead = 40

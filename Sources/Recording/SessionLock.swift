@@ -1,0 +1,141 @@
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Keeps a second recorder away from a session; held while recording, gone with the process.
+///
+/// It is a `flock`, which does not meddle with SQLite's own `fcntl` locks. Closing any descriptor of a file drops the
+/// process's `fcntl` locks on it, though; so the descriptor stays open until SQLite is done, and a session that this
+/// very process records is refused before it is opened again.
+final class SessionLock: Sendable {
+    private static let heldHere = Mutex<Set<FileFacts.Identity>>([])
+
+    let identity: FileFacts.Identity
+    let isEmpty: Bool
+    private let path: String
+    private let descriptor: Mutex<CInt?>
+
+    init(path: String) throws {
+        self.path = path
+        if let facts = FileFacts(path: path) {
+            guard !facts.isDirectory else {
+                throw SessionError(.cannotOpen, "\(path) is a directory.", hint: "Give the name of a session file.")
+            }
+            guard facts.isRegular else { throw SessionError.notASession(path) }
+            guard !Self.heldHere.withLock({ $0.contains(facts.identity) }) else { throw SessionError.locked(path) }
+        }
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw SessionError.cannotOpen(path, errno) }
+        do {
+            try Self.lock(descriptor, path)
+            guard let facts = FileFacts(descriptor: descriptor) else { throw SessionError.cannotOpen(path, errno) }
+            guard facts.isRegular else { throw SessionError.notASession(path) }
+            isEmpty = facts.size == 0
+            identity = facts.identity
+            // Later files get the mode of the session from SQLite; those of a run that was killed are there already.
+            for file in SessionPath.companions(of: path) { try Self.makePrivate(file) }
+            try Self.makePrivate(path, facts, fchmod(descriptor, 0o600))
+        } catch {
+            _ = Self.close(descriptor)
+            throw error
+        }
+        self.descriptor = Mutex(descriptor)
+        Self.heldHere.withLock { held in _ = held.insert(identity) }
+    }
+
+    /// Takes the lock, with a little patience: a process that was just being started while the recorder before us
+    /// closed its file holds a copy of that descriptor until it runs its own program.
+    private static func lock(_ descriptor: CInt, _ path: String) throws {
+        for attempt in 1... {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw SessionError.cannotOpen(path, errno) }
+            guard attempt < RecorderLimits.lockAttempts else { throw SessionError.locked(path) }
+            usleep(RecorderLimits.lockMicroseconds)
+        }
+    }
+
+    deinit {
+        release()
+    }
+
+    var isRemoved: Bool {
+        descriptor.withLock { $0.flatMap { FileFacts(descriptor: $0) }?.hasName == false }
+    }
+
+    /// Takes from others what a session and its files let them do: they hold passwords and keys.
+    private static func makePrivate(_ path: String) throws {
+        guard let facts = FileFacts(link: path) else { return }
+        guard facts.isRegular else { throw SessionError.foreign(path) }
+        try makePrivate(path, facts, chmod(path, 0o600))
+    }
+
+    /// The same where the file was looked at already, with what changes its mode.
+    private static func makePrivate(_ path: String, _ facts: FileFacts, _ change: @autoclosure () -> CInt) throws {
+        guard facts.owner == geteuid() else { throw SessionError.foreign(path) }
+        if facts.isOpenToOthers, change() != 0 { throw SessionError.cannotOpen(path, errno) }
+    }
+
+    /// Refuses what is no session before SQLite looks at it.
+    func checkHeader() throws {
+        var header = [UInt8](repeating: 0, count: 100)
+        let count = descriptor.withLock { descriptor in
+            descriptor.map { pread($0, &header, header.count, 0) } ?? 0
+        }
+        guard count == header.count, header.starts(with: Array("SQLite format 3\0".utf8)) else {
+            throw SessionError.notASession(path)
+        }
+    }
+
+    func release() {
+        descriptor.withLock { descriptor in
+            guard let open = descriptor else { return }
+            descriptor = nil
+            Self.heldHere.withLock { held in _ = held.remove(identity) }
+            _ = Self.close(open)
+        }
+    }
+
+    private static func close(_ descriptor: CInt) -> CInt {
+        #if canImport(Darwin)
+        Darwin.close(descriptor)
+        #elseif canImport(Musl)
+        Musl.close(descriptor)
+        #else
+        Glibc.close(descriptor)
+        #endif
+    }
+}
+
+/// A path as SQLite takes it.
+enum SessionPath {
+    /// A path that SQLite cannot take for a URI or for a database in memory.
+    static func plain(_ path: String) -> String {
+        path.hasPrefix("/") ? path : "./" + path
+    }
+
+    /// The files that SQLite puts beside a session while it is open: beside the file itself where the path is a link.
+    static func companions(of path: String) -> [String] {
+        var file = path
+        if let bytes = realpath(path, nil) {
+            file = String(cString: bytes)
+            free(bytes)
+        }
+        return ["-wal", "-shm", "-journal"].map { file + $0 }
+    }
+
+    /// A URI that opens a file which nobody can change meanwhile.
+    static func immutable(_ path: String) -> String {
+        let escaped = plain(path).utf8.map { byte in
+            let isPlain = byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "/._-".utf8.contains(byte)
+            let digits = String(byte, radix: 16)
+            return isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.count < 2 ? "0" : "") + digits
+        }
+        return "file:\(escaped.joined())?immutable=1"
+    }
+}
