@@ -59,11 +59,11 @@ struct ListFiller {
 
     private mutating func fill(_ cancellation: Cancellation) throws {
         try cancellation.check()
+        try followed.begin(reader)
         guard (query.bodyText ?? "").utf8.count <= ListQuery.longestBodyText else {
             error = "The text to search for is longer than \(ListQuery.longestBodyText) bytes."
             return
         }
-        try followed.begin(reader)
         guard let bounds = followed.bounds else { return }
         let (filter, isSorted) = change { list in
             list.bounds = bounds

@@ -164,7 +164,7 @@ extension SessionReader {
         if let site {
             let prefix = segments.map { "/" + $0 }.joined()
             let length = prefix.unicodeScalars.count
-            let slash = segments.isEmpty ? "e.path NOT GLOB '/*'" : "FALSE"
+            let slash = segments.isEmpty ? "substr(e.path, 1, 1) <> '/'" : "FALSE"
             let rest = "substr(e.path, CASE WHEN \(slash) THEN 1 ELSE \(length + 2) END)"
             statement = ExchangeStatement(
                 "substr(\(rest), 1, instr(\(rest) || '/', '/') - 1), \(counts) (WHERE instr(\(rest), '/') > 0)",

@@ -218,25 +218,6 @@ struct FilterTests {
         #expect(try !passes("resbody:grace") { $0.flags = .requestChanged })
     }
 
-    @Test("search the URL as it is printed")
-    func urlText() throws {
-        for text in [
-            "http://h/", "https://h:8443/a?b", "http://[::1]:80/", "https://[::1]:8080/x?", "ws://h/a",
-        ] {
-            let url = try #require(RequestURL(text))
-            let record = FilterFixture.record { $0.url = url }
-            #expect(record.urlText { String(decoding: $0, as: UTF8.self) == url.description })
-        }
-        for url in [
-            RequestURL(scheme: "tunnel", host: "h", port: 443, path: ""),
-            RequestURL(scheme: "http", host: "h", port: 80, path: "*"),
-            RequestURL(scheme: "http", host: "h", port: .min, path: String(repeating: "/a", count: 100_000)),
-        ] {
-            let record = FilterFixture.record { $0.url = url }
-            #expect(record.urlText { String(decoding: $0, as: UTF8.self) == url.description })
-        }
-    }
-
     @Test("are decided by the record alone where one of its terms is enough")
     func decided() throws {
         let record = FilterFixture.record()
