@@ -42,22 +42,6 @@ package struct ListStatus: Hashable, Sendable {
     package var excludedBy: String?
     /// Why the list is not whole, in words for the user.
     package var error: String?
-
-    package init(
-        generation: Int,
-        total: Int,
-        sessionTotal: Int,
-        progress: Double? = nil,
-        excludedBy: String? = nil,
-        error: String? = nil
-    ) {
-        self.generation = generation
-        self.total = total
-        self.sessionTotal = sessionTotal
-        self.progress = progress
-        self.excludedBy = excludedBy
-        self.error = error
-    }
 }
 
 /// A kind of row that one can go to.

@@ -24,7 +24,7 @@ struct StructureCounter {
                     others += group.count
                     continue
                 }
-                settled[group.name] = settled[group.name].map { $0 + group } ?? group
+                if settled[group.name]?.add(group) == nil { settled[group.name] = group }
             }
         }
     }
@@ -134,17 +134,5 @@ struct StructureCounter {
             progress: progress
         )
         deliver(.structure(level))
-    }
-}
-
-extension StructureGroup {
-    fileprivate static func + (left: StructureGroup, right: StructureGroup) -> StructureGroup {
-        StructureGroup(
-            name: left.name,
-            count: left.count + right.count,
-            errors: left.errors + right.errors,
-            newest: max(left.newest, right.newest),
-            further: left.further + right.further
-        )
     }
 }

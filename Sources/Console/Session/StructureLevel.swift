@@ -47,23 +47,9 @@ package struct StructureLevel: Sendable, Hashable {
     /// The children that are told apart.
     package var children: [StructureChild]
     /// Exchanges below further children, where there are too many names to tell apart.
-    package var more: Int
+    package var more = 0
     /// How far the counting has come, from 0 to 1; `nil` once it is done.
     package var progress: Double?
-
-    package init(
-        node: StructureNode,
-        generation: Int,
-        children: [StructureChild],
-        more: Int = 0,
-        progress: Double? = nil
-    ) {
-        self.node = node
-        self.generation = generation
-        self.children = children
-        self.more = more
-        self.progress = progress
-    }
 }
 
 /// One child of a place.
@@ -79,25 +65,7 @@ package struct StructureChild: Sendable, Hashable {
     /// Exchanges at or below it.
     package var count: Int
     /// Those that failed, or were answered with a status from 400 on or a gRPC status other than OK.
-    package var errors: Int
+    package var errors = 0
     /// Those of which something is still to come.
-    package var inFlight: Int
-
-    package init(
-        name: String,
-        node: StructureNode,
-        isLeaf: Bool,
-        newest: ExchangeID,
-        count: Int,
-        errors: Int = 0,
-        inFlight: Int = 0
-    ) {
-        self.name = name
-        self.node = node
-        self.isLeaf = isLeaf
-        self.newest = newest
-        self.count = count
-        self.errors = errors
-        self.inFlight = inFlight
-    }
+    package var inFlight = 0
 }

@@ -9,12 +9,6 @@ package struct SQLDialect: Sendable {
     /// The function that says at which character, from 1, a text has another one; 0 where it has not.
     package var position: String
 
-    package init(placeholder: @escaping @Sendable (Int) -> String, like: String, position: String) {
-        self.placeholder = placeholder
-        self.like = like
-        self.position = position
-    }
-
     package static let sqlite = SQLDialect(placeholder: { "?\($0)" }, like: "LIKE", position: "instr")
 }
 

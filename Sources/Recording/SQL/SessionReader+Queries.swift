@@ -35,12 +35,12 @@ package struct StructureGroup: Sendable, Hashable {
     /// Those that go on below it.
     package var further: Int64
 
-    package init(name: String, count: Int64, errors: Int64, newest: Int64, further: Int64) {
-        self.name = name
-        self.count = count
-        self.errors = errors
-        self.newest = newest
-        self.further = further
+    /// Counts others of the same name as well.
+    package mutating func add(_ others: StructureGroup) {
+        count += others.count
+        errors += others.errors
+        newest = max(newest, others.newest)
+        further += others.further
     }
 }
 
