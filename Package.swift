@@ -116,7 +116,7 @@ let package = Package(
             path: "Tests/RecorderCrashChild",
             swiftSettings: strict
         ),
-        tests("HTTPModelTests", ["HTTPModel", nioCore]),
+        tests("HTTPModelTests", ["HTTPModel", "Support", nioCore]),
         tests("FilesTests", ["Files", "Support", nioCore]),
         tests(
             "WireTests",

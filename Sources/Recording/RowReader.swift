@@ -47,15 +47,36 @@ struct RowReader {
         subject: String,
         _ read: (inout RowReader) throws -> Void
     ) throws {
-        let owner = try database.cachedStatement(sql: sql)
+        let statement = try database.cachedStatement(sql: sql)
+        try forEachRow(of: statement, arguments.map(SQLArgument.number), nil, path: path, subject: subject, read)
+    }
+
+    /// Reads all rows of a statement, one after the other.
+    ///
+    /// - Parameters:
+    ///   - owner: the statement.
+    ///   - arguments: its arguments.
+    ///   - watch: asked meanwhile whether to go on.
+    ///   - path: the session, for messages.
+    ///   - subject: what a row is about, for messages.
+    ///   - read: called with each row.
+    /// - Throws: `CancellationError` where the watch has ended it, else `DatabaseError` or what `read` throws.
+    static func forEachRow(
+        of owner: Statement,
+        _ arguments: [SQLArgument],
+        _ watch: StatementWatch?,
+        path: String,
+        subject: String,
+        _ read: (inout RowReader) throws -> Void
+    ) throws {
         let statement = owner.sqliteStatement
         defer {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
         }
-        for (index, argument) in arguments.enumerated() {
-            sqlite3_bind_int64(statement, CInt(index + 1), argument)
-        }
+        for (index, argument) in arguments.enumerated() { bind(argument, at: CInt(index + 1), of: statement) }
+        let progress = watch.map { StatementProgress(statement, $0) }
+        defer { progress?.end() }
         while true {
             switch sqlite3_step(statement) {
             case SQLITE_ROW:
@@ -63,10 +84,26 @@ struct RowReader {
                 try read(&row)
             case SQLITE_DONE:
                 return
+            case SQLITE_INTERRUPT where watch != nil:
+                throw CancellationError()
             case let code:
                 let message = String(cString: sqlite3_errmsg(sqlite3_db_handle(statement)))
                 throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
             }
+        }
+    }
+
+    private static func bind(_ argument: SQLArgument, at place: CInt, of statement: SQLiteStatement) {
+        switch argument {
+        case .number(let number): sqlite3_bind_int64(statement, place, number)
+        case .text(let text):
+            // SQLite copies what it is given with this address (`SQLITE_TRANSIENT`, which Swift cannot import).
+            let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+            sqlite3_bind_text(statement, place, text, CInt(clamping: text.utf8.count), copied)
+        case .search(let search):
+            // Whoever runs the statement holds its arguments until the end.
+            let type = UnsafeRawPointer(FilterFunctions.pointerType.utf8Start).assumingMemoryBound(to: CChar.self)
+            sqlite3_bind_pointer(statement, place, Unmanaged.passUnretained(search).toOpaque(), type, nil)
         }
     }
 

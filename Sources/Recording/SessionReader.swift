@@ -63,6 +63,7 @@ package final class SessionReader: ExchangeSource, Sendable {
                         """
                 )
                 if let connection = database.sqliteConnection {
+                    FilterFunctions.register(on: connection)
                     sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, CInt(longestValue))
                 }
             }

@@ -54,9 +54,6 @@ package struct SessionQuery {
 
     /// Calls `body` with each exchange that the filter chooses, oldest first.
     package func forEachMatch(_ body: (ExchangeRecord) throws -> Void) throws {
-        try reader.forEachRecord { record in
-            if try reader.matches(filter, record) { try body(record) }
-            return true
-        }
+        try reader.forEachRecord(matching: filter, body)
     }
 }

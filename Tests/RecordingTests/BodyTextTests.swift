@@ -18,23 +18,20 @@ struct BodyTextTests {
             let body = (0..<random(60)).map { _ in [UInt8(97), 98, 65, 66][random(4)] }
             let needle = String(decoding: (0..<random(5) + 1).map { _ in UInt8(97 + random(2)) }, as: UTF8.self)
             for ignoresCase in [false, true] {
-                let text = try #require(BodyText(needle, ignoringCase: ignoresCase))
+                let text = BodyText(Glob(containing: needle, ignoringCase: ignoresCase))
                 let own = String(decoding: body, as: UTF8.self)
-                let hay = Array((ignoresCase ? own.lowercased() : own).utf8)
-                let expected = (0..<hay.count).first { hay[$0...].starts(with: needle.utf8) }
+                let hay = ignoresCase ? own.lowercased() : own
                 var search = BodySearch(text)
-                var found: Int64?
+                var isFound = false
                 var rest = body[...]
-                while !rest.isEmpty, found == nil {
+                while !rest.isEmpty, !isFound {
                     let piece = Array(rest.prefix(random(7) + 1))
                     rest = rest.dropFirst(piece.count)
-                    found = piece.withUnsafeBytes { search.feed($0) }
+                    isFound = piece.withUnsafeBytes { search.finds($0) }
                 }
-                #expect(found == expected.map(Int64.init), "\(needle) in \(own)")
+                #expect(isFound == hay.contains(needle), "\(needle) in \(own)")
             }
         }
-        #expect(BodyText("") == nil)
-        #expect(BodyText(String(repeating: "x", count: BodyText.maximumLength + 1)) == nil)
     }
 
     @Test("is found on every side, across chunks, and where content codings are undone")
@@ -69,19 +66,27 @@ struct BodyTextTests {
         feed.submit(Samples.exchange(3, bodies: [(.responseReceived, ByteBuffer(string: "needle"))], messages: coded))
         feed.recorder.close()
         let reader = try SessionReader(path: scratch.session)
-        let needle = try #require(BodyText("needle"))
-        #expect(
-            try reader.hits(of: needle, in: ExchangeID(1)).map { [Int64($0.side.rawValue), $0.offset] } == [
-                [0, 2], [3, 0], [1, 65_530],
-            ]
-        )
-        #expect(
-            try reader.hits(of: needle, in: ExchangeID(2))
-                == [BodyHit(side: .responseReceived, offset: 50_000, isDecoded: true)]
-        )
-        #expect(try reader.hits(of: needle, in: ExchangeID(3)).isEmpty)
-        #expect(try reader.hits(of: needle, in: ExchangeID(4)).isEmpty)
-        let exact = try #require(BodyText("needle", ignoringCase: false))
-        #expect(try reader.hits(of: exact, in: ExchangeID(1)).map(\.side) == [.requestReceived])
+        func found(_ filter: String) throws -> [Int64] { try reader.numbers(matching: Filter(filter)) }
+        #expect(try found("body:needle") == [1, 2])
+        #expect(try found("reqbody:NEEDLE") == [1])
+        #expect(try found("resbody:needle") == [1, 2])
+        #expect(try found("reqbody:\"needle here\"") == [1])
+        #expect(try found("resbody:\"needlehhh\"") == [2])
+        #expect(try found("body:needles").isEmpty)
+        #expect(try found("!body:needle") == [3])
+    }
+
+    @Test("is not searched for beyond a gap in a damaged session")
+    func gap() throws {
+        let scratch = try Scratch()
+        let feed = try Feed(path: scratch.session)
+        var long = ByteBuffer(repeating: UInt8(ascii: "."), count: 3 * 65_536)
+        long.setString("needle", at: 2 * 65_536 - 3)
+        feed.submit(Samples.exchange(1, bodies: [(.responseReceived, long)]))
+        feed.recorder.close()
+        let reader = try SessionReader(path: scratch.session)
+        #expect(try reader.numbers(matching: Filter("body:needle")) == [1])
+        _ = try sqlite(scratch.session, "DELETE FROM chunk WHERE offset = 65536")
+        #expect(try reader.numbers(matching: Filter("body:needle")).isEmpty)
     }
 }

@@ -26,7 +26,7 @@ struct LinearAwaited {
 
     /// Notes an answer to a question about the list of a generation.
     mutating func take(_ message: Message, generation: Int) {
-        guard case .desk(let event) = message else { return }
+        guard case .query(let event) = message else { return }
         switch event {
         case .list(let status) where status.generation == generation && status.progress == nil: list = false
         case .rows(generation, _, _): rows = max(0, rows - 1)

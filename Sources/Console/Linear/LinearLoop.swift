@@ -211,7 +211,7 @@ final class LinearLoop {
         case .proxyLost(let reason):
             isConnected = true
             if model.proxy.problem == nil { say(reason) }
-        case .desk(.rows(let generation, 0, let records)) where generation == model.list.generation:
+        case .query(.rows(let generation, 0, let records)) where generation == model.list.generation:
             if answer == .rows, records.count >= min(wantedRows, model.list.total) {
                 rows = Array(records.prefix(wantedRows))
             }

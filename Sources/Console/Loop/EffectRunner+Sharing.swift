@@ -125,14 +125,12 @@ extension EffectRunner {
 extension SessionReader {
     /// The numbers of all exchanges that a query leaves, lowest first.
     fileprivate func ids(matching query: ListQuery, until isStopped: () -> Bool) throws -> [ExchangeID] {
-        guard var range = try bounds() else { return [] }
-        var scan = ExchangeScan(query.wholeFilter, bodyText: query.bodyText.flatMap { BodyText($0) })
+        guard let range = try bounds() else { return [] }
         var ids: [ExchangeID] = []
-        while !isStopped() {
-            let found = try step(&scan, in: range, order: .oldestFirst, until: isStopped)
-            ids += found.matches.map { ExchangeID($0) }
-            guard let next = found.next else { break }
-            range = next...range.upperBound
+        let filter = query.wholeFilter
+        try forEachBlock(of: range, for: filter) { block in
+            ids += try numbers(of: .range(block), matching: filter).map { ExchangeID($0) }
+            return !isStopped()
         }
         return ids
     }

@@ -13,7 +13,7 @@ final class EffectRunner: Sendable {
     /// What is there once the proxy runs and the session is open.
     struct Connected: Sendable {
         var services: ConsoleServices
-        var desk: SessionDesk?
+        var queries: QueryService?
     }
 
     /// What is to be seen of an exchange.
@@ -49,17 +49,17 @@ final class EffectRunner: Sendable {
 
     var services: ConsoleServices? { connected.withLock { $0?.services } }
 
-    private var desk: SessionDesk? { connected.withLock { $0?.desk } }
+    private var queries: QueryService? { connected.withLock { $0?.queries } }
 
     /// The session, for exports and details.
-    var reader: SessionReader? { desk?.reader }
+    var reader: SessionReader? { queries?.reader }
 
     /// Takes the services once the proxy runs, and does what has waited for them.
     func connect(_ services: ConsoleServices) throws {
-        let desk = try services.session.map { path in
-            try SessionDesk(path: path) { [inbox] in inbox.send(.desk($0)) }
+        let queries = try services.session.map { path in
+            try QueryService(path: path) { [inbox] in inbox.send(.query($0)) }
         }
-        connected.withLock { $0 = Connected(services: services, desk: desk) }
+        connected.withLock { $0 = Connected(services: services, queries: queries) }
         inbox.send(.ready(authority: services.authorityPath))
         services.remarks.listen { [weak self] words in
             self?.inbox.send(.said(words, .info))
@@ -104,15 +104,15 @@ final class EffectRunner: Sendable {
             return
         }
         switch effect {
-        case .setQuery(let query, let generation): desk?.setQuery(query, generation: generation)
-        case .load(let range, let generation): desk?.load(last: range, generation: generation)
-        case .locate(let id, let generation): desk?.locate(id, generation: generation)
+        case .setQuery(let query, let generation): queries?.setQuery(query, generation: generation)
+        case .load(let range, let generation): queries?.load(last: range, generation: generation)
+        case .locate(let id, let generation): queries?.locate(id, generation: generation)
         case .find(let kind, let from, let forward, let generation):
-            desk?.find(kind, from: from, forward: forward, generation: generation)
-        case .structure(let node, let generation): desk?.loadStructure(node, generation: generation)
+            queries?.find(kind, from: from, forward: forward, generation: generation)
+        case .structure(let node, let generation): queries?.loadStructure(node, generation: generation)
         case .cancelJobs:
             cancellations.add(1, ordering: .relaxed)
-            desk?.cancel()
+            queries?.cancel()
         case .detail(let id, let options, let generation): readDetail(id, options, generation)
         case .compare(let first, let second, let width): compare(first, second, width)
         case .why(let id): explain(id)
@@ -147,10 +147,10 @@ final class EffectRunner: Sendable {
         let count = polls.add(1, ordering: .relaxed).newValue
         if let revision = connected.services.revision {
             let now = revision()
-            if lastRevision.exchange(now, ordering: .relaxed) != now { connected.desk?.refresh() }
+            if lastRevision.exchange(now, ordering: .relaxed) != now { connected.queries?.refresh() }
         } else if count % 2 == 0 {
             // A recording may be one that is still being made.
-            connected.desk?.refresh()
+            connected.queries?.refresh()
         }
         guard let control = connected.services.control, count % 2 == 1 else { return }
         guard !isAsking.exchange(true, ordering: .acquiring) else { return }

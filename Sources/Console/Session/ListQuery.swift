@@ -14,9 +14,18 @@ package struct ListQuery: Hashable, Sendable {
     /// Asks for all exchanges.
     package init() {}
 
+    /// The longest text that is searched for, in bytes.
+    static let longestBodyText = 4_096
+
     /// The filter and the focus together.
-    var wholeFilter: Filter {
+    var filterWithoutBody: Filter {
         focusedHosts.isEmpty ? filter : filter.and(.hosts(focusedHosts))
+    }
+
+    /// Everything that leaves exchanges out.
+    var wholeFilter: Filter {
+        guard let bodyText, !bodyText.isEmpty else { return filterWithoutBody }
+        return filterWithoutBody.and(.body(containing: bodyText))
     }
 }
 

@@ -15,16 +15,26 @@ package struct StructureNode: Hashable, Sendable {
 }
 
 extension StructureNode {
+    /// The site without a path; `nil` for the root.
+    var siteURL: RequestURL? {
+        guard let site, let slashes = site.firstRange(of: "://") else { return nil }
+        let scheme = String(site[..<slashes.lowerBound])
+        var host = site[slashes.upperBound...]
+        var port = RequestURL.defaultPort(of: scheme) ?? 0
+        if let colon = host.lastIndex(of: ":"), host.last != "]", let written = Int(host[host.index(after: colon)...]) {
+            (host, port) = (host[..<colon], written)
+        }
+        if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+        return RequestURL(scheme: scheme, host: String(host), port: port, path: "")
+    }
+
     /// Where the place is, without a path for a site; `nil` for the root.
     var url: RequestURL? {
-        guard let site, let rest = site.firstRange(of: "://") else { return nil }
-        let scheme = String(site[..<rest.lowerBound])
-        // The scheme of tunnels is no URL's; they have their port with them.
-        let known = RequestURL.defaultPort(of: scheme) == nil ? "https" : scheme
-        guard var url = RequestURL(known + site[rest.lowerBound...]) else { return nil }
-        url.scheme = scheme
-        url.path = segments.map { "/" + $0 }.joined()
-        return url
+        siteURL.map { site in
+            var url = site
+            url.path = segments.map { "/" + $0 }.joined()
+            return url
+        }
     }
 }
 
@@ -37,23 +47,9 @@ package struct StructureLevel: Sendable, Hashable {
     /// The children that are told apart.
     package var children: [StructureChild]
     /// Exchanges below further children, where there are too many names to tell apart.
-    package var more: Int
+    package var more = 0
     /// How far the counting has come, from 0 to 1; `nil` once it is done.
     package var progress: Double?
-
-    package init(
-        node: StructureNode,
-        generation: Int,
-        children: [StructureChild],
-        more: Int = 0,
-        progress: Double? = nil
-    ) {
-        self.node = node
-        self.generation = generation
-        self.children = children
-        self.more = more
-        self.progress = progress
-    }
 }
 
 /// One child of a place.
@@ -69,25 +65,7 @@ package struct StructureChild: Sendable, Hashable {
     /// Exchanges at or below it.
     package var count: Int
     /// Those that failed, or were answered with a status from 400 on or a gRPC status other than OK.
-    package var errors: Int
+    package var errors = 0
     /// Those of which something is still to come.
-    package var inFlight: Int
-
-    package init(
-        name: String,
-        node: StructureNode,
-        isLeaf: Bool,
-        newest: ExchangeID,
-        count: Int,
-        errors: Int = 0,
-        inFlight: Int = 0
-    ) {
-        self.name = name
-        self.node = node
-        self.isLeaf = isLeaf
-        self.newest = newest
-        self.count = count
-        self.errors = errors
-        self.inFlight = inFlight
-    }
+    package var inFlight = 0
 }

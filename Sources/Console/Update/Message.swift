@@ -15,8 +15,8 @@ package enum Message: Sendable {
     case resized(Size)
     /// Time has passed: microseconds since 1970.
     case tick(Int64)
-    /// The session's desk has answered.
-    case desk(DeskEvent)
+    /// The session has answered.
+    case query(QueryEvent)
     /// The proxy runs or the session is open; where the authority's certificate is.
     case ready(authority: String)
     /// The proxy runs, or has changed.

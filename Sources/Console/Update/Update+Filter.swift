@@ -118,7 +118,7 @@ extension ConsoleModel {
         }
         do {
             let filter = try Filter(text)
-            guard !filter.needsBodies, !filter.needsMessages else {
+            guard filter.needs == .record else {
                 tell("Highlights look at what the list shows; headers and bodies are for the filter.", .error)
                 return []
             }
@@ -156,7 +156,7 @@ extension ConsoleModel {
         return [.find(kind, from: list.selected, forward: forward, generation: list.generation)]
     }
 
-    /// What the desk is to look for.
+    /// What is to be looked for.
     private var jumpKind: JumpKind? {
         switch jump {
         case .error: return .error

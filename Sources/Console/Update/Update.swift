@@ -13,7 +13,7 @@ extension ConsoleModel {
         case .written: endLine()
         case .resized(let size): return resize(to: size)
         case .tick(let now): return tick(now)
-        case .desk(let event): return take(event)
+        case .query(let event): return take(event)
         case .ready(let authority): proxy.authorityPath = authority
         case .proxy(let status, let holds): return take(status, holds)
         case .proxyLost(let reason):

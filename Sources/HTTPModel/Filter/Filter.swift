@@ -1,5 +1,3 @@
-package import NIOCore
-
 /// A compiled filter expression: which exchanges are meant.
 ///
 /// One language for every place that selects exchanges. Terms are `key:value`, with `,` between alternatives; a word
@@ -12,7 +10,7 @@ package struct Filter: Sendable, Hashable {
     /// How deep parentheses may be nested.
     package static let maximumDepth = 100
 
-    let root: FilterNode
+    package let root: FilterNode
 
     /// The filter that every exchange passes.
     package static let everything = Filter(root: .everything)
@@ -38,49 +36,15 @@ package struct Filter: Sendable, Hashable {
     /// Whether every exchange passes.
     package var matchesEverything: Bool { root == .everything }
 
-    /// Whether heads, trailers or addresses may have to be looked at.
-    package var needsMessages: Bool { root.tests.contains { $0.needs == .messages } }
-
-    /// Whether bodies may have to be looked at.
-    package var needsBodies: Bool { root.tests.contains { $0.needs == .bodies } }
-
-    /// Whether an exchange passes, with heads and bodies fetched as they are needed.
-    ///
-    /// What the record itself answers is tried first; the closures are called only where it does not decide.
-    ///
-    /// - Parameters:
-    ///   - record: the exchange's row.
-    ///   - details: fetches heads and connections, at most once; `nil` where there are none, which no term then matches.
-    ///   - body: fetches a body, its content codings removed; `nil` where there is none.
-    /// - Returns: whether it passes.
-    package func matches(
-        _ record: ExchangeRecord,
-        details: () throws -> RecordedExchange?,
-        body: (BodySide) throws -> ByteBuffer?
-    ) rethrows -> Bool {
-        var fetched: RecordedExchange??
-        return try root.matches(record, &fetched, details: details, body: body)
-    }
-
-    /// Whether an exchange that was read whole passes.
-    package func matches(_ exchange: RecordedExchange, body: (BodySide) throws -> ByteBuffer?) rethrows -> Bool {
-        try matches(exchange.record, details: { exchange }, body: body)
+    /// What must be at hand to decide about any exchange.
+    package var needs: FilterTest.Needs {
+        root.tests.map(\.needs).max { $0.rawValue < $1.rawValue } ?? .record
     }
 
     /// Whether an exchange passes, as far as its record alone can tell; `nil` where it cannot.
     package func decides(_ record: ExchangeRecord) -> Bool? {
         root.decides(record)
     }
-
-    /// Whether an exchange passes, as far as its row alone can tell; `nil` where it cannot.
-    ///
-    /// Just ``columns`` are asked for.
-    package func decides(_ row: some FilterSubject) -> Bool? {
-        root.decides(row)
-    }
-
-    /// The columns of a row that ``decides(_:)`` looks at.
-    package var columns: Set<FilterColumn> { Set(root.tests.flatMap(\.columns)) }
 }
 
 // MARK: - Putting together
@@ -102,6 +66,12 @@ extension Filter {
     package static func hosts(_ hosts: some Sequence<String>) -> Filter {
         let tests = hosts.sorted().map { FilterTest.text(.host, Glob(literal: $0, ignoringCase: true)) }
         return Filter(root: .term(FilterTerm(key: "host", tests: tests)))
+    }
+
+    /// The filter that exchanges pass of which a body has the text, in whatever case.
+    package static func body(containing text: String) -> Filter {
+        let test = FilterTest.body(.either, Glob(containing: text, ignoringCase: true))
+        return Filter(root: .term(FilterTerm(key: "body", tests: [test])))
     }
 
     /// The filter that exchanges with this method, host and path pass.

@@ -1,14 +1,12 @@
-import NIOCore
-
 /// Tests of one key, of which one must hold.
-struct FilterTerm: Sendable, Hashable {
+package struct FilterTerm: Sendable, Hashable {
     /// The key; empty for a word that searches the URL.
-    var key: String
-    var tests: [FilterTest]
+    package var key: String
+    package var tests: [FilterTest]
 }
 
 /// An expression as a tree.
-enum FilterNode: Sendable, Hashable {
+package enum FilterNode: Sendable, Hashable {
     case everything
     case term(FilterTerm)
     indirect case not(FilterNode)
@@ -56,7 +54,7 @@ extension FilterNode {
     }
 
     /// All tests within.
-    var tests: [FilterTest] {
+    package var tests: [FilterTest] {
         switch self {
         case .everything: []
         case .term(let term): term.tests
@@ -69,67 +67,30 @@ extension FilterNode {
 // MARK: - Evaluating
 
 extension FilterNode {
-    func matches(
-        _ record: ExchangeRecord,
-        _ fetched: inout RecordedExchange??,
-        details: () throws -> RecordedExchange?,
-        body: (BodySide) throws -> ByteBuffer?
-    ) rethrows -> Bool {
-        switch self {
-        case .everything: return true
-        case .term(let term):
-            for test in term.tests {
-                switch test.needs {
-                case .record:
-                    if test.matches(record) { return true }
-                case .messages:
-                    if fetched == nil { fetched = .some(try details()) }
-                    if let exchange = fetched ?? nil, test.matches(exchange) { return true }
-                case .bodies:
-                    if try test.matchesBody(of: record, body) { return true }
-                }
-            }
-            return false
-        case .not(let operand):
-            return try !operand.matches(record, &fetched, details: details, body: body)
-        case .and(let operands):
-            for operand in operands
-            where try !operand.matches(record, &fetched, details: details, body: body) {
-                return false
-            }
-            return true
-        case .or(let operands):
-            for operand in operands where try operand.matches(record, &fetched, details: details, body: body) {
-                return true
-            }
-            return false
-        }
-    }
-
     /// Kleene's three-valued logic: `nil` is "unknown".
-    func decides(_ row: some FilterSubject) -> Bool? {
+    func decides(_ record: ExchangeRecord) -> Bool? {
         switch self {
         case .everything: return true
         case .term(let term):
             var result: Bool? = false
             for test in term.tests {
-                switch test.decides(row) {
+                switch test.decides(record) {
                 case true: return true
                 case nil: result = nil
                 case false: break
                 }
             }
             return result
-        case .not(let operand): return operand.decides(row).map { !$0 }
-        case .and(let operands): return FilterNode.search(operands, row, for: false)
-        case .or(let operands): return FilterNode.search(operands, row, for: true)
+        case .not(let operand): return operand.decides(record).map { !$0 }
+        case .and(let operands): return FilterNode.search(operands, record, for: false)
+        case .or(let operands): return FilterNode.search(operands, record, for: true)
         }
     }
 
-    private static func search(_ operands: [FilterNode], _ row: some FilterSubject, for decisive: Bool) -> Bool? {
+    private static func search(_ operands: [FilterNode], _ record: ExchangeRecord, for decisive: Bool) -> Bool? {
         var result: Bool? = !decisive
         for operand in operands {
-            switch operand.decides(row) {
+            switch operand.decides(record) {
             case decisive: return decisive
             case nil: result = nil
             default: break

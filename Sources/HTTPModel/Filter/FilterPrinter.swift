@@ -1,6 +1,6 @@
 extension FilterNode: CustomStringConvertible {
     /// The expression in its canonical form.
-    var description: String {
+    package var description: String {
         switch self {
         case .everything: ""
         case .term(let term): term.description
@@ -24,7 +24,7 @@ extension FilterNode: CustomStringConvertible {
 
 extension FilterTerm: CustomStringConvertible {
     /// The key and its alternatives.
-    var description: String {
+    package var description: String {
         (key.isEmpty ? "" : key + ":") + tests.map { $0.value(ofKey: key) }.joined(separator: ",")
     }
 }

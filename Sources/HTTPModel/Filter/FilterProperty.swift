@@ -1,7 +1,7 @@
 /// What `is:` can ask.
-enum FilterProperty: Sendable, Hashable {
+package enum FilterProperty: Sendable, Hashable {
     /// A fact about the exchange.
-    enum Fact: String, Sendable, Hashable, CaseIterable {
+    package enum Fact: String, Sendable, Hashable, CaseIterable {
         case blocked
         case changed
         case complete
@@ -89,37 +89,57 @@ enum FilterProperty: Sendable, Hashable {
         }
     }
 
-    func holds(for row: some FilterSubject) -> Bool {
-        func has(_ flags: ExchangeRecord.Flags) -> Bool {
-            (row.number(.flags) ?? 0) & Int64(flags.rawValue) != 0
+    func holds(for record: ExchangeRecord) -> Bool {
+        switch condition {
+        case .flags(let flags): !record.flags.isDisjoint(with: flags)
+        case .state(let state): record.state == state
+        case .kinds(let kinds): kinds.contains(record.kind)
+        case .failure(let code): record.failure?.code == code
+        case .failed: record.state == .failed || record.failure != nil
+        case .grpc:
+            record.flags.contains(.grpc) || record.grpc != nil
+                || record.mediaType.utf8.starts(with: FilterProperty.grpcMediaType.utf8)
         }
-        func isIn(_ state: ExchangeRecord.State) -> Bool { row.number(.state) == Int64(state.rawValue) }
-        func isOf(_ kind: ExchangeRecord.Kind) -> Bool { row.number(.kind) == Int64(kind.rawValue) }
+    }
+
+    package static let grpcMediaType = "application/grpc"
+
+    /// What is asked of the record.
+    package enum Condition: Sendable, Hashable {
+        /// Any of these flags is set.
+        case flags(ExchangeRecord.Flags)
+        case state(ExchangeRecord.State)
+        case kinds([ExchangeRecord.Kind])
+        case failure(ExchangeFailure.Code)
+        /// It failed, or has a failure.
+        case failed
+        /// It has the flag, a gRPC status or ``grpcMediaType``.
+        case grpc
+    }
+
+    package var condition: Condition {
         switch self {
-        case .failure(let code): return row.text(.failure) { $0.elementsEqual(code.rawValue.utf8) }
+        case .failure(let code): .failure(code)
         case .fact(let fact):
             switch fact {
-            case .blocked: return isIn(.blocked)
-            case .changed: return has([.requestChanged, .responseChanged])
-            case .complete: return isIn(.complete)
-            case .error: return isIn(.failed) || row.has(.failure)
-            case .grpc:
-                return has(.grpc) || row.has(.grpcStatus)
-                    || row.text(.mediaType) { $0.starts(with: "application/grpc".utf8) }
-            case .held: return has(.held)
-            case .incomplete:
-                return has([.requestBodyIncomplete, .responseBodyIncomplete, .endedWithoutCloseNotify])
-            case .inflight: return isIn(.inFlight)
-            case .interrupted: return isIn(.interrupted)
-            case .local: return has(.answeredLocally)
-            case .malformed: return isOf(.malformed)
-            case .requestChanged: return has(.requestChanged)
-            case .responseChanged: return has(.responseChanged)
-            case .retried: return has(.retried)
-            case .reused: return has(.upstreamReused)
-            case .tunnel: return isOf(.tunnel) || isOf(.decryptedTunnel)
-            case .upgraded: return isOf(.upgraded) || isOf(.webSocket)
-            case .websocket: return isOf(.webSocket)
+            case .blocked: .state(.blocked)
+            case .changed: .flags([.requestChanged, .responseChanged])
+            case .complete: .state(.complete)
+            case .error: .failed
+            case .grpc: .grpc
+            case .held: .flags(.held)
+            case .incomplete: .flags([.requestBodyIncomplete, .responseBodyIncomplete, .endedWithoutCloseNotify])
+            case .inflight: .state(.inFlight)
+            case .interrupted: .state(.interrupted)
+            case .local: .flags(.answeredLocally)
+            case .malformed: .kinds([.malformed])
+            case .requestChanged: .flags(.requestChanged)
+            case .responseChanged: .flags(.responseChanged)
+            case .retried: .flags(.retried)
+            case .reused: .flags(.upstreamReused)
+            case .tunnel: .kinds([.tunnel, .decryptedTunnel])
+            case .upgraded: .kinds([.upgraded, .webSocket])
+            case .websocket: .kinds([.webSocket])
             }
         }
     }

@@ -5,7 +5,7 @@ import Glibc
 #endif
 
 /// What a stored section begins with.
-enum StoredSection: Sendable, Hashable {
+package enum StoredSection: Sendable, Hashable {
     case request
     case response
     case trailers
@@ -16,7 +16,7 @@ extension StoredHead {
     /// folded lines or without a proper start line, that it is to be read as a whole.
     ///
     /// A pass over a million exchanges has no time to make heads of them.
-    static func hasField(
+    package static func hasField(
         _ section: StoredSection,
         in bytes: UnsafeBufferPointer<UInt8>,
         name: Glob,

@@ -7,7 +7,7 @@ package struct Glob: Sendable, Hashable {
     /// The longest pattern that is taken, in UTF-8 bytes; it bounds what one match can cost.
     package static let maximumLength = 2_000
 
-    enum Element: Sendable, Hashable {
+    package enum Element: Sendable, Hashable {
         case byte(UInt8)
         case one
         case many
@@ -15,7 +15,7 @@ package struct Glob: Sendable, Hashable {
     }
 
     /// Forms that are matched without walking the elements.
-    enum Shape: Sendable, Hashable {
+    package enum Shape: Sendable, Hashable {
         case everything
         case literal
         case prefix
@@ -24,10 +24,10 @@ package struct Glob: Sendable, Hashable {
         case general
     }
 
-    let elements: [Element]
-    let shape: Shape
+    package let elements: [Element]
+    package let shape: Shape
     /// The only run of literal bytes; empty for the shapes `everything` and `general`.
-    let literalBytes: [UInt8]
+    package let literalBytes: [UInt8]
     /// Whether ASCII case does not count.
     package let ignoresCase: Bool
 
@@ -127,7 +127,7 @@ extension Glob {
     }
 
     /// The text that must be found anywhere, for a pattern of the form `*text*`.
-    var infix: String? {
+    package var infix: String? {
         shape == .infix ? String(decoding: literalBytes, as: UTF8.self) : nil
     }
 
@@ -185,7 +185,7 @@ extension Glob: CustomStringConvertible {
 
 extension Glob {
     /// The members of a set: ASCII characters, or all characters but those.
-    struct CharacterSet: Sendable, Hashable {
+    package struct CharacterSet: Sendable, Hashable {
         private var low: UInt64 = 0
         private var high: UInt64 = 0
         var isNegated = false

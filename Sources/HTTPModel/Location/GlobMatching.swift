@@ -1,3 +1,5 @@
+package import NIOCore
+
 extension Glob {
     /// What a walk over the elements found besides whether they match.
     struct Trace {
@@ -26,6 +28,11 @@ extension Glob {
             var trace = Trace()
             return walk(text, &trace)
         }
+    }
+
+    /// Whether all of the bytes match.
+    package func matches(_ bytes: ByteBufferView) -> Bool {
+        bytes.withContiguousStorageIfAvailable { matches($0) } ?? false
     }
 
     /// What each `*` of the pattern stands for; `nil` where the text does not match.
@@ -129,7 +136,7 @@ extension Glob {
 
 extension String {
     /// Lends the text's UTF-8 bytes, without a copy for every string that is stored natively.
-    func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+    package func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         if let result = try utf8.withContiguousStorageIfAvailable(body) { return result }
         var copy = self
         return try copy.withUTF8(body)

@@ -56,8 +56,7 @@ package enum Assertions {
         var wrongStatus = Offenders()
         var tooSlow = Offenders()
         var chosen = Offenders()
-        try reader.forEachRecord(from: start) { record in
-            guard try reader.matches(assertion.filter, record) else { return true }
+        try reader.forEachRecord(matching: assertion.filter, from: start) { record in
             count += 1
             chosen.add(record) { "\(record.method) \(record.url) → \($0)" }
             if let status = assertion.status, !status.passes(record.status) {
@@ -71,7 +70,6 @@ package enum Assertions {
                     tooSlow.add(record) { _ in "\(record.method) \(record.url): \(time)" }
                 }
             }
-            return true
         }
         var problems: [String] = []
         if !assertion.count.passes(count) {

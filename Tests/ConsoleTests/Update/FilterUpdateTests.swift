@@ -81,8 +81,8 @@ struct FilterUpdateTests {
         var model = list()
         model.press("up", "up")
         #expect(model.perform(.filter, "status:200").words.last == "locate 8 #1")
-        _ = model.update(.desk(.list(ListStatus(generation: 1, total: 10, sessionTotal: 10))))
-        _ = model.update(.desk(.position(generation: 1, id: ExchangeID(8), .row(2))))
+        _ = model.update(.query(.list(ListStatus(generation: 1, total: 10, sessionTotal: 10))))
+        _ = model.update(.query(.position(generation: 1, id: ExchangeID(8), .row(2))))
         #expect(model.list.selected == 2)
         #expect(model.list.selectedID == ExchangeID(8))
     }
@@ -93,16 +93,16 @@ struct FilterUpdateTests {
         model.press("up", "up")
         _ = model.perform(.sort, "size")
         func fill() -> [String] {
-            _ = model.update(.desk(.list(ListStatus(generation: 1, total: 0, sessionTotal: 10, progress: 0.5))))
-            _ = model.update(.desk(.position(generation: 1, id: ExchangeID(8), .unknown)))
-            return model.update(.desk(.list(ListStatus(generation: 1, total: 9, sessionTotal: 10)))).words
+            _ = model.update(.query(.list(ListStatus(generation: 1, total: 0, sessionTotal: 10, progress: 0.5))))
+            _ = model.update(.query(.position(generation: 1, id: ExchangeID(8), .unknown)))
+            return model.update(.query(.list(ListStatus(generation: 1, total: 9, sessionTotal: 10)))).words
         }
         #expect(fill().last == "locate 8 #1")
-        _ = model.update(.desk(.position(generation: 1, id: ExchangeID(8), .nowhere(nearest: nil))))
+        _ = model.update(.query(.position(generation: 1, id: ExchangeID(8), .nowhere(nearest: nil))))
         #expect(model.notices.allSatisfy { $0.kind != .error })
         _ = model.perform(.goTo, "8")
         #expect(fill().last == "locate 8 #1")
-        _ = model.update(.desk(.position(generation: 1, id: ExchangeID(8), .nowhere(nearest: nil))))
+        _ = model.update(.query(.position(generation: 1, id: ExchangeID(8), .nowhere(nearest: nil))))
         #expect(model.told == "Exchange 8 is not in the list.")
     }
 

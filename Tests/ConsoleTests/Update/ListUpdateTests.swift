@@ -54,7 +54,7 @@ struct ListUpdateTests {
     @Test func `rows that are not known are asked for`() {
         var model = ModelFixture.started(size)
         let status = ListStatus(generation: 0, total: 10_000, sessionTotal: 10_000)
-        #expect(model.update(.desk(.list(status))).words == ["load 0..<\(Layout(model).listRows) #0"])
+        #expect(model.update(.query(.list(status))).words == ["load 0..<\(Layout(model).listRows) #0"])
         let rows = Layout(model).listRows
         #expect(model.press("home").words == ["load \(10_000 - 2 * rows)..<10000 #0"])
     }
@@ -64,12 +64,12 @@ struct ListUpdateTests {
         _ = model.perform(.filter, "status:404")
         let generation = model.list.generation
         let old = generation - 1
-        _ = model.update(.desk(.list(ListStatus(generation: old, total: 99, sessionTotal: 99))))
-        _ = model.update(.desk(.rows(generation: old, first: 0, ModelFixture.plain(3))))
-        _ = model.update(.desk(.position(generation: old, id: ExchangeID(1), .row(3))))
-        _ = model.update(.desk(.found(generation: old, index: 2, .error)))
+        _ = model.update(.query(.list(ListStatus(generation: old, total: 99, sessionTotal: 99))))
+        _ = model.update(.query(.rows(generation: old, first: 0, ModelFixture.plain(3))))
+        _ = model.update(.query(.position(generation: old, id: ExchangeID(1), .row(3))))
+        _ = model.update(.query(.found(generation: old, index: 2, .error)))
         let level = StructureLevel(node: StructureNode(), generation: old, children: [])
-        _ = model.update(.desk(.structure(level)))
+        _ = model.update(.query(.structure(level)))
         #expect(model.list.total == 0)
         #expect(model.list.rows.isEmpty)
         #expect(model.list.selected == 0)
@@ -105,10 +105,10 @@ struct ListUpdateTests {
         model.press("#")
         model.type("7")
         #expect(model.press("enter").words == ["locate 7 #0"])
-        _ = model.update(.desk(.position(generation: 0, id: ExchangeID(7), .row(13))))
+        _ = model.update(.query(.position(generation: 0, id: ExchangeID(7), .row(13))))
         #expect(model.list.selected == 13)
         _ = model.perform(.goTo, "77")
-        _ = model.update(.desk(.position(generation: 0, id: ExchangeID(77), .nowhere(nearest: 0))))
+        _ = model.update(.query(.position(generation: 0, id: ExchangeID(77), .nowhere(nearest: 0))))
         #expect(model.told == "Exchange 77 is not in the list.")
         #expect(model.list.selected == 13)
         #expect(model.perform(.goTo, "seven").isEmpty)
@@ -197,12 +197,12 @@ struct ListUpdateTests {
         _ = model.perform(.jumpKind, "large")
         #expect(model.press("[").words == ["find before 0"])
         #expect(model.jobs.map(\.id) == [.find])
-        _ = model.update(.desk(.found(generation: 0, index: 12, .large(1))))
+        _ = model.update(.query(.found(generation: 0, index: 12, .large(1))))
         #expect(model.jobs.isEmpty)
         #expect(model.list.selectedID == ExchangeID(18))
         #expect(!model.list.isFollowing)
         model.press("]")
-        _ = model.update(.desk(.found(generation: 0, index: nil, .large(1))))
+        _ = model.update(.query(.found(generation: 0, index: nil, .large(1))))
         #expect(model.told == "No other exchange of this kind (large) in that direction.")
         #expect(model.list.selectedID == ExchangeID(18))
     }
@@ -211,7 +211,7 @@ struct ListUpdateTests {
         var model = list(30)
         #expect(model.press("[").words == ["find before 0"])
         #expect(model.press("enter").isEmpty && !model.detail.isOpen)
-        let effects = model.update(.desk(.found(generation: 0, index: 12, .error)))
+        let effects = model.update(.query(.found(generation: 0, index: 12, .error)))
         #expect(effects.words.contains { $0.hasPrefix("detail 18 ") })
         #expect(model.detail.isOpen && model.detail.id == ExchangeID(18))
     }
@@ -220,17 +220,17 @@ struct ListUpdateTests {
         var model = list(30)
         model.list.rows[12] = nil
         model.press("[", "enter")
-        let found = model.update(.desk(.found(generation: 0, index: 12, .error)))
+        let found = model.update(.query(.found(generation: 0, index: 12, .error)))
         #expect(!found.words.contains { $0.hasPrefix("detail") })
         let row = ModelFixture.record(18)
-        let effects = model.update(.desk(.rows(generation: 0, first: 12, [row])))
+        let effects = model.update(.query(.rows(generation: 0, first: 12, [row])))
         #expect(effects.words.contains { $0.hasPrefix("detail 18 ") })
     }
 
     @Test func `a move after a jump opens nothing`() {
         var model = list(30)
         model.press("[", "enter", "up")
-        _ = model.update(.desk(.found(generation: 0, index: 12, .error)))
+        _ = model.update(.query(.found(generation: 0, index: 12, .error)))
         #expect(!model.detail.isOpen)
     }
 
@@ -238,7 +238,7 @@ struct ListUpdateTests {
         let records = ModelFixture.plain(20)
         var model = ModelFixture.listing(records, size, source: .recorded(name: "day.sluice"))
         #expect(!model.isLive && model.whyNot(.follow) != nil)
-        _ = model.update(.desk(.list(ListStatus(generation: 0, total: 22, sessionTotal: 22))))
+        _ = model.update(.query(.list(ListStatus(generation: 0, total: 22, sessionTotal: 22))))
         #expect(model.isLive && model.whyNot(.follow) == nil)
         // The two new rows are not known yet; those that were known have moved up, and are not blank.
         #expect(model.list.rows[2]?.id == ExchangeID(20) && model.list.rows[0] == nil)

@@ -102,7 +102,7 @@ struct NewcomerTests {
         model.press("enter")
         #expect(model.context == .detail)
         #expect(model.press("[").words == ["find before 0"])
-        let effects = model.update(.desk(.found(generation: 0, index: 12, .error)))
+        let effects = model.update(.query(.found(generation: 0, index: 12, .error)))
         #expect(effects.words.contains { $0.hasPrefix("detail 18 ") })
         #expect(model.detail.id == ExchangeID(18) && model.selectedID == ExchangeID(18))
     }
@@ -143,7 +143,7 @@ struct NewcomerTests {
     @Test func `terms that fit something each, and nothing together, are not blamed alone`() {
         var model = list()
         _ = model.perform(.filter, "method:POST status:404")
-        _ = model.update(.desk(.list(ListStatus(generation: model.list.generation, total: 0, sessionTotal: 3))))
+        _ = model.update(.query(.list(ListStatus(generation: model.list.generation, total: 0, sessionTotal: 3))))
         let screen = ConsoleView.draw(model)
         let text = (0..<30).map { screen.row($0) }.joined(separator: "\n")
         #expect(text.contains("Each term alone fits some; no exchange fits all of them."))

@@ -26,7 +26,7 @@ struct NumberUpdateTests {
     func manyExchanges() {
         var model = ModelFixture.started(size)
         let most = Int(RecordedRange.numbers.upperBound)
-        _ = model.update(.desk(.list(ListStatus(generation: 0, total: most, sessionTotal: most))))
+        _ = model.update(.query(.list(ListStatus(generation: 0, total: most, sessionTotal: most))))
         let rows = Layout(model).listRows
         #expect(model.press("home").words == ["load \(most - 2 * rows)..<\(most) #0"])
         for second in 1...3 { _ = model.update(.tick(ModelFixture.now + Int64(second) * 1_000_000)) }

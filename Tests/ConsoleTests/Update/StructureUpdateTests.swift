@@ -38,7 +38,7 @@ struct StructureUpdateTests {
 
     private static func tell(_ model: inout ConsoleModel, _ node: StructureNode, _ children: [StructureChild]) {
         let level = StructureLevel(node: node, generation: model.list.generation, children: children)
-        _ = model.update(.desk(.structure(level)))
+        _ = model.update(.query(.structure(level)))
     }
 
     @Test(arguments: Command.allCases, ["items", "users", site])

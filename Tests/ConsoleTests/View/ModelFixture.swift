@@ -35,12 +35,12 @@ enum ModelFixture {
         return model
     }
 
-    /// Answers as the desk does: the list has these exchanges.
+    /// Answers as the session does: the list has these exchanges.
     static func answer(_ model: inout ConsoleModel, _ records: [ExchangeRecord]) {
         let generation = model.list.generation
         let status = ListStatus(generation: generation, total: records.count, sessionTotal: records.count)
-        _ = model.update(.desk(.list(status)))
-        _ = model.update(.desk(.rows(generation: generation, first: 0, records.reversed())))
+        _ = model.update(.query(.list(status)))
+        _ = model.update(.query(.rows(generation: generation, first: 0, records.reversed())))
     }
 
     static func record(

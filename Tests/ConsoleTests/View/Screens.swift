@@ -89,9 +89,9 @@ struct Screens: Sendable, CustomTestStringConvertible {
             return StructureChild(name: $0, node: node, isLeaf: true, newest: ExchangeID(8), count: 600)
         }
         let root = StructureNode()
-        _ = model.update(.desk(.structure(StructureLevel(node: root, generation: generation, children: top))))
+        _ = model.update(.query(.structure(StructureLevel(node: root, generation: generation, children: top))))
         model.press("enter")
-        _ = model.update(.desk(.structure(StructureLevel(node: site, generation: generation, children: paths))))
+        _ = model.update(.query(.structure(StructureLevel(node: site, generation: generation, children: paths))))
     }
 
     static let all: [Screens] = [
@@ -109,7 +109,7 @@ struct Screens: Sendable, CustomTestStringConvertible {
             model.press("enter")
             let generation = model.list.generation
             let status = ListStatus(generation: generation, total: 0, sessionTotal: 14, excludedBy: "host:nobody")
-            _ = model.update(.desk(.list(status)))
+            _ = model.update(.query(.list(status)))
         },
         after("sequence") { _ in },
         after("sequence-marked") { model in

@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 import Testing
 
 @testable import HTTPModel
@@ -217,53 +218,18 @@ struct FilterTests {
         #expect(try !passes("resbody:grace") { $0.flags = .requestChanged })
     }
 
-    @Test("search the URL as it is printed")
-    func urlText() throws {
-        for text in [
-            "http://h/", "https://h:8443/a?b", "http://[::1]:80/", "https://[::1]:8080/x?", "ws://h/a",
-        ] {
-            let url = try #require(RequestURL(text))
-            let record = FilterFixture.record { $0.url = url }
-            #expect(record.urlText { String(decoding: $0, as: UTF8.self) == url.description })
-        }
-        for url in [
-            RequestURL(scheme: "tunnel", host: "h", port: 443, path: ""),
-            RequestURL(scheme: "http", host: "h", port: 80, path: "*"),
-            RequestURL(scheme: "http", host: "h", port: .min, path: String(repeating: "/a", count: 100_000)),
-        ] {
-            let record = FilterFixture.record { $0.url = url }
-            #expect(record.urlText { String(decoding: $0, as: UTF8.self) == url.description })
-        }
-    }
-
-    @Test("fetch heads and bodies only where the record does not decide, and heads once")
-    func lazily() throws {
-        struct NotWanted: Error {}
+    @Test("are decided by the record alone where one of its terms is enough")
+    func decided() throws {
         let record = FilterFixture.record()
         for expression in ["body:x header:y host:nope", "header:y or body:x or users", "!(body:x status:500)"] {
             let filter = try Filter(expression, clock: FilterFixture.clock)
-            #expect(filter.needsBodies && filter.needsMessages == expression.contains("header"))
-            _ = try filter.matches(record, details: { throw NotWanted() }, body: { _ in throw NotWanted() })
+            #expect(filter.needs == .bodies || !expression.contains("body"))
             #expect(filter.decides(record) != nil)
         }
-        let filter = try Filter("header:a or header:b or client:c", clock: FilterFixture.clock)
-        var fetches = 0
-        let passes = filter.matches(
-            record,
-            details: {
-                fetches += 1
-                return nil
-            },
-            body: { _ in nil }
-        )
-        #expect(!passes)
-        #expect(fetches == 1)
-        #expect(filter.decides(record) == nil)
+        #expect(try Filter("header:a or header:b or client:c").decides(record) == nil)
         #expect(try Filter("not header:a status:500").decides(record) == false)
-        #expect(try Filter("header:a,b").needsBodies == false)
-        #expect(throws: NotWanted.self) {
-            try filter.matches(record, details: { throw NotWanted() }, body: { _ in nil })
-        }
+        #expect(try Filter("header:a,b").needs == .messages)
+        #expect(try Filter("host:a,b").needs == .record)
     }
 
     @Test("explain every key with an example that compiles")

@@ -67,23 +67,22 @@ enum SessionProbe {
                 _ = try attempt(path) { try reader.bodySize(of: id, side: side) }
                 _ = try attempt(path) { try reader.arrivals(of: id, side: side) }
             }
-            _ = try attempt(path) { try BodyText("a").map { try reader.hits(of: $0, in: id) } }
         }
-        guard let bounds = try attempt(path, { try reader.bounds() }) ?? nil else { return }
+        _ = try attempt(path) { try reader.bounds() }
         for text in ["size:>1kb time:<=1s", "since:2020-01-01 status:200 messages:>=0", "body:a or header:host"] {
-            for order in [SessionReader.Order.oldestFirst, .newestFirst] {
-                var scan = ExchangeScan(try Filter(text))
-                let step = try attempt(path) { try reader.step(&scan, in: bounds, order: order) }
-                try demand(step.map { $0.looked <= bounds.count } ?? true, "more was looked at than is there")
+            let filter = try Filter(text)
+            _ = try attempt(path) { try reader.forEachRecord(matching: filter) { _ in } }
+            for order in [ExchangeOrder.number, .startedAt, .total, .responseBody, .host] {
+                _ = try attempt(path) { try reader.numbers(matching: filter, by: order) }
             }
         }
-        var tally = StructureTally(site: nil)
-        _ = try attempt(path) { try reader.count(in: bounds, into: &tally) }
-        for key: ExchangeSorter.Key in [.numbers([.startedAt, .total, .responseBody]), .text(.host)] {
-            var sorter = ExchangeSorter(by: key)
-            _ = try attempt(path) { try reader.gather(in: bounds, into: &sorter) }
-            _ = sorter.sorted(isDescending: true)
+        for site in [nil, RequestURL(scheme: "https", host: "a.example", port: 443, path: "")] {
+            _ = try attempt(path) {
+                try reader.structure(of: site, rows: .all, matching: .everything, inFlight: false)
+            }
         }
+        _ = try attempt(path) { try reader.states(of: .all) }
+        _ = try attempt(path) { try reader.numbersInFlight() }
     }
 
     /// Records one more exchange, which can be read afterwards.

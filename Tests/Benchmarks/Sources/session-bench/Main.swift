@@ -27,13 +27,13 @@ struct SessionBench: ParsableCommand {
     func run() throws {
         let begin = now()
         let events = EventQueue()
-        let desk = try SessionDesk(path: file) { events.put($0) }
-        desk.load(last: 0..<60, generation: 0)
+        let service = try QueryService(path: file) { events.put($0) }
+        service.load(last: 0..<60, generation: 0)
         events.wait { if case .rows = $0 { true } else { false } }
         row("opening, to the first page", now() - begin)
-        if let follow { return try self.follow(desk, events, seconds: follow) }
+        if let follow { return try self.follow(service, events, seconds: follow) }
 
-        var bench = DeskBench(desk: desk, events: events)
+        var bench = QueryBench(service: service, events: events)
         bench.pages()
         for filter in [
             "status:503", "host:pay.partner.example status:500 method:PUT", "orders", "type:json time:>1s", "is:held",
@@ -56,17 +56,17 @@ struct SessionBench: ParsableCommand {
     }
 
     /// Follows a session, and tells what CPU the process took meanwhile.
-    private func follow(_ desk: SessionDesk, _ events: EventQueue, seconds: Int) throws {
+    private func follow(_ service: QueryService, _ events: EventQueue, seconds: Int) throws {
         for text in ["", "status:404", "orders time:>20"] {
             var query = ListQuery()
             query.filter = try Filter(text)
-            desk.setQuery(query, generation: 1)
-            desk.loadStructure(StructureNode(), generation: 1)
+            service.setQuery(query, generation: 1)
+            service.loadStructure(StructureNode(), generation: 1)
             events.wait { if case .structure(let level) = $0 { level.progress == nil } else { false } }
             let (time, cpu) = (now(), cpuTime())
             while now() - time < Double(seconds) {
-                desk.refresh()
-                desk.load(last: 0..<60, generation: 1)
+                service.refresh()
+                service.load(last: 0..<60, generation: 1)
                 Thread.sleep(forTimeInterval: 1.0 / 30)
             }
             let share = (cpuTime() - cpu) / (now() - time)

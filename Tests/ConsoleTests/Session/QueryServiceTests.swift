@@ -5,10 +5,10 @@ import NIOCore
 import Recording
 import Testing
 
-@Suite("A desk")
-struct DeskJumpTests {
+@Suite("A service")
+struct QueryServiceTests {
     /// Ten exchanges, of which each kind has its own.
-    private static let records = DeskSamples.records(1...10) { record in
+    private static let records = QuerySamples.records(1...10) { record in
         switch record.id.number {
         case 2: record.status = 404
         case 3: record.timings.total = 5_000_000
@@ -36,7 +36,7 @@ struct DeskJumpTests {
         ]
     )
     func jumps(kind: JumpKind, numbers: [Int64]) throws {
-        let fixture = try DeskFixture(Self.records)
+        let fixture = try QueryFixture(Self.records)
         for change in Self.lists {
             try fixture.ask("", change)
             try fixture.ask("id:1..10", change)
@@ -63,7 +63,7 @@ struct DeskJumpTests {
 
     @Test("goes to a row in a list that no filter cuts, whichever way it runs")
     func jumpsInWholeList() throws {
-        let fixture = try DeskFixture(Self.records)
+        let fixture = try QueryFixture(Self.records)
         try fixture.ask()
         #expect(try fixture.find(.error, from: 0, forward: false) == 2)
         #expect(try fixture.find(.error, from: 2, forward: false) == 8)
@@ -76,16 +76,16 @@ struct DeskJumpTests {
 
     @Test("counts sites and paths, of the list only, and goes on counting")
     func structure() throws {
-        let fixture = try DeskFixture(
-            DeskSamples.records(1...6)
+        let fixture = try QueryFixture(
+            QuerySamples.records(1...6)
                 + [
-                    DeskSamples.record(7) { $0.url.path = "/v1" },
-                    DeskSamples.record(8) { $0.url.path = "/" },
-                    DeskSamples.record(9) {
+                    QuerySamples.record(7) { $0.url.path = "/v1" },
+                    QuerySamples.record(8) { $0.url.path = "/" },
+                    QuerySamples.record(9) {
                         $0.url = RequestURL(scheme: "http", host: "::1", port: 8_080, path: "/x")
                         $0.status = 500
                     },
-                    DeskSamples.record(10) {
+                    QuerySamples.record(10) {
                         $0.state = .inFlight
                         $0.status = 0
                     },
@@ -107,9 +107,9 @@ struct DeskJumpTests {
         #expect(items.children.allSatisfy { $0.isLeaf && $0.count == 1 })
         #expect(try fixture.structure(root.children[0].node).children.map(\.name) == ["x"])
 
-        fixture.record([.finished(DeskSamples.record(10) { $0.status = 502 }, ExchangeMessages())])
-        fixture.record(DeskSamples.records(11...12))
-        fixture.desk.refresh()
+        fixture.record([.finished(QuerySamples.record(10) { $0.status = 502 }, ExchangeMessages())])
+        fixture.record(QuerySamples.records(11...12))
+        fixture.service.refresh()
         _ = try fixture.status { $0.total == 12 }
         let later = try fixture.structure()
         #expect(later.children.map(\.count) == [1, 11])
@@ -123,7 +123,7 @@ struct DeskJumpTests {
 
     @Test("tells apart a bounded number of children, and counts the others")
     func crowdedStructure() throws {
-        let fixture = try DeskFixture(DeskSamples.records(1...5_100))
+        let fixture = try QueryFixture(QuerySamples.records(1...5_100))
         try fixture.ask()
         let level = try fixture.structure(StructureNode(site: "https://api.example.com", segments: ["v1", "items"]))
         #expect(level.children.count == 5_000)
@@ -132,17 +132,17 @@ struct DeskJumpTests {
 
     @Test("says that its session was removed, and keeps what it has open")
     func vanished() throws {
-        let fixture = try DeskFixture(DeskSamples.records(1...3))
+        let fixture = try QueryFixture(QuerySamples.records(1...3))
         try fixture.ask()
         try FileManager.default.removeItem(atPath: fixture.path)
-        fixture.desk.refresh()
+        fixture.service.refresh()
         #expect(try fixture.failure().contains("removed or replaced"))
         #expect(try fixture.numbers() == [1, 2, 3])
     }
 
     @Test("says what is damaged, and shows the other rows")
     func damaged() throws {
-        let fixture = try DeskFixture(DeskSamples.records(1...3))
+        let fixture = try QueryFixture(QuerySamples.records(1...3))
         try fixture.ask()
         fixture.recorder.close()
         let process = Process()
@@ -150,13 +150,13 @@ struct DeskJumpTests {
         process.arguments = ["sqlite3", fixture.path, "UPDATE exchange SET status = 'none' WHERE id = 2"]
         try process.run()
         process.waitUntilExit()
-        fixture.desk.load(last: 0..<3, generation: 1)
+        fixture.service.load(last: 0..<3, generation: 1)
         #expect(try fixture.failure().contains("status of exchange 2 is no number"))
         #expect(try fixture.numbers() == [1, nil, 3])
     }
 
     @Test("cannot be opened where there is no session")
     func missing() {
-        #expect(throws: SessionError.self) { try SessionDesk(path: "/nowhere/none.sluice") { _ in } }
+        #expect(throws: SessionError.self) { try QueryService(path: "/nowhere/none.sluice") { _ in } }
     }
 }

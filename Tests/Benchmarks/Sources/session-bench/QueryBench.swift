@@ -4,23 +4,23 @@ import Recording
 import Session
 import Synchronization
 
-/// What a desk tells, to be waited for.
+/// What a service answers, to be waited for.
 final class EventQueue: Sendable {
-    private let events = Mutex<[DeskEvent]>([])
+    private let events = Mutex<[QueryEvent]>([])
     private let arrived = DispatchSemaphore(value: 0)
     private let total = Atomic(0)
 
     /// The rows of the list, as told last.
     var lastTotal: Int { total.load(ordering: .relaxed) }
 
-    func put(_ event: DeskEvent) {
+    func put(_ event: QueryEvent) {
         if case .list(let status) = event { total.store(status.total, ordering: .relaxed) }
         events.withLock { $0.append(event) }
         arrived.signal()
     }
 
     /// Waits for an event, and drops those before it.
-    func wait(_ isIt: (DeskEvent) -> Bool) {
+    func wait(_ isIt: (QueryEvent) -> Bool) {
         while true {
             arrived.wait()
             let event = events.withLock { $0.isEmpty ? nil : $0.removeFirst() }
@@ -30,13 +30,13 @@ final class EventQueue: Sendable {
 }
 
 /// The measurements.
-struct DeskBench {
-    let desk: SessionDesk
+struct QueryBench {
+    let service: QueryService
     let events: EventQueue
     var generation = 1
 
-    init(desk: SessionDesk, events: EventQueue) {
-        self.desk = desk
+    init(service: QueryService, events: EventQueue) {
+        self.service = service
         self.events = events
     }
 
@@ -44,7 +44,7 @@ struct DeskBench {
         var times: [Double] = []
         for turn in 0..<200 {
             let begin = now()
-            desk.load(last: turn * 4_000..<turn * 4_000 + 60, generation: 0)
+            service.load(last: turn * 4_000..<turn * 4_000 + 60, generation: 0)
             events.wait { if case .rows = $0 { true } else { false } }
             times.append(now() - begin)
         }
@@ -56,7 +56,7 @@ struct DeskBench {
     private mutating func ask(_ query: ListQuery) -> Double {
         generation += 1
         let begin = now()
-        desk.setQuery(query, generation: generation)
+        service.setQuery(query, generation: generation)
         return begin
     }
 
@@ -112,7 +112,7 @@ struct DeskBench {
             StructureNode(site: "https://api.example.com", segments: ["v1", "users"]),
         ] {
             let begin = now()
-            desk.loadStructure(node, generation: generation)
+            service.loadStructure(node, generation: generation)
             var children = 0
             events.wait { event in
                 guard case .structure(let level) = event, level.node == node else { return false }
@@ -127,7 +127,7 @@ struct DeskBench {
     mutating func find(_ kind: JumpKind, filter: String) throws {
         try self.filter(filter)
         let begin = now()
-        desk.find(kind, from: 0, forward: false, generation: generation)
+        service.find(kind, from: 0, forward: false, generation: generation)
         events.wait { if case .found = $0 { true } else { false } }
         row("looking for a row that is not there, in \"\(filter)\"", now() - begin)
     }

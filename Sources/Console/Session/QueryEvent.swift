@@ -1,8 +1,8 @@
 package import HTTPModel
 package import Recording
 
-/// What a ``SessionDesk`` has found out.
-package enum DeskEvent: Sendable {
+/// What a ``QueryService`` has found out.
+package enum QueryEvent: Sendable {
     /// The list has grown, or its pass has come further.
     case list(ListStatus)
     /// Rows of the list, by distance from its end: the first one is the row at `first`, each further one a row away from
@@ -42,22 +42,6 @@ package struct ListStatus: Hashable, Sendable {
     package var excludedBy: String?
     /// Why the list is not whole, in words for the user.
     package var error: String?
-
-    package init(
-        generation: Int,
-        total: Int,
-        sessionTotal: Int,
-        progress: Double? = nil,
-        excludedBy: String? = nil,
-        error: String? = nil
-    ) {
-        self.generation = generation
-        self.total = total
-        self.sessionTotal = sessionTotal
-        self.progress = progress
-        self.excludedBy = excludedBy
-        self.error = error
-    }
 }
 
 /// A kind of row that one can go to.

@@ -1,9 +1,9 @@
 import HTTPModel
 import Recording
 
-/// What the session's desk answers.
+/// What the session answers.
 extension ConsoleModel {
-    mutating func take(_ event: DeskEvent) -> [Effect] {
+    mutating func take(_ event: QueryEvent) -> [Effect] {
         switch event {
         case .list(let status): return take(status)
         case .rows(let generation, let first, let records):

@@ -7,26 +7,26 @@ import Recording
 import Synchronization
 import Testing
 
-/// A session in a directory of its own, a recorder that writes it, and a desk that looks at it.
-final class DeskFixture {
+/// A session in a directory of its own, a recorder that writes it, and a service that looks at it.
+final class QueryFixture {
     let path: String
     let recorder: Recorder
-    let desk: SessionDesk
-    let events = DeskEvents()
+    let service: QueryService
+    let events = QueryEvents()
     private let directory: URL
     private let producer: RecorderProducer
     private var generation = 0
 
     /// Makes a session with some exchanges, and opens it.
     init(_ records: [ExchangeRecord] = []) throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "sluice-desk-\(UUID().uuidString)")
+        directory = FileManager.default.temporaryDirectory.appending(path: "sluice-service-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         path = directory.path + "/test.sluice"
         recorder = try Recorder(RecorderConfiguration(path: path))
         producer = recorder.makeProducer {}
-        _ = producer.submit(records.flatMap(DeskFixture.events), cost: 1)
+        _ = producer.submit(records.flatMap(QueryFixture.events), cost: 1)
         recorder.flush()
-        desk = try SessionDesk(path: path) { [events] in events.put($0) }
+        service = try QueryService(path: path) { [events] in events.put($0) }
     }
 
     deinit {
@@ -40,7 +40,7 @@ final class DeskFixture {
         recorder.flush()
     }
 
-    func record(_ records: [ExchangeRecord]) { record(records.flatMap(DeskFixture.events)) }
+    func record(_ records: [ExchangeRecord]) { record(records.flatMap(QueryFixture.events)) }
 
     private static func events(_ record: ExchangeRecord) -> [RecordEvent] {
         record.state == .inFlight
@@ -55,7 +55,7 @@ final class DeskFixture {
         query.filter = try Filter(filter)
         change(&query)
         generation += 1
-        desk.setQuery(query, generation: generation)
+        service.setQuery(query, generation: generation)
         return try status()
     }
 
@@ -74,7 +74,7 @@ final class DeskFixture {
 
     /// The rows of the list in its order.
     func rows(_ count: Int = 100) throws -> [ExchangeRecord?] {
-        desk.load(last: 0..<count, generation: generation)
+        service.load(last: 0..<count, generation: generation)
         return try events.next { event -> [ExchangeRecord?]? in
             guard case .rows(generation, first: 0, let rows) = event else { return nil }
             return rows
@@ -83,7 +83,7 @@ final class DeskFixture {
 
     /// Goes to the next row of a kind; returns its distance from the end.
     func find(_ kind: JumpKind, from: Int, forward: Bool) throws -> Int? {
-        desk.find(kind, from: from, forward: forward, generation: generation)
+        service.find(kind, from: from, forward: forward, generation: generation)
         return try events.next { event -> Int?? in
             guard case .found(generation, let index, kind) = event else { return nil }
             return .some(index)
@@ -92,7 +92,7 @@ final class DeskFixture {
 
     /// Where an exchange is, as a distance from the end.
     func place(of number: Int64) throws -> Int? {
-        desk.locate(ExchangeID(number), generation: generation)
+        service.locate(ExchangeID(number), generation: generation)
         return try events.next { event -> Int?? in
             guard case .position(generation, ExchangeID(number), let place) = event else { return nil }
             return switch place {
@@ -105,7 +105,7 @@ final class DeskFixture {
 
     /// Counts a node; returns the level once it is whole.
     func structure(_ node: StructureNode = StructureNode()) throws -> StructureLevel {
-        desk.loadStructure(node, generation: generation)
+        service.loadStructure(node, generation: generation)
         return try events.next { event in
             guard case .structure(let level) = event, level.node == node, level.progress == nil else { return nil }
             return level
@@ -119,19 +119,19 @@ final class DeskFixture {
 }
 
 /// Events as they come, to be waited for.
-final class DeskEvents: Sendable {
-    private let events = Mutex<[DeskEvent]>([])
+final class QueryEvents: Sendable {
+    private let events = Mutex<[QueryEvent]>([])
     private let arrived = DispatchSemaphore(value: 0)
 
     struct NothingCame: Error {}
 
-    func put(_ event: DeskEvent) {
+    func put(_ event: QueryEvent) {
         events.withLock { $0.append(event) }
         arrived.signal()
     }
 
     /// Waits for the next event of a kind; those before it are dropped.
-    func next<Value>(_ read: (DeskEvent) -> Value?) throws -> Value {
+    func next<Value>(_ read: (QueryEvent) -> Value?) throws -> Value {
         while arrived.wait(timeout: .now() + 20) == .success {
             let event = events.withLock { $0.isEmpty ? nil : $0.removeFirst() }
             if let value = event.flatMap(read) { return value }
@@ -141,7 +141,7 @@ final class DeskEvents: Sendable {
 }
 
 /// Exchanges to record.
-enum DeskSamples {
+enum QuerySamples {
     static func record(_ id: Int64, _ change: (inout ExchangeRecord) -> Void = { _ in }) -> ExchangeRecord {
         var record = ExchangeRecord(
             id: ExchangeID(id),

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Console
 
-@Suite("A desk's list")
-struct DeskListTests {
+@Suite("A service's list")
+struct ResultListTests {
     @Test("of everything is counted from its end, and has a gap for a number without a record")
     func everything() throws {
-        let fixture = try DeskFixture(DeskSamples.records(1...3) + DeskSamples.records(5...6))
+        let fixture = try QueryFixture(QuerySamples.records(1...3) + QuerySamples.records(5...6))
         #expect(try fixture.ask().total == 6)
         #expect(try fixture.numbers() == [1, 2, 3, nil, 5, 6])
         #expect(try fixture.numbers(2) == [5, 6])
@@ -19,7 +19,7 @@ struct DeskListTests {
 
     @Test("says that an exchange is not in it only once it is filled")
     func position() {
-        var list = DeskList()
+        var list = ResultList()
         list.begin(ListQuery(), generation: 1)
         list.bounds = 1...3
         #expect(list.position(of: 2) == .row(1))
@@ -32,64 +32,64 @@ struct DeskListTests {
 
     @Test("of an empty session is empty, and grows")
     func empty() throws {
-        let fixture = try DeskFixture()
+        let fixture = try QueryFixture()
         #expect(try fixture.ask().total == 0)
         #expect(try fixture.numbers().isEmpty)
         #expect(try fixture.place(of: 1) == nil)
-        fixture.record(DeskSamples.records(1...2))
-        fixture.desk.refresh()
+        fixture.record(QuerySamples.records(1...2))
+        fixture.service.refresh()
         #expect(try fixture.status { $0.total == 2 }.sessionTotal == 2)
         #expect(try fixture.ask("status:200").total == 2)
     }
 
     @Test("of a filter has what passes, and grows by what passes of the new")
     func filtered() throws {
-        let fixture = try DeskFixture(DeskSamples.records(1...10) { $0.status = $0.id.number % 3 == 0 ? 500 : 200 })
+        let fixture = try QueryFixture(QuerySamples.records(1...10) { $0.status = $0.id.number % 3 == 0 ? 500 : 200 })
         #expect(try fixture.ask("status:500").total == 3)
         #expect(try fixture.numbers() == [3, 6, 9])
         #expect(try fixture.place(of: 6) == 1)
         #expect(try fixture.place(of: 7) == 1)
-        fixture.record(DeskSamples.records(11...15) { $0.status = $0.id.number % 3 == 0 ? 500 : 200 })
-        fixture.desk.refresh()
+        fixture.record(QuerySamples.records(11...15) { $0.status = $0.id.number % 3 == 0 ? 500 : 200 })
+        fixture.service.refresh()
         #expect(try fixture.status { $0.total == 5 }.sessionTotal == 15)
         #expect(try fixture.numbers() == [3, 6, 9, 12, 15])
     }
 
     @Test("takes in what passes only once it has ended, in its place, and lets go what passes no longer")
     func inFlight() throws {
-        let open = DeskSamples.record(2) {
+        let open = QuerySamples.record(2) {
             $0.state = .inFlight
             $0.status = 0
         }
-        let fixture = try DeskFixture([DeskSamples.record(1), open, DeskSamples.record(3)])
+        let fixture = try QueryFixture([QuerySamples.record(1), open, QuerySamples.record(3)])
         #expect(try fixture.ask("is:inflight").total == 1)
         #expect(try fixture.structure().children.map(\.inFlight) == [1])
-        fixture.record([.finished(DeskSamples.record(2), ExchangeMessages())])
-        fixture.desk.refresh()
+        fixture.record([.finished(QuerySamples.record(2), ExchangeMessages())])
+        fixture.service.refresh()
         #expect(try fixture.status { $0.total == 0 }.excludedBy == nil)
         #expect(try fixture.structure().children.isEmpty)
 
         fixture.record([
-            DeskSamples.record(4) {
+            QuerySamples.record(4) {
                 $0.state = .inFlight
                 $0.status = 0
-            }, DeskSamples.record(5),
+            }, QuerySamples.record(5),
         ])
         #expect(try fixture.ask("status:200").total == 4)
-        fixture.record([.finished(DeskSamples.record(4), ExchangeMessages())])
-        fixture.desk.refresh()
+        fixture.record([.finished(QuerySamples.record(4), ExchangeMessages())])
+        fixture.service.refresh()
         #expect(try fixture.status { $0.total == 5 }.error == nil)
         #expect(try fixture.numbers() == [1, 2, 3, 4, 5])
     }
 
     @Test("answers only requests of its own generation")
     func generations() throws {
-        let fixture = try DeskFixture(DeskSamples.records(1...5))
+        let fixture = try QueryFixture(QuerySamples.records(1...5))
         try fixture.ask("status:200")
-        fixture.desk.load(last: 0..<1, generation: 99)
-        fixture.desk.find(.error, from: 0, forward: false, generation: 99)
-        fixture.desk.loadStructure(StructureNode(), generation: 99)
-        for _ in 0..<20 { fixture.desk.setQuery(ListQuery(), generation: 50) }
+        fixture.service.load(last: 0..<1, generation: 99)
+        fixture.service.find(.error, from: 0, forward: false, generation: 99)
+        fixture.service.loadStructure(StructureNode(), generation: 99)
+        for _ in 0..<20 { fixture.service.setQuery(ListQuery(), generation: 50) }
         #expect(try fixture.ask("id:2..3").total == 2)
         #expect(try fixture.numbers() == [2, 3])
         let place = try fixture.place(of: 3)
@@ -98,17 +98,17 @@ struct DeskListTests {
 
     @Test("can be given up and asked for again")
     func cancelled() throws {
-        let fixture = try DeskFixture(DeskSamples.records(1...3_000))
+        let fixture = try QueryFixture(QuerySamples.records(1...3_000))
         var query = ListQuery()
         query.bodyText = "nothing has this"
-        fixture.desk.setQuery(query, generation: 77)
-        fixture.desk.cancel()
+        fixture.service.setQuery(query, generation: 77)
+        fixture.service.cancel()
         #expect(try fixture.ask("id:>=2990").total == 11)
     }
 
     @Test("says which term of a filter lets nothing pass")
     func excluded() throws {
-        let fixture = try DeskFixture(DeskSamples.records(1...5))
+        let fixture = try QueryFixture(QuerySamples.records(1...5))
         #expect(try fixture.ask("status:200 host:nowhere.example method:GET").excludedBy == "host:nowhere.example")
         #expect(try fixture.ask("id:1 id:2").excludedBy == nil)
         #expect(try fixture.ask("header:x-none").excludedBy == "header:x-none")
@@ -119,14 +119,14 @@ struct DeskListTests {
 
     @Test("keeps to the hosts that are focused on")
     func focus() throws {
-        let fixture = try DeskFixture(DeskSamples.records(1...9) { $0.url.host = "h\($0.id.number % 3).example" })
+        let fixture = try QueryFixture(QuerySamples.records(1...9) { $0.url.host = "h\($0.id.number % 3).example" })
         #expect(try fixture.ask("id:>3") { $0.focusedHosts = ["h1.example", "H2.example"] }.total == 4)
         #expect(try fixture.numbers() == [4, 5, 7, 8])
     }
 
     @Test("comes in the order of any column, both ways, ties by number", arguments: SortColumn.allCases)
     func sorted(column: SortColumn) throws {
-        let records = DeskSamples.records(1...40) { record in
+        let records = QuerySamples.records(1...40) { record in
             let number = record.id.number
             record.startedAt -= number * 37 % 11
             record.method = ["GET", "POST", "A"][Int(number * 7 % 3)]
@@ -137,7 +137,7 @@ struct DeskListTests {
             record.sizes.responseBody = number * 17 % 23
             record.timings.total = number % 4 == 0 ? nil : number * 11 % 13
         }
-        let fixture = try DeskFixture(records)
+        let fixture = try QueryFixture(records)
         for filter in ["", "id:5..30"] {
             let expected = try records.filter { try Filter(filter).decides($0) == true }
                 .sorted { (Self.key($0, column), $0.id.number) < (Self.key($1, column), $1.id.number) }
@@ -171,14 +171,14 @@ struct DeskListTests {
 
     @Test("finds text in bodies: across chunks, in compressed ones, in whatever case")
     func bodies() throws {
-        let fixture = try DeskFixture()
+        let fixture = try QueryFixture()
         var long = ByteBuffer(repeating: UInt8(ascii: "."), count: 65_530)
         long.writeString("Across The Border")
         long.writeRepeatingByte(UInt8(ascii: "."), count: 80_000)
         fixture.record(
-            DeskSamples.exchange(1, body: ByteBuffer(string: "across the border"))
-                + DeskSamples.exchange(2, body: long)
-                + DeskSamples.exchange(3, body: ByteBuffer(string: "across the other border"))
+            QuerySamples.exchange(1, body: ByteBuffer(string: "across the border"))
+                + QuerySamples.exchange(2, body: long)
+                + QuerySamples.exchange(3, body: ByteBuffer(string: "across the other border"))
         )
         #expect(try fixture.ask { $0.bodyText = "ACROSS the border" }.total == 2)
         #expect(try fixture.numbers() == [1, 2])

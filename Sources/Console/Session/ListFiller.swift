@@ -1,0 +1,308 @@
+import Dispatch
+import HTTPModel
+import Recording
+import Synchronization
+
+/// Fills the list by passes over the session, keeps it up to date and orders it.
+struct ListFiller {
+    /// A list in another order is put in order again with what is new as long as it has no more rows than this.
+    private static let mostInOrder = 50_000
+
+    private let reader: SessionReader
+    private let list: SharedList
+    private let deliver: @Sendable (QueryEvent) -> Void
+
+    private var query = ListQuery()
+    private var generation = 0
+    private var followed = FollowedNumbers()
+    /// The pass has looked at this number and all above it; zero where it is done.
+    private var passed: Int64 = 0
+    /// How far the pass has come, from 0 to 1; `nil` while there is none.
+    private var progress: Double?
+    private var error: String?
+    private var excludedBy: (term: Filter, words: String)?
+    /// Whether the order is behind the matches.
+    private var isOrderStale = false
+    private var lastOrder: UInt64 = 0
+
+    private var summary: SessionSummary?
+    private var hasVanished = false
+    private var lastStatus: ListStatus?
+    private let pace = Pace()
+
+    init(reader: SessionReader, list: SharedList, deliver: @escaping @Sendable (QueryEvent) -> Void) {
+        self.reader = reader
+        self.list = list
+        self.deliver = deliver
+    }
+
+    /// Tells what there is at first.
+    mutating func open() {
+        attempt { filler in try filler.tellSummary() }
+        tellStatus(force: true)
+    }
+
+    // MARK: - A query
+
+    /// Makes the list of a query, as far as it is not cancelled.
+    mutating func begin(_ query: ListQuery, generation: Int, _ cancellation: Cancellation) {
+        self.query = query
+        self.generation = generation
+        followed = FollowedNumbers()
+        (error, excludedBy, isOrderStale) = (nil, nil, false)
+        progress = 0
+        attempt { filler in try filler.fill(cancellation) }
+        progress = nil
+        passed = 0
+        tellStatus(force: true)
+    }
+
+    private mutating func fill(_ cancellation: Cancellation) throws {
+        try cancellation.check()
+        try followed.begin(reader)
+        guard (query.bodyText ?? "").utf8.count <= ListQuery.longestBodyText else {
+            error = "The text to search for is longer than \(ListQuery.longestBodyText) bytes."
+            return
+        }
+        guard let bounds = followed.bounds else { return }
+        let (filter, isSorted) = change { list in
+            list.bounds = bounds
+            return (list.filter, list.isSorted)
+        }
+        if !filter.matchesEverything { try match(filter, in: bounds, cancellation) }
+        if isSorted { try order(cancellation, isFirst: true) }
+        if change(\.matchCount) == 0 { excludedBy = try excludingTerm(of: filter) }
+    }
+
+    /// Looks for matches from the highest number to the lowest.
+    private mutating func match(
+        _ filter: Filter,
+        in bounds: ClosedRange<Int64>,
+        _ cancellation: Cancellation
+    ) throws {
+        passed = bounds.upperBound + 1
+        try reader.forEachBlock(of: bounds, order: .newestFirst, for: filter) { block in
+            let found = try reader.numbers(of: .range(block), matching: filter) { _ in !cancellation.isCancelled }
+            change { $0.addOlder(found.reversed()) }
+            passed = block.lowerBound
+            let part = Double(bounds.upperBound - passed + 1) / Double(bounds.count)
+            progress = query.sort == nil ? part : part * 0.6
+            if list.wantsRefresh.exchange(false, ordering: .relaxed) { try refresh() }
+            tellStatus()
+            return !cancellation.isCancelled
+        }
+        try cancellation.check()
+        passed = 0
+    }
+
+    /// The term of the filter that lets nothing pass by itself.
+    ///
+    /// Terms that need messages or bodies are not asked where there are several.
+    private func excludingTerm(of filter: Filter) throws -> (term: Filter, words: String)? {
+        func hasMatch(_ filter: Filter) throws -> Bool { try !reader.numbers(matching: filter, limit: 1).isEmpty }
+        if let text = query.bodyText, !text.isEmpty, try hasMatch(query.filterWithoutBody) {
+            return (filter, "the text \"\(text)\" in bodies")
+        }
+        let terms = query.filterWithoutBody.conjuncts.filter { !$0.matchesEverything }
+        let isOnly = terms.count == 1 && (query.bodyText ?? "").isEmpty
+        let term = try terms.first { try isOnly || $0.needs == .record && !hasMatch($0) }
+        return term.map { ($0, $0.description) }
+    }
+
+    // MARK: - Order
+
+    /// Puts the list in order, where it has another one than that of numbers.
+    private mutating func order(_ cancellation: Cancellation, isFirst: Bool) throws {
+        let (filter, count) = change { ($0.filter, $0.matchCount) }
+        guard let sort = query.sort else { return }
+        isOrderStale = false
+        // What a filter needs bodies for was found by the pass; to sort so many numbers by themselves takes longer.
+        let isAskedAnew = filter.matchesEverything || filter.needs == .record && count > Self.mostInOrder
+        let rows: ExchangeRows = isAskedAnew ? .all : .numbers(change(\.matches))
+        let done = isFirst ? progress ?? 0 : nil
+        let (deliver, pace, status) = (deliver, pace, status(progress: done))
+        let whole = max(1, Double(summary?.exchanges ?? 0))
+        let numbers = try reader.numbers(
+            of: rows,
+            matching: isAskedAnew ? filter : .everything,
+            by: sort.column.order,
+            isDescending: sort.isDescending
+        ) { seen in
+            if let done, pace.isDue {
+                var status = status
+                status.progress = done + (1 - done) * min(1, Double(seen) / whole)
+                deliver(.list(status))
+            }
+            return !cancellation.isCancelled
+        }
+        change { $0.sort(numbers) }
+        lastOrder = DispatchTime.now().uptimeNanoseconds
+    }
+
+    /// Puts a small list in order again, at most once a second; a large one stays as it is until it is asked for again.
+    private mutating func orderAgain() throws {
+        let (isSorted, count) = change { ($0.isSorted, $0.matchCount) }
+        guard isSorted, isOrderStale, progress == nil, count <= Self.mostInOrder else { return }
+        guard DispatchTime.now().uptimeNanoseconds - lastOrder > 1_000_000_000 else { return }
+        try order(Cancellation(), isFirst: false)
+    }
+
+    // MARK: - What is new
+
+    /// Looks whether the session has grown or changed.
+    mutating func look() {
+        guard list.wantsRefresh.exchange(false, ordering: .relaxed) else { return }
+        attempt { filler in
+            try filler.refresh()
+            try filler.orderAgain()
+        }
+        tellStatus(force: true)
+    }
+
+    private mutating func refresh() throws {
+        guard reader.isInPlace else {
+            if !hasVanished {
+                hasVanished = true
+                deliver(.failed("The session \(reader.path) was removed or replaced; what was open is shown on."))
+            }
+            return
+        }
+        if change(\.isFiltered) {
+            try follow()
+        } else {
+            let bounds = try reader.bounds()
+            let hasGrown = change { list in
+                defer { list.bounds = bounds ?? list.bounds }
+                return bounds != nil && bounds?.upperBound != list.bounds?.upperBound
+            }
+            isOrderStale = isOrderStale || hasGrown
+        }
+        try tellSummary()
+    }
+
+    /// Looks at exchanges that came since, and again at those that were in flight or had no row.
+    private mutating func follow() throws {
+        let changes = try followed.advance(reader)
+        // What the pass has yet to come to, it will see as it is then.
+        let changed = (changes.settled + changes.inFlight).filter { $0 >= passed }
+        let filter = change { list in
+            list.bounds = followed.bounds ?? list.bounds
+            return list.filter
+        }
+        guard !changed.isEmpty else { return }
+        let matches = Set(try reader.numbers(of: .numbers(changed), matching: filter))
+        let hasChanged = change { list in
+            changed.reduce(false) { list.set($1, isIn: matches.contains($1)) || $0 }
+        }
+        isOrderStale = isOrderStale || hasChanged
+        if let term = excludedBy?.term, try !reader.numbers(of: .numbers(changed), matching: term).isEmpty {
+            excludedBy = nil
+        }
+    }
+
+    // MARK: - Telling
+
+    /// Changes the list, or reads of it, unless another query has taken its place: then what is changed is lost.
+    @discardableResult
+    private func change<Result>(_ body: (inout ResultList) -> Result) -> Result {
+        list.value.withLock { list in
+            guard list.generation == generation else {
+                var own = ResultList(generation: generation)
+                return body(&own)
+            }
+            return body(&list)
+        }
+    }
+
+    /// Does something that may fail, and tells if it did.
+    private mutating func attempt(_ body: (inout ListFiller) throws -> Void) {
+        do {
+            try body(&self)
+        } catch is CancellationError {
+            return
+        } catch {
+            let words = queryWords(error)
+            self.error = words
+            deliver(.failed(words))
+        }
+    }
+
+    private mutating func tellSummary() throws {
+        let now = try reader.summary()
+        guard now != summary else { return }
+        summary = now
+        deliver(.summary(now))
+    }
+
+    private func status(progress: Double?) -> ListStatus {
+        let total = change(\.count)
+        return ListStatus(
+            generation: generation,
+            total: total,
+            sessionTotal: Int(clamping: summary?.exchanges ?? 0),
+            progress: progress,
+            excludedBy: progress == nil && total == 0 && error == nil ? excludedBy?.words : nil,
+            error: error
+        )
+    }
+
+    /// Tells how far the list has come, at most ten times a second unless it is forced; never the same twice.
+    private mutating func tellStatus(force: Bool = false) {
+        guard list.value.withLock({ $0.generation == generation }) else { return }
+        if progress == nil { change { $0.isFilled = true } }
+        let status = status(progress: progress)
+        // The first rows are told at once.
+        let wasShort = lastStatus?.generation != generation || lastStatus?.total ?? 0 < 50
+        let isFirstPage = wasShort && status.total > 0 && (status.total >= 50 || lastStatus?.generation != generation)
+        guard force || isFirstPage || pace.isDue, status != lastStatus else { return }
+        lastStatus = status
+        deliver(.list(status))
+    }
+}
+
+extension SortColumn {
+    fileprivate var order: ExchangeOrder {
+        switch self {
+        case .id: .number
+        case .start: .startedAt
+        case .method: .method
+        case .host: .host
+        case .path: .path
+        case .status: .status
+        case .type: .mediaType
+        case .size: .responseBody
+        case .time: .total
+        }
+    }
+}
+
+/// Lets something happen at most ten times a second.
+final class Pace: Sendable {
+    private let last = Atomic<UInt64>(0)
+
+    /// Whether it may happen now; then it counts as done.
+    var isDue: Bool {
+        let now = DispatchTime.now().uptimeNanoseconds
+        guard now - last.load(ordering: .relaxed) >= 100_000_000 else { return false }
+        last.store(now, ordering: .relaxed)
+        return true
+    }
+}
+
+/// Ends what somebody no longer waits for.
+final class Cancellation: Sendable {
+    private let flag = Atomic(false)
+
+    var isCancelled: Bool { flag.load(ordering: .relaxed) }
+
+    func cancel() { flag.store(true, ordering: .relaxed) }
+
+    func check() throws {
+        if isCancelled { throw CancellationError() }
+    }
+}
+
+/// How an error is told to the user.
+func queryWords(_ error: any Error) -> String {
+    (error as? SessionError)?.description ?? "The session cannot be read: \(error)."
+}

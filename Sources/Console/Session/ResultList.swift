@@ -1,0 +1,157 @@
+import HTTPModel
+import Synchronization
+
+/// The list that a query makes, as numbers of exchanges; shared by the thread that fills it and the one that reads pages.
+///
+/// All numbers of the session, where no filter leaves any out, are not kept at all. Places are counted from the list's
+/// end, which stays where it is while a pass runs from the newest exchange to the oldest.
+struct ResultList: Sendable {
+    /// The generation of the query.
+    private(set) var generation = 0
+    /// The lowest and the highest number of the session.
+    var bounds: ClosedRange<Int64>?
+    /// What leaves exchanges out.
+    private(set) var filter = Filter.everything
+    /// Whether the list is ordered by something else than the number.
+    private(set) var isSorted = false
+    /// Whether a pass has filled it, or was stopped, so that what is not in it will not come from there.
+    var isFilled = false
+    /// Whether the highest number comes first.
+    private(set) var isReversed = false
+    /// Matches that the pass found, newest first.
+    private var older: [Int64] = []
+    /// Matches that came since the pass began, oldest first.
+    private var newer: [Int64] = []
+    /// The list in order, where it is ordered by something else than the number.
+    private var sorted: [Int64] = []
+
+    /// Begins the list of another query.
+    mutating func begin(_ query: ListQuery, generation: Int) {
+        self = ResultList(generation: generation, bounds: bounds, filter: query.wholeFilter)
+        isSorted = query.sort.map { $0.column != .id } ?? false
+        isReversed = query.sort.map { $0.column == .id && $0.isDescending } ?? false
+    }
+
+    init(generation: Int = 0, bounds: ClosedRange<Int64>? = nil, filter: Filter = .everything) {
+        self.generation = generation
+        self.bounds = bounds
+        self.filter = filter
+    }
+
+    var isFiltered: Bool { !filter.matchesEverything }
+
+    /// How many rows there are.
+    var count: Int { isSorted ? sorted.count : matchCount }
+
+    /// How many exchanges belong to the list, whether or not they are in order yet.
+    var matchCount: Int { isFiltered ? older.count + newer.count : bounds?.count ?? 0 }
+
+    /// All that belongs to a filtered list, in no order.
+    var matches: [Int64] { older + newer }
+
+    /// The numbers of rows, by their distance from the end; those beyond the list are left out.
+    func numbers(last rows: Range<Int>) -> [Int64] {
+        rows.clamped(to: 0..<count).map(number(last:))
+    }
+
+    /// The number of the row at a distance from the end.
+    func number(last place: Int) -> Int64 {
+        if isSorted { return sorted[sorted.count - 1 - place] }
+        let place = isReversed ? matchCount - 1 - place : place
+        guard isFiltered else { return (bounds?.upperBound ?? 0) - Int64(place) }
+        return place < newer.count ? newer[newer.count - 1 - place] : older[place - newer.count]
+    }
+
+    /// Where an exchange is, as far as the list is filled.
+    func position(of number: Int64) -> ListPlace {
+        let place = place(of: number)
+        if let place, self.number(last: place) == number { return .row(place) }
+        return isFilled ? .nowhere(nearest: place) : .unknown
+    }
+
+    /// The next row of some exchanges, given in order of their numbers; `nil` where there is none in that direction.
+    func nextPlace(of numbers: [Int64], from row: Int, forward: Bool) -> Int? {
+        func isAmong(_ number: Int64) -> Bool {
+            let place = numbers.partitioningIndex { $0 < number }
+            return place < numbers.count && numbers[place] == number
+        }
+        return forward
+            ? (0..<min(row, count)).last { isAmong(number(last: $0)) }
+            : (row + 1..<max(row + 1, count)).first { isAmong(number(last: $0)) }
+    }
+
+    /// How far from the end an exchange is; where it is not in the list the nearest one, but in a list in another order
+    /// than that of numbers `nil`.
+    private func place(of number: Int64) -> Int? {
+        guard count > 0 else { return nil }
+        if isSorted { return sorted.firstIndex(of: number).map { sorted.count - 1 - $0 } }
+        let place = min(newerPlace(of: number), matchCount - 1)
+        return isReversed ? matchCount - 1 - place : place
+    }
+
+    /// How many of the list are newer than a number.
+    private func newerPlace(of number: Int64) -> Int {
+        guard isFiltered else {
+            guard let bounds else { return 0 }
+            return Int(bounds.upperBound - min(max(number, bounds.lowerBound), bounds.upperBound))
+        }
+        let place = newer.count - newer.partitioningIndex { $0 <= number }
+        return place < newer.count ? place : newer.count + older.partitioningIndex { $0 > number }
+    }
+
+    // MARK: - Changes
+
+    /// Adds what a pass found on its way to the oldest exchange, newest first.
+    mutating func addOlder(_ numbers: [Int64]) { older += numbers }
+
+    /// Takes in an exchange of a filtered list, or takes it out; returns whether that changed anything.
+    mutating func set(_ number: Int64, isIn: Bool) -> Bool {
+        let place = newerPlace(of: number)
+        let wasIn = place < matchCount && position(newest: place) == number
+        guard wasIn != isIn else { return false }
+        // Between the two arrays, either would do.
+        if isIn {
+            if place <= newer.count, place == 0 || newer.count > 0 {
+                newer.insert(number, at: newer.count - place)
+            } else {
+                older.insert(number, at: place - newer.count)
+            }
+        } else if place < newer.count {
+            newer.remove(at: newer.count - 1 - place)
+        } else {
+            older.remove(at: place - newer.count)
+        }
+        return true
+    }
+
+    private func position(newest place: Int) -> Int64 {
+        place < newer.count ? newer[newer.count - 1 - place] : older[place - newer.count]
+    }
+
+    /// Puts the list in another order.
+    mutating func sort(_ numbers: [Int64]) { sorted = numbers }
+}
+
+/// The list between the service's threads.
+final class SharedList: Sendable {
+    let value: Mutex<ResultList>
+    /// Whether somebody wants to know if the session has grown.
+    let wantsRefresh = Atomic(false)
+
+    init(bounds: ClosedRange<Int64>?) {
+        value = Mutex(ResultList(bounds: bounds))
+    }
+}
+
+extension [Int64] {
+    /// How many numbers at the front come before a place, where those that do stand before those that do not.
+    fileprivate func partitioningIndex(where isBefore: (Int64) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,138 @@
+import Dispatch
+import HTTPModel
+import Recording
+import Synchronization
+
+/// Counts what is below places of the structure, for the present list.
+struct StructureCounter {
+    /// The most children that are told apart; exchanges of further ones are counted together.
+    private static let mostChildren = 5_000
+    /// How many places are kept counted.
+    private static let mostPlaces = 64
+
+    /// What is known of one place.
+    private struct Place {
+        /// Exchanges that have come to their end, by child.
+        var settled: [String: StructureGroup] = [:]
+        /// Those of children that are not told apart.
+        var others: Int64 = 0
+        var followed = FollowedNumbers()
+
+        mutating func add(_ groups: [StructureGroup]) {
+            for group in groups {
+                guard settled.count < StructureCounter.mostChildren || settled[group.name] != nil else {
+                    others += group.count
+                    continue
+                }
+                if settled[group.name]?.add(group) == nil { settled[group.name] = group }
+            }
+        }
+    }
+
+    private let reader: SessionReader
+    private let list: SharedList
+    private let deliver: @Sendable (QueryEvent) -> Void
+    private var generation = 0
+    private var places: [StructureNode: Place] = [:]
+    private let pace = Pace()
+
+    init(reader: SessionReader, list: SharedList, deliver: @escaping @Sendable (QueryEvent) -> Void) {
+        self.reader = reader
+        self.list = list
+        self.deliver = deliver
+    }
+
+    /// Counts a place, or what has come since it was counted, and tells.
+    mutating func load(_ node: StructureNode, generation: Int, _ cancellation: Cancellation) {
+        let current = list.value.withLock { $0.generation }
+        guard current == generation else { return }
+        if generation != self.generation || places.count >= Self.mostPlaces { places = [:] }
+        self.generation = generation
+        do {
+            try count(node, cancellation)
+        } catch is CancellationError {
+            places[node] = nil
+        } catch {
+            places[node] = nil
+            deliver(.failed(queryWords(error)))
+        }
+    }
+
+    private mutating func count(_ node: StructureNode, _ cancellation: Cancellation) throws {
+        let filter = list.value.withLock { $0.filter }
+        let url = node.siteURL
+        guard node.site == nil || url != nil else { return tell(node, Place(), []) }
+        func groups(_ rows: ExchangeRows, inFlight: Bool, _ filter: Filter) throws -> [StructureGroup] {
+            try reader.structure(
+                of: url,
+                segments: node.segments,
+                rows: rows,
+                matching: filter,
+                inFlight: inFlight
+            ) { _ in !cancellation.isCancelled }
+        }
+        var place = places[node] ?? Place()
+        if filter.needs != .record {
+            // The pass knows what matches; to search all bodies again would take as long as it did.
+            let matches = list.value.withLock { $0.matches }
+            place.add(try groups(.numbers(matches), inFlight: false, .everything))
+            return tell(node, place, try groups(.numbers(matches), inFlight: true, .everything))
+        }
+        if places[node] != nil {
+            let settled = try place.followed.advance(reader).settled
+            if !settled.isEmpty { place.add(try groups(.numbers(settled), inFlight: false, filter)) }
+        } else {
+            try place.followed.begin(reader)
+            let others = place.followed.unsettled
+            if let bounds = place.followed.bounds {
+                try reader.forEachBlock(of: bounds, for: filter) { block in
+                    // SQLite sorts to group, which takes least where there is little at a time.
+                    for start in stride(from: block.lowerBound, through: block.upperBound, by: 8_192) {
+                        let rows = start...min(block.upperBound, start + 8_191)
+                        place.add(try groups(.range(rows, except: others), inFlight: false, filter))
+                    }
+                    let part = Double(block.upperBound - bounds.lowerBound) / Double(bounds.count)
+                    if pace.isDue { tell(node, place, [], progress: part) }
+                    return !cancellation.isCancelled
+                }
+                try cancellation.check()
+            }
+        }
+        places[node] = place
+        let inFlight = place.followed.inFlight
+        tell(node, place, inFlight.isEmpty ? [] : try groups(.numbers(inFlight), inFlight: true, filter))
+    }
+
+    private func tell(
+        _ node: StructureNode,
+        _ place: Place,
+        _ inFlight: [StructureGroup],
+        progress: Double? = nil
+    ) {
+        let open = Dictionary(uniqueKeysWithValues: inFlight.map { ($0.name, Int($0.count)) })
+        var all = place
+        all.add(inFlight)
+        let children = all.settled.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        let level = StructureLevel(
+            node: node,
+            generation: generation,
+            children: children.map { child in
+                StructureChild(
+                    name: child.name,
+                    node: StructureNode(
+                        site: node.site ?? child.name,
+                        segments: node.site == nil ? [] : node.segments + [child.name]
+                    ),
+                    isLeaf: child.further == 0,
+                    newest: ExchangeID(child.newest),
+                    count: Int(child.count),
+                    errors: Int(child.errors),
+                    inFlight: open[child.name] ?? 0
+                )
+            },
+            more: Int(all.others),
+            progress: progress
+        )
+        deliver(.structure(level))
+    }
+}

@@ -1,0 +1,88 @@
+import Content
+import HTTPModel
+import NIOCore
+
+/// Text to be found in bodies.
+struct BodyText: Sendable {
+    /// The text's bytes; in lower case where case does not count.
+    let bytes: [UInt8]
+    /// Whether the case of ASCII letters does not count.
+    private let ignoresCase: Bool
+    /// How far a search may go on after a byte that ends no match, by that byte.
+    private let jumps: [Int]
+
+    /// Prepares a search for the literal text of a pattern; an empty one is found at once.
+    init(_ glob: Glob) {
+        bytes = glob.literalBytes
+        ignoresCase = glob.ignoresCase
+        var jumps = [Int](repeating: max(1, bytes.count), count: 256)
+        for (index, byte) in bytes.dropLast().enumerated() {
+            jumps[Int(byte)] = bytes.count - 1 - index
+            if ignoresCase, byte &- 0x61 < 26 { jumps[Int(byte - 0x20)] = bytes.count - 1 - index }
+        }
+        self.jumps = jumps
+    }
+
+    private static func lower(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte + 0x20 : byte }
+
+    /// Looks at the byte under the text's last one and goes on by as much as that one allows (Horspool's search).
+    func isFound(in text: UnsafeRawBufferPointer) -> Bool {
+        let count = bytes.count
+        guard count > 0 else { return true }
+        guard text.count >= count else { return false }
+        return bytes.withUnsafeBufferPointer { bytes in
+            jumps.withUnsafeBufferPointer { jumps in
+                var end = count - 1
+                while end < text.count {
+                    var back = 0
+                    while back < count {
+                        let byte = text[end - back]
+                        if (ignoresCase ? Self.lower(byte) : byte) != bytes[count - 1 - back] { break }
+                        back += 1
+                    }
+                    if back == count { return true }
+                    end += jumps[Int(text[end])]
+                }
+                return false
+            }
+        }
+    }
+}
+
+/// Searches a body that comes in pieces, its content codings undone; a match may lie across the pieces.
+struct BodySearch {
+    /// How many bytes of the body, as stored, have come.
+    private(set) var end: Int64 = 0
+    private let text: BodyText
+    private let decoder: ContentDecoder?
+    /// What came last of the decoded bytes, one byte less than a match has.
+    private var tail: [UInt8] = []
+
+    init(_ text: BodyText, coding: String? = nil) {
+        self.text = text
+        decoder = coding.map { ContentDecoder(contentEncoding: $0, limit: FilterFunctions.searchLimit) }
+    }
+
+    /// Takes the next piece; returns whether a match is complete.
+    mutating func finds(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let room = FilterFunctions.searchLimit - Int(end)
+        end += Int64(bytes.count)
+        guard let decoder else { return search(UnsafeRawBufferPointer(rebasing: bytes.prefix(max(0, room)))) }
+        var isFound = false
+        decoder.decode(ByteBuffer(bytes: bytes)) { piece in
+            if !isFound { isFound = search(piece) }
+        }
+        return isFound
+    }
+
+    private mutating func search(_ piece: UnsafeRawBufferPointer) -> Bool {
+        let overlap = max(0, text.bytes.count - 1)
+        if !tail.isEmpty {
+            let seam = tail + piece.prefix(overlap)
+            if seam.withUnsafeBytes({ text.isFound(in: $0) }) { return true }
+        }
+        if text.isFound(in: piece) { return true }
+        tail = piece.count >= overlap ? Array(piece.suffix(overlap)) : Array((tail + piece).suffix(overlap))
+        return false
+    }
+}

@@ -1,0 +1,236 @@
+package import HTTPModel
+
+/// A filter as SQL: a condition on `exchange AS e`, with the tables that it needs beside that.
+///
+/// The condition is never `NULL`, so that `NOT` means what it does in a filter. Cheap terms come first.
+package struct SQLCondition: Sendable, Hashable {
+    package var sql: String
+    package var arguments: [SQLArgument]
+    /// `JOIN`s behind `exchange AS e`; empty, or with a space in front.
+    package var joins: String
+
+    /// Compiles a filter; its arguments begin at a number.
+    package init(_ filter: Filter, dialect: SQLDialect = .sqlite, firstArgument: Int = 1) {
+        var compiler = FilterCompiler(dialect: dialect, firstArgument: firstArgument)
+        sql = compiler.condition(filter.root)
+        arguments = compiler.arguments
+        joins = ""
+        let tests = filter.root.tests
+        if tests.contains(where: { if case .field = $0 { true } else { $0.needs == .bodies } }) {
+            joins += " LEFT JOIN payload AS p ON p.id = e.payload"
+        }
+        for (leg, table, column) in [
+            (ConnectionRecord.Leg.client, "c", "client_connection"), (.upstream, "u", "upstream_connection"),
+        ] where tests.contains(where: { if case .address(leg, _) = $0 { true } else { false } }) {
+            joins += " LEFT JOIN connection AS \(table) ON \(table).id = e.\(column)"
+        }
+    }
+}
+
+/// Writes a filter's conditions, and gathers their arguments.
+private struct FilterCompiler {
+    let dialect: SQLDialect
+    let firstArgument: Int
+    var arguments: [SQLArgument] = []
+
+    init(dialect: SQLDialect, firstArgument: Int) {
+        self.dialect = dialect
+        self.firstArgument = firstArgument
+    }
+
+    mutating func condition(_ node: FilterNode) -> String {
+        switch node {
+        case .everything: return "TRUE"
+        case .term(let term): return joined(term.tests.map { condition($0) }, "OR")
+        case .not(let operand): return "NOT \(condition(operand))"
+        case .and(let operands): return joined(operands.map { condition($0) }, "AND")
+        case .or(let operands): return joined(operands.map { condition($0) }, "OR")
+        }
+    }
+
+    /// Joins conditions in halves: in a row, a thousand of them would be deeper than SQLite reads.
+    private func joined(_ conditions: some RandomAccessCollection<String>, _ word: String) -> String {
+        let conditions = Array(conditions)
+        guard conditions.count > 1 else { return conditions.first ?? "TRUE" }
+        let half = conditions.count / 2
+        return "(\(joined(conditions[..<half], word)) \(word) \(joined(conditions[half...], word)))"
+    }
+
+    private mutating func argument(_ argument: SQLArgument) -> String {
+        arguments.append(argument)
+        return dialect.placeholder(firstArgument + arguments.count - 1)
+    }
+
+    private mutating func condition(_ test: FilterTest) -> String {
+        switch test {
+        case .text(let field, let glob):
+            text(field == .query ? "coalesce(e.query, '')" : "e.\(field.column)", glob)
+        case .url(let glob): url(glob)
+        case .mediaTypePart(let part):
+            "(e.media_type \(like("%", part, "%")) AND sluice_has_part(e.media_type, \(argument(.text(part)))))"
+        case .number(let field, let range): number(field, range)
+        case .version(let range):
+            "(\(version("e.client_version", range))"
+                + " OR e.upstream_version IS NOT NULL AND \(version("e.upstream_version", range)))"
+        case .property(let property): condition(property.condition)
+        case .address(let leg, let glob):
+            "sluice_has_address(\(argument(.search(SearchedText(glob)))), \(leg == .client ? "c" : "u").peer_address)"
+        case .field(let side, let name, let value): field(side, SearchedText(name, value: value))
+        case .body(let side, let glob): body(side, glob)
+        }
+    }
+
+    // MARK: - Numbers and facts
+
+    private func number(_ field: FilterTest.NumberField, _ range: ClosedRange<Int64>) -> String {
+        switch field {
+        case .id: between("e.id", range)
+        case .port: between("e.port", range)
+        case .status: between("e.status", range)
+        case .size: between("e.request_body_size + e.response_body_size", range)
+        case .time: "(e.total IS NOT NULL AND \(between("e.total", range)))"
+        case .startedAt: between("e.started_at", range)
+        case .messages: between("e.client_messages + e.server_messages", range)
+        case .grpc: "(e.grpc_status IS NOT NULL AND \(between("e.grpc_status", range)))"
+        }
+    }
+
+    private func version(_ column: String, _ range: ClosedRange<HTTPVersion>) -> String {
+        between(column, Int64(range.lowerBound.rawValue)...Int64(range.upperBound.rawValue))
+    }
+
+    private func between(_ value: String, _ range: ClosedRange<Int64>) -> String {
+        if range.lowerBound == range.upperBound { return "\(value) = \(range.lowerBound)" }
+        // SQL has no name for the lowest number: written out, it is one that is too large with a sign in front.
+        if range.lowerBound == .min { return "\(value) <= \(range.upperBound)" }
+        if range.upperBound == .max { return "\(value) >= \(range.lowerBound)" }
+        return "\(value) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+    }
+
+    private func condition(_ condition: FilterProperty.Condition) -> String {
+        switch condition {
+        case .flags(let flags): "(e.flags & \(flags.rawValue)) <> 0"
+        case .state(let state): "e.state = \(state.rawValue)"
+        case .kinds(let kinds): "e.kind IN (\(kinds.map { "\($0.rawValue)" }.joined(separator: ", ")))"
+        case .failure(let code): "coalesce(e.failure, '') = '\(code.rawValue)'"
+        case .failed: "(e.state = \(ExchangeRecord.State.failed.rawValue) OR e.failure IS NOT NULL)"
+        case .grpc:
+            "((e.flags & \(ExchangeRecord.Flags.grpc.rawValue)) <> 0 OR e.grpc_status IS NOT NULL OR "
+                + "substr(e.media_type, 1, \(FilterProperty.grpcMediaType.count)) = '\(FilterProperty.grpcMediaType)')"
+        }
+    }
+
+    // MARK: - Texts
+
+    private mutating func text(_ column: String, _ glob: Glob) -> String {
+        let literal = String(decoding: glob.literalBytes, as: UTF8.self)
+        switch (glob.shape, glob.ignoresCase) {
+        case (.everything, _): return "TRUE"
+        case (.literal, true): return "\(column) \(like("", literal, ""))"
+        case (.prefix, true): return "\(column) \(like("", literal, "%"))"
+        case (.suffix, true): return "\(column) \(like("%", literal, ""))"
+        case (.infix, true): return "\(column) \(like("%", literal, "%"))"
+        case (.literal, false): return "\(column) = \(argument(.text(literal)))"
+        case (.prefix, false):
+            return "substr(\(column), 1, \(literal.unicodeScalars.count)) = \(argument(.text(literal)))"
+        case (.infix, false): return "\(dialect.position)(\(column), \(argument(.text(literal)))) > 0"
+        case (.suffix, false), (.general, _):
+            return "sluice_matches(\(argument(.search(SearchedText(glob)))), \(column))"
+        }
+    }
+
+    private mutating func like(_ before: String, _ text: String, _ after: String) -> String {
+        var escaped = before
+        for character in text.unicodeScalars {
+            if "%_\\".unicodeScalars.contains(character) { escaped += "\\" }
+            escaped.unicodeScalars.append(character)
+        }
+        return "\(dialect.like) \(argument(.text(escaped + after))) ESCAPE '\\'"
+    }
+
+    /// A URL is put together of five columns, which takes longer than to look into each.
+    ///
+    /// A text without `:`, `/`, `?` and brackets can only be within one of them, if the path begins with a slash. Where the
+    /// pattern has more than such a text, the text tells which rows need a closer look.
+    private mutating func url(_ glob: Glob) -> String {
+        func closer(_ compiler: inout FilterCompiler) -> String {
+            let search = compiler.argument(.search(SearchedText(glob)))
+            return "sluice_has_url(\(search), e.scheme, e.host, e.port, e.path, e.query)"
+        }
+        if glob.matchesEverything { return "TRUE" }
+        let part = Self.longestPart(of: glob)
+        guard !part.isEmpty else { return closer(&self) }
+        let text = String(decoding: part, as: UTF8.self)
+        let isNumber = part.allSatisfy { $0 &- 0x30 < 10 }
+        let columns =
+            ["e.path", "e.host", "coalesce(e.query, '')", "e.scheme"] + (isNumber ? ["CAST(e.port AS TEXT)"] : [])
+        let pattern = like("%", text, "%")
+        let within = joined(columns.map { "\($0) \(pattern)" }, "OR")
+        let isPlain = "e.path >= '/' AND e.path < '0' AND e.scheme <> 'tunnel'"
+        if glob.shape == .infix, glob.ignoresCase, glob.literalBytes == part, !isNumber {
+            return "CASE WHEN \(isPlain) THEN \(within) ELSE \(closer(&self)) END"
+        }
+        return "(CASE WHEN \(isPlain) THEN \(within) ELSE TRUE END AND \(closer(&self)))"
+    }
+
+    private static func longestPart(of glob: Glob) -> [UInt8] {
+        var longest: [UInt8] = []
+        var part: [UInt8] = []
+        for element in glob.elements {
+            if case .byte(let byte) = element, !":/?[]".utf8.contains(byte) { part.append(byte) } else { part = [] }
+            if part.count > longest.count { longest = part }
+        }
+        return longest
+    }
+
+    // MARK: - Messages
+
+    private mutating func field(_ side: FilterTest.Side, _ search: SearchedText) -> String {
+        let place = argument(.search(search))
+        let conditions = ["request", "response"].enumerated().filter { Self.isOf($1, side) }.map { section, message in
+            "sluice_has_field(\(place), \(section), p.\(message)_head, p.\(message)_head_sent, p.\(message)_trailers)"
+        }
+        return joined(conditions, "OR")
+    }
+
+    /// Asks for bodies in the payload row or, where there may be chunks, by the exchange's number.
+    private mutating func body(_ side: FilterTest.Side, _ glob: Glob) -> String {
+        guard glob.shape == .infix else { return "TRUE" }
+        let place = argument(.search(SearchedText(glob, bodyText: BodyText(glob))))
+        let inFlight = "e.state = \(ExchangeRecord.State.inFlight.rawValue)"
+        let messages: [(String, BodySide, ExchangeRecord.Flags)] = [
+            ("request", .requestReceived, .requestBodyChanged), ("response", .responseReceived, .responseBodyChanged),
+        ]
+        let conditions = messages.filter { Self.isOf($0.0, side) }.map { message, received, changed in
+            let isChanged = "(e.flags & \(changed.rawValue)) <> 0"
+            let body = "p.\(message)_body"
+            return """
+                ((\(body) IS NOT NULL OR e.\(message)_body_size > 0 OR \(inFlight) OR \(isChanged)) AND \
+                sluice_has_body(\(place), e.id, \(received.rawValue), p.\(message)_head, \(body), \
+                p.\(message)_head_sent, \(body)_sent, \(inFlight) OR \(isChanged)))
+                """
+        }
+        return joined(conditions, "OR")
+    }
+
+    private static func isOf(_ message: String, _ side: FilterTest.Side) -> Bool {
+        switch side {
+        case .either: true
+        case .request: message == "request"
+        case .response: message == "response"
+        }
+    }
+}
+
+extension FilterTest.TextField {
+    fileprivate var column: String {
+        switch self {
+        case .scheme: "scheme"
+        case .host: "host"
+        case .path: "path"
+        case .query: "query"
+        case .method: "method"
+        case .mediaType: "media_type"
+        }
+    }
+}

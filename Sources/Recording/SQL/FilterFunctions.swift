@@ -1,0 +1,180 @@
+import Content
+import GRDBSQLite
+import HTTPModel
+import NIOCore
+
+/// What filters ask and SQL cannot say, as functions of a connection: wildcards, URLs, header fields, addresses, bodies.
+///
+/// They look at values where SQLite has them, and at what the file holds no more strictly than SQL does: a value of
+/// another kind counts as what SQLite makes of it.
+enum FilterFunctions {
+    /// How many bytes of a body, decoded, a search looks at.
+    static let searchLimit = 16 << 20
+
+    private typealias Function = @convention(c) (OpaquePointer?, CInt, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+
+    /// Adds the functions to a connection.
+    static func register(on connection: OpaquePointer) {
+        add("sluice_matches", 2, to: connection) { context, count, values in
+            let arguments = FunctionArguments(context, count, values)
+            arguments.answer(arguments.search(0)?.glob.matches(arguments.text(1)) ?? false)
+        }
+        add("sluice_has_part", 2, to: connection) { context, count, values in
+            let arguments = FunctionArguments(context, count, values)
+            let part = String(decoding: arguments.text(1), as: UTF8.self)
+            arguments.answer(FilterTest.hasPart(arguments.text(0), part))
+        }
+        add("sluice_has_url", 6, to: connection) { context, count, values in
+            let arguments = FunctionArguments(context, count, values)
+            let url = RequestURL(
+                scheme: arguments.string(1),
+                host: arguments.string(2),
+                port: Int(arguments.number(3)),
+                path: arguments.string(4),
+                query: arguments.isNull(5) ? nil : arguments.string(5)
+            )
+            arguments.answer(arguments.search(0)?.glob.matches(url.description) ?? false)
+        }
+        add("sluice_has_address", 2, to: connection) { context, count, values in
+            let arguments = FunctionArguments(context, count, values)
+            guard let search = arguments.search(0), !arguments.isNull(1) else { return arguments.answer(false) }
+            arguments.answer(FilterTest.matchesAddress(arguments.string(1), search.glob))
+        }
+        add("sluice_has_field", 5, to: connection) { context, count, values in
+            let arguments = FunctionArguments(context, count, values)
+            let head: StoredSection = arguments.number(1) == 0 ? .request : .response
+            let isFound = [head, head, .trailers].enumerated().contains { offset, section in
+                arguments.hasField(section, at: 2 + offset)
+            }
+            arguments.answer(isFound)
+        }
+        add("sluice_has_body", 8, to: connection) { context, count, values in
+            FunctionArguments(context, count, values).searchBodies()
+        }
+    }
+
+    private static func add(_ name: String, _ count: CInt, to connection: OpaquePointer, _ body: Function) {
+        let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
+        sqlite3_create_function_v2(connection, name, count, flags, nil, body, nil, nil, nil)
+    }
+
+    /// What SQLite calls the pointers to ``SearchedText``.
+    static let pointerType = StaticString("sluice")
+}
+
+/// What a function was called with, by place from 0, and where its answer goes.
+private struct FunctionArguments {
+    private let context: OpaquePointer?
+    private let values: UnsafeMutableBufferPointer<OpaquePointer?>
+
+    init(_ context: OpaquePointer?, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
+        self.context = context
+        self.values = UnsafeMutableBufferPointer(start: values, count: Int(count))
+    }
+
+    func answer(_ isTrue: Bool) { sqlite3_result_int(context, isTrue ? 1 : 0) }
+
+    func isNull(_ place: Int) -> Bool { sqlite3_value_type(values[place]) == SQLITE_NULL }
+
+    func number(_ place: Int) -> Int64 { sqlite3_value_int64(values[place]) }
+
+    func text(_ place: Int) -> UnsafeBufferPointer<UInt8> {
+        let start = sqlite3_value_text(values[place])
+        return UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(values[place])))
+    }
+
+    func string(_ place: Int) -> String { String(decoding: text(place), as: UTF8.self) }
+
+    func bytes(_ place: Int) -> UnsafeRawBufferPointer {
+        let start = sqlite3_value_blob(values[place])
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(values[place])))
+    }
+
+    func search(_ place: Int) -> SearchedText? {
+        let type = UnsafeRawPointer(FilterFunctions.pointerType.utf8Start).assumingMemoryBound(to: CChar.self)
+        return sqlite3_value_pointer(values[place], type).map {
+            Unmanaged<SearchedText>.fromOpaque($0).takeUnretainedValue()
+        }
+    }
+
+    /// Whether a head or trailers have a field.
+    func hasField(_ section: StoredSection, at place: Int) -> Bool {
+        let bytes = bytes(place)
+        guard let search = search(0), !bytes.isEmpty else { return false }
+        let (name, value) = (search.glob, search.value)
+        let isFound = bytes.withMemoryRebound(to: UInt8.self) {
+            StoredHead.hasField(section, in: $0, name: name, value: value)
+        }
+        if let isFound { return isFound }
+        let buffer = ByteBuffer(bytes: bytes)
+        let fields: FieldSection? =
+            switch section {
+            case .request: StoredHead.request(buffer)?.fields
+            case .response: StoredHead.response(buffer)?.fields
+            case .trailers: StoredHead.fields(buffer)
+            }
+        return fields?.contains { name.matches($0.nameBytes) && (value?.matches($0.valueBytes) ?? true) } ?? false
+    }
+
+    // MARK: - Bodies
+
+    /// Searches a message's body as received and, where a stage changed it, as sent.
+    ///
+    /// A body is among the arguments, or else in chunks.
+    func searchBodies() {
+        guard let text = search(0)?.bodyText, let received = BodySide(rawValue: UInt8(clamping: number(2))) else {
+            return answer(false)
+        }
+        let coding = coding(3)
+        if isNull(4) {
+            guard let isFound = searchChunks(of: received, text, coding) else { return }
+            if isFound { return answer(true) }
+        } else {
+            var search = BodySearch(text, coding: coding)
+            if search.finds(bytes(4)) { return answer(true) }
+        }
+        guard let sent = BodySide(rawValue: received.rawValue + 1), number(7) != 0 || !isNull(6) else {
+            return answer(false)
+        }
+        let sentCoding = self.coding(5) ?? coding
+        if isNull(6) {
+            if let isFound = searchChunks(of: sent, text, sentCoding) { answer(isFound) }
+        } else {
+            var search = BodySearch(text, coding: sentCoding)
+            answer(search.finds(bytes(6)))
+        }
+    }
+
+    private static let codingField = BodyText(Glob(containing: "content-encoding:", ignoringCase: true))
+
+    private func coding(_ place: Int) -> String? {
+        // A head without the name of the field, in whatever case, needs no closer look.
+        let head = bytes(place)
+        guard Self.codingField.isFound(in: head) else { return nil }
+        return StoredHead.fields(ByteBuffer(bytes: head)).value(of: .contentEncoding)
+    }
+
+    /// Whether a body in chunks has the text; `nil` where they cannot be read, which is the answer then.
+    private func searchChunks(of side: BodySide, _ text: BodyText, _ coding: String?) -> Bool? {
+        let sql = "SELECT offset, data FROM chunk WHERE exchange = ?1 AND side = ?2 ORDER BY offset"
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        var code = sqlite3_prepare_v2(sqlite3_context_db_handle(context), sql, -1, &statement, nil)
+        sqlite3_bind_int64(statement, 1, number(1))
+        sqlite3_bind_int64(statement, 2, Int64(side.rawValue))
+        var search = BodySearch(text, coding: coding)
+        while code == SQLITE_OK || code == SQLITE_ROW {
+            code = sqlite3_step(statement)
+            // What follows a gap in a damaged session is no part of the body before it.
+            guard code == SQLITE_ROW, sqlite3_column_int64(statement, 0) == search.end else { break }
+            let count = Int(sqlite3_column_bytes(statement, 1))
+            if search.finds(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, 1), count: count)) {
+                return true
+            }
+            if search.end >= FilterFunctions.searchLimit { return false }
+        }
+        if code == SQLITE_DONE || code == SQLITE_ROW { return false }
+        sqlite3_result_error_code(context, code)
+        return nil
+    }
+}

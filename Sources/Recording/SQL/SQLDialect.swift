@@ -1,0 +1,46 @@
+import HTTPModel
+
+/// What differs between the databases that a filter is compiled for.
+package struct SQLDialect: Sendable {
+    /// How the n-th argument of a statement is written, from 1.
+    package var placeholder: @Sendable (Int) -> String
+    /// The operator that compares with `%` and `_`, where the case of ASCII letters does not count.
+    package var like: String
+    /// The function that says at which character, from 1, a text has another one; 0 where it has not.
+    package var position: String
+
+    package static let sqlite = SQLDialect(placeholder: { "?\($0)" }, like: "LIKE", position: "instr")
+}
+
+/// A value that a statement is given.
+package enum SQLArgument: Sendable, Hashable {
+    case number(Int64)
+    case text(String)
+    /// What a registered function looks for, lent by its address.
+    case search(SearchedText)
+}
+
+/// What the registered functions look for, prepared once for all rows of a statement.
+package final class SearchedText: Sendable, Hashable {
+    /// Texts, names of fields, addresses.
+    let glob: Glob
+    /// The value that a field must have; `nil` for any.
+    let value: Glob?
+    /// Text in bodies.
+    let bodyText: BodyText?
+
+    init(_ glob: Glob, value: Glob? = nil, bodyText: BodyText? = nil) {
+        self.glob = glob
+        self.value = value
+        self.bodyText = bodyText
+    }
+
+    package static func == (left: SearchedText, right: SearchedText) -> Bool {
+        left.glob == right.glob && left.value == right.value
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(glob)
+        hasher.combine(value)
+    }
+}

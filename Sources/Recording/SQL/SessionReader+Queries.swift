@@ -1,0 +1,296 @@
+import Dispatch
+import GRDB
+package import HTTPModel
+
+/// Which rows of `exchange` a statement looks at.
+package enum ExchangeRows: Sendable {
+    case all
+    case range(ClosedRange<Int64>, except: [Int64] = [])
+    case numbers([Int64])
+}
+
+/// What exchanges can be ordered by; those with equal values by their number.
+package enum ExchangeOrder: String, Sendable {
+    case number = "e.id"
+    case startedAt = "e.started_at"
+    case method = "e.method"
+    case host = "e.host"
+    case path = "e.path"
+    case status = "e.status"
+    case mediaType = "e.media_type"
+    case responseBody = "e.response_body_size"
+    /// Those in flight first.
+    case total = "e.total"
+}
+
+/// Exchanges below one place of the structure that have what comes next in common: a site, or a segment of the path.
+package struct StructureGroup: Sendable, Hashable {
+    /// The site, as `scheme://host` with its port where it is not the scheme's own; or the segment of the path.
+    package var name: String
+    package var count: Int64
+    /// Those that failed, or were answered with a status from 400 on or a gRPC status other than OK.
+    package var errors: Int64
+    /// The exchange that began last.
+    package var newest: Int64
+    /// Those that go on below it.
+    package var further: Int64
+
+    /// Counts others of the same name as well.
+    package mutating func add(_ others: StructureGroup) {
+        count += others.count
+        errors += others.errors
+        newest = max(newest, others.newest)
+        further += others.further
+    }
+}
+
+/// A `SELECT` of exchanges.
+private struct ExchangeStatement {
+    var sql: String
+    var arguments: [SQLArgument]
+
+    init(_ columns: String, _ rows: ExchangeRows, _ filter: Filter, _ more: String = "", joins: String = "") {
+        let condition = SQLCondition(filter)
+        arguments = condition.arguments
+        var place: String
+        switch rows {
+        case .all: place = "TRUE"
+        case .range(let range, let others):
+            place = "e.id BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+            let others = others.filter(range.contains)
+            if !others.isEmpty { place += " AND e.id NOT IN (\(others.map(String.init).joined(separator: ", ")))" }
+        case .numbers(let numbers):
+            arguments.append(.text("[\(numbers.map(String.init).joined(separator: ","))]"))
+            place = "e.id IN (SELECT value FROM json_each(\(SQLDialect.sqlite.placeholder(arguments.count))))"
+        }
+        sql =
+            "SELECT \(columns) FROM exchange AS e\(joins + condition.joins) WHERE \(place) AND \(condition.sql) \(more)"
+    }
+}
+
+extension SessionReader {
+    /// The numbers of the exchanges that a filter lets pass.
+    ///
+    /// - Throws: `CancellationError` where the watch ends it, else ``SessionError``.
+    package func numbers(
+        of rows: ExchangeRows = .all,
+        matching filter: Filter,
+        by order: ExchangeOrder = .number,
+        isDescending: Bool = false,
+        limit: Int = -1,
+        watch: StatementWatch? = nil
+    ) throws -> [Int64] {
+        let direction = isDescending ? " DESC" : ""
+        let byNumber = order == .number ? "" : ", e.id\(direction)"
+        let end = "ORDER BY \(order.rawValue)\(direction)\(byNumber) LIMIT \(limit)"
+        var numbers: [Int64] = []
+        try run(ExchangeStatement("e.id", rows, filter, end), watch) {
+            numbers.append(try $0.number(in: RecordedRange.numbers))
+        }
+        return numbers
+    }
+
+    /// The records of the exchanges that a filter lets pass, lowest number first.
+    ///
+    /// - Throws: `CancellationError` where the watch ends it, else ``SessionError``.
+    package func records(
+        of rows: ExchangeRows,
+        matching filter: Filter,
+        watch: StatementWatch? = nil
+    ) throws -> [ExchangeRecord] {
+        let columns = Schema.exchange.columns.split(separator: ", ").map { "e.\($0)" }.joined(separator: ", ")
+        var records: [ExchangeRecord] = []
+        let annotation = " LEFT JOIN annotation AS a ON a.exchange = e.id"
+        let statement = ExchangeStatement(
+            "\(columns), a.comment, a.colour, a.deleted_at",
+            rows,
+            filter,
+            "ORDER BY e.id",
+            joins: annotation
+        )
+        try run(statement, watch) {
+            records.append(try $0.record().record)
+        }
+        return records
+    }
+
+    /// Which of some exchanges have a row, and whether something is still to come of them.
+    ///
+    /// - Throws: ``SessionError`` where the session cannot be read.
+    package func states(of rows: ExchangeRows) throws -> [(number: Int64, isInFlight: Bool)] {
+        var states: [(number: Int64, isInFlight: Bool)] = []
+        try run(ExchangeStatement("e.id, e.state", rows, .everything, "ORDER BY e.id"), nil) { row in
+            let number = try row.number(in: RecordedRange.numbers)
+            states.append((number, try row.number() == Int64(ExchangeRecord.State.inFlight.rawValue)))
+        }
+        return states
+    }
+
+    /// The numbers of the exchanges of which something is still to come.
+    ///
+    /// - Throws: ``SessionError`` where the session cannot be read.
+    package func numbersInFlight() throws -> [Int64] {
+        // Their payload rows have the negative of their number.
+        let sql = "SELECT -id AS id FROM payload WHERE id < 0"
+        return try read { database in
+            try RowReader.rows(sql, in: database, path: path, subject: "payload") {
+                try $0.number(in: RecordedRange.numbers)
+            }
+        }
+    }
+
+    /// Counts exchanges by the site, or by the segment that comes after a site's path.
+    ///
+    /// - Parameters:
+    ///   - site: the site; `nil` to count sites.
+    ///   - segments: the path down to the place.
+    ///   - rows: the rows to look at.
+    ///   - filter: which of them to count.
+    ///   - isInFlight: whether to count just those in flight, or just the others.
+    ///   - watch: may end it.
+    /// - Throws: `CancellationError` where the watch ends it, else ``SessionError``.
+    package func structure(
+        of site: RequestURL?,
+        segments: [String] = [],
+        rows: ExchangeRows,
+        matching filter: Filter,
+        inFlight isInFlight: Bool,
+        watch: StatementWatch? = nil
+    ) throws -> [StructureGroup] {
+        let state = "e.state \(isInFlight ? "=" : "<>") \(ExchangeRecord.State.inFlight.rawValue)"
+        let errors = "e.status >= 400 OR e.grpc_status > 0 OR e.failure IS NOT NULL"
+        let counts = "count(*), count(*) FILTER (WHERE \(errors)), max(e.id), count(*) FILTER"
+        var statement: ExchangeStatement
+        if let site {
+            let prefix = segments.map { "/" + $0 }.joined()
+            let length = prefix.unicodeScalars.count
+            let slash = segments.isEmpty ? "substr(e.path, 1, 1) <> '/'" : "FALSE"
+            let rest = "substr(e.path, CASE WHEN \(slash) THEN 1 ELSE \(length + 2) END)"
+            statement = ExchangeStatement(
+                "substr(\(rest), 1, instr(\(rest) || '/', '/') - 1), \(counts) (WHERE instr(\(rest), '/') > 0)",
+                rows,
+                filter
+            )
+            statement.sql += "AND \(state) AND e.host = \(statement.add(.text(site.host)))"
+            statement.sql += " AND e.scheme = \(statement.add(.text(site.scheme))) AND e.port = \(site.port)"
+            statement.sql +=
+                segments.isEmpty
+                ? " AND e.path <> ''"
+                : " AND substr(e.path, 1, \(length + 1)) = \(statement.add(.text(prefix + "/")))"
+            statement.sql += " GROUP BY 1"
+        } else {
+            statement = ExchangeStatement("e.host, e.port, e.scheme, \(counts) (WHERE e.path <> '')", rows, filter)
+            statement.sql += "AND \(state) GROUP BY e.host, e.port, e.scheme"
+        }
+        var groups: [StructureGroup] = []
+        try run(statement, watch) { row in
+            var name = try row.text()
+            if site == nil {
+                let port = Int(try row.number(in: 0...65_535))
+                let url = RequestURL(scheme: try row.text(), host: name, port: port, path: "")
+                name = "\(url.scheme)://\(url.authority)"
+            }
+            groups.append(
+                StructureGroup(
+                    name: name,
+                    count: try row.number(),
+                    errors: try row.number(),
+                    newest: try row.number(),
+                    further: try row.number()
+                )
+            )
+        }
+        return groups
+    }
+
+    private func run(
+        _ statement: ExchangeStatement,
+        _ watch: StatementWatch?,
+        _ body: (inout RowReader) throws -> Void
+    ) throws {
+        try read { database in
+            let prepared = try database.makeStatement(sql: statement.sql)
+            try RowReader.forEachRow(of: prepared, statement.arguments, watch, path: path, subject: "exchange", body)
+        }
+    }
+
+    // MARK: - The whole session
+
+    /// Goes through a range of numbers in blocks that take a statement some 50 ms each, numbers without a row left out.
+    ///
+    /// So no statement holds what the recorder wants to write over for long, and whoever waits gets an answer soon.
+    ///
+    /// - Parameters:
+    ///   - range: the numbers.
+    ///   - order: from which end.
+    ///   - filter: what the statements will ask.
+    ///   - body: called with each block; returns whether to go on.
+    /// - Throws: ``SessionError``, or what `body` throws.
+    package func forEachBlock(
+        of range: ClosedRange<Int64>,
+        order: Order = .oldestFirst,
+        for filter: Filter,
+        _ body: (ClosedRange<Int64>) throws -> Bool
+    ) throws {
+        var size: Int64 =
+            switch filter.needs {
+            case .record: 8_192
+            case .messages: 2_048
+            case .bodies: 64
+            }
+        var rest = range
+        while let start = try nearest(in: rest, order) {
+            let begin = DispatchTime.now().uptimeNanoseconds
+            let block =
+                order == .oldestFirst
+                ? start...min(rest.upperBound, start + size - 1) : max(rest.lowerBound, start - size + 1)...start
+            guard try body(block) else { return }
+            let time = DispatchTime.now().uptimeNanoseconds - begin
+            if time < 25_000_000 { size = min(size * 2, 1 << 16) }
+            if time > 100_000_000 { size = max(size / 2, 1) }
+            if order == .oldestFirst {
+                guard block.upperBound < rest.upperBound else { return }
+                rest = block.upperBound + 1...rest.upperBound
+            } else {
+                guard block.lowerBound > rest.lowerBound else { return }
+                rest = rest.lowerBound...block.lowerBound - 1
+            }
+        }
+    }
+
+    private func nearest(in range: ClosedRange<Int64>, _ order: Order) throws -> Int64? {
+        let found = order == .oldestFirst ? "min(id)" : "max(id)"
+        let sql = "SELECT \(found) AS id FROM exchange WHERE id BETWEEN ? AND ?"
+        return try read { database in
+            let bounds = [range.lowerBound, range.upperBound]
+            return try RowReader.rows(sql, bounds, in: database, path: path, subject: "exchange") {
+                try $0.optionalNumber(in: RecordedRange.numbers)
+            }.first ?? nil
+        }
+    }
+
+    /// Reads the records that a filter lets pass, lowest number first, of all that the session has now.
+    ///
+    /// The session is not held meanwhile.
+    ///
+    /// - Throws: ``SessionError``, or what `body` throws.
+    package func forEachRecord(
+        matching filter: Filter,
+        from start: ExchangeID? = nil,
+        _ body: (ExchangeRecord) throws -> Void
+    ) throws {
+        guard let bounds = try bounds(), start?.number ?? 1 <= bounds.upperBound else { return }
+        try forEachBlock(of: max(bounds.lowerBound, start?.number ?? 1)...bounds.upperBound, for: filter) { block in
+            for record in try records(of: .range(block), matching: filter) { try body(record) }
+            return true
+        }
+    }
+}
+
+extension ExchangeStatement {
+    /// Adds an argument; returns its placeholder.
+    fileprivate mutating func add(_ argument: SQLArgument) -> String {
+        arguments.append(argument)
+        return SQLDialect.sqlite.placeholder(arguments.count)
+    }
+}

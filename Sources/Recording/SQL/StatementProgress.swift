@@ -1,0 +1,36 @@
+import GRDBSQLite
+
+/// Asked some hundred times a second while a statement runs: given how many rows of a whole table it has passed, says
+/// whether it may go on.
+package typealias StatementWatch = @Sendable (_ rows: Int64) -> Bool
+
+/// Lets a watch end a statement, by SQLite's progress handler.
+final class StatementProgress {
+    /// How many steps of SQLite's machine lie between two questions; a row takes five to fifty, one with a body to
+    /// decode much longer.
+    private static let steps: CInt = 200
+
+    private let statement: OpaquePointer
+    private let watch: StatementWatch
+
+    init(_ statement: OpaquePointer, _ watch: @escaping StatementWatch) {
+        self.statement = statement
+        self.watch = watch
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        sqlite3_progress_handler(
+            sqlite3_db_handle(statement),
+            Self.steps,
+            { context in
+                guard let context else { return 0 }
+                return Unmanaged<StatementProgress>.fromOpaque(context).takeUnretainedValue().mayGoOn ? 0 : 1
+            },
+            context
+        )
+    }
+
+    private var mayGoOn: Bool { watch(Int64(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))) }
+
+    func end() {
+        sqlite3_progress_handler(sqlite3_db_handle(statement), 0, nil, nil)
+    }
+}

@@ -1,0 +1,64 @@
+package import HTTPModel
+package import NIOCore
+
+extension Filter {
+    /// Whether an exchange that was read whole passes, said in the plainest way: what the compiled condition is compared
+    /// with.
+    package func matches(_ exchange: RecordedExchange, body: (BodySide) -> ByteBuffer?) -> Bool {
+        root.matches(exchange, body)
+    }
+}
+
+extension FilterNode {
+    fileprivate func matches(_ exchange: RecordedExchange, _ body: (BodySide) -> ByteBuffer?) -> Bool {
+        switch self {
+        case .everything: true
+        case .term(let term): term.tests.contains { $0.matches(exchange, body) }
+        case .not(let operand): !operand.matches(exchange, body)
+        case .and(let operands): operands.allSatisfy { $0.matches(exchange, body) }
+        case .or(let operands): operands.contains { $0.matches(exchange, body) }
+        }
+    }
+}
+
+extension FilterTest {
+    fileprivate func matches(_ exchange: RecordedExchange, _ body: (BodySide) -> ByteBuffer?) -> Bool {
+        switch self {
+        case .address(let leg, let glob):
+            guard let connection = leg == .client ? exchange.client : exchange.upstream else { return false }
+            return FilterTest.matchesAddress(connection.peerAddress, glob)
+        case .field(let side, let name, let value):
+            return Self.sections(of: exchange.messages, side).contains { section in
+                section.contains { name.matches($0.nameBytes) && (value?.matches($0.valueBytes) ?? true) }
+            }
+        case .body(let side, let glob):
+            var sides: [BodySide] = side == .response ? [] : [.requestReceived]
+            if side != .response, exchange.record.flags.contains(.requestChanged) { sides.append(.requestSent) }
+            if side != .request { sides.append(.responseReceived) }
+            if side != .request, exchange.record.flags.contains(.responseChanged) { sides.append(.responseSent) }
+            return sides.contains { side in
+                body(side).map { glob.matches($0.readableBytesView) } ?? false
+            }
+        default:
+            return decides(exchange.record) == true
+        }
+    }
+
+    /// The fields of all heads and trailers of a side, as received and as sent.
+    private static func sections(of messages: ExchangeMessages, _ side: Side) -> [FieldSection] {
+        var sections: [FieldSection?] = []
+        if side != .response {
+            sections += [messages.requestHead, messages.requestHeadSent].map {
+                $0.flatMap(StoredHead.request)?.fields
+            }
+            sections.append(messages.requestTrailers.map(StoredHead.fields))
+        }
+        if side != .request {
+            sections += [messages.responseHead, messages.responseHeadSent].map {
+                $0.flatMap(StoredHead.response)?.fields
+            }
+            sections.append(messages.responseTrailers.map(StoredHead.fields))
+        }
+        return sections.compactMap(\.self)
+    }
+}
