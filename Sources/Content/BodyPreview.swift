@@ -1,11 +1,11 @@
 package import NIOCore
 
-/// A body made readable: what `show` prints and a viewer displays.
+/// A body as text, or what kind of bytes it is.
 package struct BodyPreview: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
         /// There is none.
         case empty
-        /// Text, read in the character encoding given; JSON is laid out.
+        /// Text, read in the character encoding given.
         case text(String, charset: Charset)
         /// Bytes that are no text, described in a few words, for example `PNG image`.
         case binary(ByteBuffer, description: String)
@@ -21,13 +21,12 @@ package struct BodyPreview: Sendable, Hashable {
     /// What the reader should know: how it was decoded, what was cut, what is wrong with it.
     package var notes: [String]
 
-    /// Decodes a body, `limit` decoded bytes at most, and reads it; `pretty` lays JSON out.
+    /// Decodes a body, `limit` decoded bytes at most, and reads it.
     package init(
         _ bytes: ByteBuffer,
         contentType: String?,
         contentEncoding: String?,
-        limit: Int = 1 << 20,
-        pretty: Bool = true
+        limit: Int = 1 << 20
     ) {
         let codings = contentEncoding.map { ContentCoding.list($0) } ?? []
         let decoded = ContentDecoder.decode(bytes, codings: codings, limit: limit)
@@ -44,7 +43,7 @@ package struct BodyPreview: Sendable, Hashable {
         guard decodedSize > 0 else { return }
         let isDecoded = decoded.problem?.kind != .unknownCoding
         if isDecoded, mediaType?.isTextual == true || TextDecoder.isText(decoded.bytes), !looksBinary(decoded.bytes) {
-            content = text(decoded.bytes, pretty: pretty && decoded.problem == nil)
+            content = text(decoded.bytes)
         } else {
             content = .binary(decoded.bytes, description: BinaryKind.describe(decoded.bytes, mediaType: mediaType))
         }
@@ -57,7 +56,7 @@ package struct BodyPreview: Sendable, Hashable {
         return !mayHoldNUL && bytes.readableBytesView.prefix(4096).contains(0)
     }
 
-    private mutating func text(_ bytes: ByteBuffer, pretty: Bool) -> Content {
+    private mutating func text(_ bytes: ByteBuffer) -> Content {
         let asked = Charset.detect(in: bytes, mediaType: mediaType)
         let decoded = TextDecoder.decode(bytes, as: asked)
         if decoded.isFallback {
@@ -66,13 +65,6 @@ package struct BodyPreview: Sendable, Hashable {
         if decoded.invalidCount > 0 {
             let places = decoded.invalidCount == 1 ? "1 place is" : "\(decoded.invalidCount) places are"
             notes.append("\(places) no valid \(decoded.charset)")
-        }
-        if pretty, mediaType?.isJSON == true {
-            do throws(JSONSyntaxError) {
-                return .text(try JSONText.pretty(decoded.text.utf8), charset: decoded.charset)
-            } catch {
-                notes.append("not valid JSON: \(error)")
-            }
         }
         return .text(decoded.text, charset: decoded.charset)
     }

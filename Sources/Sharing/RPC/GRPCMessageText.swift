@@ -44,8 +44,12 @@ struct GRPCMessageText {
     }
 
     private func text(_ bytes: ByteBuffer) -> [String] {
-        let contentType = form == .json ? "application/json" : nil
-        switch BodyPreview(bytes, contentType: contentType, contentEncoding: nil).content {
+        if form == .json {
+            var writer = DetailWriter(DetailOptions())
+            var layout = JSONLayout(Array(bytes.readableBytesView))
+            if (try? layout.write(into: &writer)) != nil { return writer.lines.map(\.plain) }
+        }
+        switch BodyPreview(bytes, contentType: nil, contentEncoding: nil).content {
         case .empty: return ["(empty)"]
         case .text(let text, _):
             return text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd).map(String.init)

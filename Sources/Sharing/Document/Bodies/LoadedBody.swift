@@ -80,8 +80,7 @@ struct LoadedBody {
             bytes,
             contentType: type,
             contentEncoding: nil,
-            limit: max(1, bytes.readableBytes),
-            pretty: false
+            limit: max(1, bytes.readableBytes)
         )
         guard problem?.kind != .unknownCoding, case .text(let text, let charset) = preview.content else { return nil }
         return (text, (charset == .utf8 ? [] : [charset.description]) + preview.notes)
