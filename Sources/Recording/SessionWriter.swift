@@ -215,7 +215,7 @@ final class SessionWriter {
         exchanges.bind((record.process?.id).map(Int64.init))
         exchanges.bind(record.process?.name)
         exchanges.bind(record.origin)
-        exchanges.bind(text: record.masked.isEmpty ? nil : try JSONWriter.names(record.masked))
+        exchanges.bind(text: try record.masked.isEmpty ? nil : JSONWriter.names(record.masked))
         try exchanges.run()
         if record.annotation != ExchangeAnnotation() { try write(record.annotation, of: record.id) }
 

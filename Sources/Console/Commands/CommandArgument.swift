@@ -1,4 +1,5 @@
 import ExchangeCore
+import Sharing
 import Stages
 
 struct CommandArgument: Sendable {

@@ -1,5 +1,6 @@
 import HTTPModel
 import Runner
+import Sharing
 
 /// What only linear mode has: answers as texts that are written, where the screen shows the state itself.
 extension ConsoleModel {

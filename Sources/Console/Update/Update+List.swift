@@ -1,4 +1,5 @@
 import HTTPModel
+import Sharing
 import Terminal
 
 extension ConsoleModel {

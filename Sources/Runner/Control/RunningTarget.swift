@@ -99,7 +99,7 @@ struct RunningTarget: LocalHolds {
             throw ControlFailure("'\(unnamed.file)' is no name of a file.")
         }
         let difference = try await RunningTarget.inWords {
-            try await rules.apply(texts.map(\.source), madeFrom: revision)
+            try await rules.apply(texts, madeFrom: revision)
         }
         await onProfileFiles()
         return (difference.description, await rules.current)

@@ -32,8 +32,8 @@ package enum ExchangeReport {
             (.messages, false),
         ]
         for (page, hasSent) in parts where builder.pages.contains(page) {
-            for stand in hasSent ? MessageStand.allCases : [.received] {
-                (options.page, options.stand) = (page, stand)
+            for version in hasSent ? MessageVersion.allCases : [.received] {
+                (options.page, options.version) = (page, version)
                 // Whoever prints waits for all of it.
                 let document = builder.document(options, DetailBudget(.seconds(86_400)))
                 if !lines.isEmpty, !document.lines.isEmpty { lines.append("") }
