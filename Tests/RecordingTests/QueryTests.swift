@@ -1,3 +1,4 @@
+import Foundation
 import Content
 import HTTPModel
 import NIOCore
