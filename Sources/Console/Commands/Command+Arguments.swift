@@ -10,7 +10,7 @@ extension Command {
         switch self {
         case .toggleTool, .panel, .ruleFromExchange:
             guard Tool(word: first) == nil else { return nil }
-            return unknown("tool", first, Tool.allCases.map(\.rawValue))
+            return unknown("tool", first, Tool.all.map(\.key))
         case .page:
             let pages = DetailPage.allCases.map(\.rawValue)
             let isPage = Int(first).map { (1...pages.count).contains($0) } ?? pages.contains { $0.hasPrefix(first) }
@@ -40,7 +40,7 @@ extension Command {
         case .copy: ("form", CopyForm.allCases.map(\.rawValue))
         case .export: ("form", ExportRequest.Form.allCases.map(\.rawValue))
         case .theme: ("theme", Theme.allCases.map(\.rawValue))
-        case .preset: ("preset", ["off"] + ThrottlePreset.all.map { $0.name.lowercased() })
+        case .preset: ("preset", ["off"] + (ToolRegistry.standard.withPresets?.presets?.presets.map(\.name) ?? []))
         default: nil
         }
     }

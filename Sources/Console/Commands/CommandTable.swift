@@ -1,3 +1,5 @@
+import Stages
+
 /// All commands with their words, keys and places: help, palette, footer and key file are made from it.
 package enum CommandTable {
     /// The entries, in the order of help.
@@ -75,12 +77,12 @@ package enum CommandTable {
     ]
 
     private static let tools = [
-        entry(.toggleTool, "Switch a tool on or off", Tool.allCases.flatMap(\.toggleKeys), .tools, argument: "TOOL"),
-        entry(.panel, "Open a tool's panel", Tool.allCases.compactMap(\.panelKey), .tools, argument: "TOOL"),
+        entry(.toggleTool, "Switch a tool on or off", Tool.all.flatMap(\.toggleKeys), .tools, argument: "TOOL"),
+        entry(.panel, "Open a tool's panel", Tool.all.map(\.panelKey), .tools, argument: "TOOL"),
         entry(
             .ruleFromExchange,
             "Make a rule from the exchange",
-            Tool.allCases.map { "a \($0.letter)" },
+            Tool.all.map { "a \($0.letter)" },
             .tools,
             short: "add rule",
             argument: "TOOL [ID]"

@@ -149,7 +149,7 @@ extension LinearLoop {
         if !model.filter.applied.isEmpty { say("Filter \(model.filter.applied).") }
         if let text = model.list.query.bodyText { say("Bodies with '\(text)'.") }
         if !model.marks.isEmpty { say("Marked: \(model.marks.map(\.description).joined(separator: ", ")).") }
-        for tool in Tool.allCases where model.proxy.tool(tool).map({ $0.rules > 0 }) == true {
+        for tool in Tool.all where model.proxy.tool(tool).map({ $0.rules > 0 }) == true {
             say("\(tool.title): \(model.describe(tool)).")
         }
         if let preset = model.proxy.preset { say("Network: \(preset).") }

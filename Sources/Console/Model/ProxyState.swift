@@ -1,4 +1,5 @@
 package import Runner
+package import Stages
 
 /// What is known of the proxy that is looked at.
 package struct ProxyState: Sendable {
@@ -28,7 +29,7 @@ package struct ProxyState: Sendable {
     package var problem: String?
 
     /// The tool's state; `nil` where the proxy has told none.
-    package func tool(_ tool: Tool) -> ToolState? { tools.first { $0.name == tool.rawValue } }
+    package func tool(_ tool: Tool) -> ToolState? { tools.first { $0.name == tool.key } }
 }
 
 /// The rules' texts, as they are and as they were.

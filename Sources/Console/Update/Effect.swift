@@ -1,5 +1,6 @@
 package import HTTPModel
 package import Runner
+package import Stages
 
 /// What is to be done outside of the model: plain data, carried out by ``EffectRunner``.
 package enum Effect: Sendable {

@@ -1,4 +1,3 @@
-import ExchangeCore
 import Stages
 
 /// The rules of all texts together, and changes of them.
@@ -55,7 +54,7 @@ enum RuleEditing {
         let isNew = index.map { !known.indices.contains($0) } ?? true
         guard let rule = isNew ? known.last?.rule : known[index ?? 0].rule else { return "" }
         let state = rule.isEnabled ? "it is in force" : "it is switched off"
-        return "\(tool.rawValue): \(rule.title) \(isNew ? "added" : "changed"); \(state)."
+        return "\(tool.key): \(rule.title) \(isNew ? "added" : "changed"); \(state)."
     }
 
     /// The profile that a rule belongs to, and which rule it stands in place of there; `nil` for a new one.
@@ -90,8 +89,5 @@ enum RuleEditing {
 
 extension Tool {
     /// The tool's place in the profile.
-    var section: ProfileSection { .tool(slot) }
-
-    /// The tool's stage.
-    var slot: StageSlot { StageSlot.allCases.first { $0.name == rawValue } ?? .throttle }
+    var section: ProfileSection { .tool(self) }
 }

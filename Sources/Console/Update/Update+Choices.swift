@@ -16,7 +16,7 @@ extension ConsoleModel {
     private func choices(for purpose: PickerState.Purpose) -> (String, [PickerState.Item]) {
         switch purpose {
         case .palette:
-            return ("Commands", CommandTable.entries.map { paletteItem($0) } + Tool.allCases.flatMap { toolItems($0) })
+            return ("Commands", CommandTable.entries.map { paletteItem($0) } + Tool.all.flatMap { toolItems($0) })
         case .jump:
             let title = "\(way(to: .next)) and \(way(to: .previous)) go to"
             return (title, JumpChoice.allCases.map { .init($0.rawValue, $0.rawValue) })
@@ -27,13 +27,14 @@ extension ConsoleModel {
                 "Export \(what) as", ExportRequest.Form.allCases.map { .init($0.rawValue, $0.title) }
             )
         case .preset:
-            let off = PickerState.Item("off", "off: no throttling")
-            return ("Network", [off] + ThrottlePreset.all.map { .init($0.name, $0.name, detail: $0.conditions.brief) })
+            guard let choice = ToolRegistry.standard.withPresets?.presets else { return ("", []) }
+            let off = PickerState.Item("off", "off: no \(choice.effect.lowercased())")
+            return (choice.title, [off] + choice.presets.map { .init($0.name, $0.name, detail: $0.brief) })
         case .sort: return ("Sort by", SortColumn.allCases.map { .init($0.rawValue, $0.rawValue) })
         case .theme: return ("Theme", Theme.allCases.map { .init($0.rawValue, $0.rawValue) })
         case .tool(let command):
             let title = CommandTable.entry(command)?.title ?? ""
-            return (title, Tool.allCases.map { .init($0.rawValue, $0.title, detail: describe($0)) })
+            return (title, Tool.all.map { .init($0.key, $0.title, detail: describe($0)) })
         }
     }
 
@@ -50,9 +51,9 @@ extension ConsoleModel {
             (.ruleFromExchange, "rule from the exchange"),
         ]
         return commands.map { command, words in
-            let keys = keymap.keys(for: command, argument: tool.rawValue, in: .list).prefix(2)
+            let keys = keymap.keys(for: command, argument: tool.key, in: .list).prefix(2)
             return .init(
-                "\(command.rawValue) \(tool.rawValue)",
+                "\(command.rawValue) \(tool.key)",
                 "\(tool.title): \(words)",
                 detail: keys.joined(separator: "  "),
                 disabled: whyNot(command)

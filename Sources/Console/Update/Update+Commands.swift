@@ -157,7 +157,7 @@ extension ConsoleModel {
             case .searchBodies: list.query.bodyText ?? ""
             case .columns: list.columns.map(\.rawValue).joined(separator: " ")
             case .repeatAdvanced: "10 x 2"
-            case .saveBody: selectedRecord.map { RuleFromExchange.suggestedFile(for: $0) } ?? ""
+            case .saveBody: selectedRecord.map { SuggestedFile.name(for: $0) } ?? ""
             default: ""
             }
         let line = LineEditor(known, isSuggestion: true)

@@ -128,7 +128,7 @@ extension ExchangeMachine {
         guard let message else { return }
         holdOrdinal += 1
         let id = HoldID(exchange: record.id, ordinal: holdOrdinal)
-        hold = Hold(id: id, direction: direction, limit: limit)
+        hold = Hold(id: id, direction: direction, limit: limit, stage: exchange.stage)
         record.flags.insert(.held)
         pause(direction, .held)
         emit(.hold(id, message, limit))
@@ -156,7 +156,7 @@ extension ExchangeMachine {
         guard let limit = hold.limit else { return }
         emit(.releaseHold(hold.id))
         let time = ExchangeMachine.words(limit.after)
-        exchange.stage = "breakpoints"
+        exchange.stage = hold.stage
         switch limit.resolution {
         case .abort: exchange.note("nobody decided within \(time): aborted")
         case .cancel: exchange.note("nobody decided within \(time): cancelled")
@@ -178,7 +178,7 @@ extension ExchangeMachine {
     package mutating func decided(_ id: HoldID, _ resolution: HoldResolution, now: NIODeadline) -> Bool {
         guard !isFinished, let hold, hold.id == id else { return false }
         exchange.now = now
-        exchange.stage = "breakpoints"
+        exchange.stage = hold.stage
         if case .abort = resolution { exchange.note("aborted") }
         resolve(hold, resolution)
         return true

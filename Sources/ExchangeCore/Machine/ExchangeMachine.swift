@@ -121,6 +121,8 @@ package struct ExchangeMachine: ~Copyable {
         let id: HoldID
         let direction: FlowDirection
         let limit: HoldLimit?
+        /// The stage that holds it, which notes about the decision name.
+        let stage: String
     }
 
     /// When what happened, on the event loop's clock.

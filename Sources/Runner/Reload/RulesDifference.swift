@@ -50,10 +50,10 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
 
     /// Pairs rules tool by tool: first those that are the same, then those of one name, then those for the same
     /// requests; what is left has come or gone.
-    private mutating func compareRules(_ before: [StageSlot: [RuleText]], _ after: [StageSlot: [RuleText]]) {
-        for slot in StageSlot.allCases {
-            var old = before[slot] ?? []
-            var new = after[slot] ?? []
+    private mutating func compareRules(_ before: [Tool: [RuleText]], _ after: [Tool: [RuleText]]) {
+        for tool in ToolRegistry.standard.inOrder {
+            var old = before[tool] ?? []
+            var new = after[tool] ?? []
             shadowed += new.count { rule in rule.isShadowed && !old.contains { $0.isShadowed && $0 == rule } }
             RulesDifference.pair(&old, &new) { $0 == $1 }
             let renamed = RulesDifference.pair(&old, &new) { $0.name != nil && $0.name == $1.name }
@@ -100,14 +100,14 @@ private struct RuleText: Equatable {
             && left.heading.action == right.heading.action && left.heading.isEnabled == right.heading.isEnabled
     }
 
-    static func all(of profile: RuleProfile?) -> [StageSlot: [RuleText]] {
+    static func all(of profile: RuleProfile?) -> [Tool: [RuleText]] {
         guard let profile else { return [:] }
         let texts = Dictionary(
             profile.sources.map { ($0.file, $0.text.split(separator: "\n", omittingEmptySubsequences: false)) }
         ) { first, _ in first }
         return profile.tools.reduce(into: [:]) { all, tool in
             let shadows = tool.shadows
-            all[tool.slot, default: []] += tool.rules.enumerated().map { index, heading in
+            all[tool.tool, default: []] += tool.rules.enumerated().map { index, heading in
                 RuleText(heading, isShadowed: shadows[index] != nil, texts[heading.place.file] ?? [])
             }
         }

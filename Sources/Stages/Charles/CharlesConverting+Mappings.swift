@@ -178,7 +178,8 @@ extension CharlesConverting {
 
     private static func read(_ rule: ProfileDocument.Rule, into conditions: inout ThrottleConditions) {
         var reader = ProfileReader(file: "")
-        guard let node = rule.node, let fields = reader.fields(node, "a throttle rule", keys: Throttle.grammar.allKeys)
+        guard let node = rule.node,
+            let fields = reader.fields(node, "a throttle rule", keys: Throttle.descriptor.allKeys)
         else {
             return
         }

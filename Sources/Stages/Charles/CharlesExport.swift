@@ -25,7 +25,7 @@ package struct CharlesExport: Sendable {
     ///   - sources: the files, those that are included before those that include them.
     ///   - off: the tools that are switched off as a whole.
     /// - Throws: ``ProfileError`` where a file is no YAML.
-    package init(_ sources: [ProfileSource], off: Set<StageSlot> = []) throws(ProfileError) {
+    package init(_ sources: [ProfileSource], off: Set<StageID> = []) throws(ProfileError) {
         var converting = CharlesConverting(try ProfileDocument(sources), off: off)
         converting.run()
         settings = converting.settings
@@ -36,19 +36,19 @@ package struct CharlesExport: Sendable {
 /// Puts Charles' settings together, tool by tool.
 struct CharlesConverting {
     let document: ProfileDocument
-    let off: Set<StageSlot>
+    let off: Set<StageID>
     var settings = CharlesSettings()
     var report = FidelityReport(word: "exported")
 
-    init(_ document: ProfileDocument, off: Set<StageSlot>) {
+    init(_ document: ProfileDocument, off: Set<StageID>) {
         self.document = document
         self.off = off
     }
 
     mutating func run() {
-        for tool in StageSlot.allCases {
+        for tool in ToolRegistry.standard.inOrder {
             guard let rules = document.rules[tool], !rules.isEmpty else { continue }
-            let isOn = !off.contains(tool)
+            let isOn = !off.contains(tool.id)
             switch tool {
             case .allowList: settings.allowList = list(rules, isOn: isOn)
             case .blockList: settings.blockList = list(rules, isOn: isOn)
@@ -61,6 +61,7 @@ struct CharlesConverting {
             case .breakpoints: settings.breakpoints = CharlesTool(isEnabled: isOn, rules.flatMap { breakpoints($0) })
             case .dnsSpoofing: settings.dnsSpoofing = CharlesTool(isEnabled: isOn, rules.flatMap { spoofs($0) })
             case .throttle: settings.throttle = throttle(rules, isOn: isOn)
+            default: report.add(tool.key, .skipped(why: "Charles has nothing like it"))
             }
         }
         for (key, count) in document.others { addOther(key, count) }

@@ -5,7 +5,7 @@ import HTTPModel
 struct ProfileDocument {
     /// One rule; `nil` for its node where it is just `true`.
     struct Rule {
-        let tool: StageSlot
+        let tool: Tool
         /// From 1, over all files.
         let number: Int
         /// The directory of its file.
@@ -37,11 +37,11 @@ struct ProfileDocument {
             let scope = ["at", "from", "only", "host"].lazy.compactMap { key in
                 self[key] == nil ? nil : locations(key).map(\.description).joined(separator: ", ")
             }.first
-            return "\(tool.name) \(text("name") ?? "\(number)")" + (scope.map { ": \($0)" } ?? "")
+            return "\(tool.key) \(text("name") ?? "\(number)")" + (scope.map { ": \($0)" } ?? "")
         }
     }
 
-    private(set) var rules: [StageSlot: [Rule]] = [:]
+    private(set) var rules: [Tool: [Rule]] = [:]
     /// What the top level has beside tools, with the number of its members.
     private(set) var others: [(key: String, count: Int)] = []
     /// The user's throttle presets by name in lower case.
@@ -56,7 +56,7 @@ struct ProfileDocument {
             let directory = ProfileText.directory(of: source.file)
             for member in mapping {
                 let (name, value) = (member.key.scalar?.string ?? "", member.value)
-                if let tool = StageSlot.allCases.first(where: { $0.name == name }) {
+                if let tool = ToolRegistry.standard[key: name] {
                     add(value, tool, directory)
                 } else if name == "presets" {
                     for preset in value.mapping ?? [] {
@@ -75,7 +75,7 @@ struct ProfileDocument {
         }
     }
 
-    private mutating func add(_ value: Node, _ tool: StageSlot, _ directory: String) {
+    private mutating func add(_ value: Node, _ tool: Tool, _ directory: String) {
         for node in ProfileDocument.members(value) {
             if node.scalar?.string == "false" { continue }
             let number = (rules[tool]?.count ?? 0) + 1

@@ -1,5 +1,3 @@
-package import ExchangeCore
-
 /// A profile's text, edited rule by rule; whatever is not touched stays as it was written, comments included.
 ///
 /// Every edit is checked before it counts: the new text is read again, must have just the rules that were meant, and no
@@ -124,13 +122,13 @@ package struct EditableProfile: Sendable, Hashable {
     /// Switches all rules of a tool on or off; one that takes `true` and has no rules is given that.
     ///
     /// - Throws: ``ProfileError`` where a tool without rules is to be switched on and needs some.
-    package mutating func setTool(_ slot: StageSlot, isOn: Bool) throws(ProfileError) {
-        let section = ProfileSection.tool(slot)
+    package mutating func setTool(_ tool: Tool, isOn: Bool) throws(ProfileError) {
+        let section = ProfileSection.tool(tool)
         let rules = try rules(of: section)
         var edited = self
         if rules.isEmpty, isOn {
-            guard section.tool?.grammar.takesTrue == true else {
-                throw ProfileOutline.failure("'\(slot.name)' has no rules that could be switched on", name, nil)
+            guard tool.takesTrue else {
+                throw ProfileOutline.failure("'\(tool.key)' has no rules that could be switched on", name, nil)
             }
             try edited.insert(RuleText("true"), into: section)
         }

@@ -5,24 +5,22 @@ import NIOCore
 struct ProfileCompiler {
     private(set) var name = ""
     private(set) var issues: [ProfileIssue] = []
-    private(set) var off: Set<StageSlot> = []
+    private(set) var off: Set<StageID> = []
     private(set) var intercept = InterceptRules()
     private(set) var access: [String] = []
     private(set) var expectations: [Expectation] = []
     private(set) var assertions: [Assertion] = []
     private(set) var presets: [String: ThrottleConditions] = [:]
-    private var rules: [StageSlot: [any ToolRule]] = [:]
+    private var rules: [StageID: [any ToolRule]] = [:]
     /// Tools that a file says something about, even if that is nothing.
-    private var mentioned: Set<StageSlot> = []
-    private var switchedOffAt: [StageSlot: ProfilePlace] = [:]
+    private var mentioned: Set<StageID> = []
+    private var switchedOffAt: [StageID: ProfilePlace] = [:]
     /// Where rules stood that act all, by what they say.
-    private var seen: [StageSlot: [String: ProfilePlace]] = [:]
+    private var seen: [StageID: [String: ProfilePlace]] = [:]
 
     /// The tools that the files say something about, in the fixed order, with their rules.
     var tools: [(tool: Tool, rules: [any ToolRule])] {
-        ToolRegistry.tools.filter { mentioned.contains($0.grammar.slot) }
-            .sorted { $0.grammar.slot < $1.grammar.slot }
-            .map { ($0, rules[$0.grammar.slot] ?? []) }
+        ToolRegistry.standard.inOrder.filter { mentioned.contains($0.id) }.map { ($0, rules[$0.id] ?? []) }
     }
 
     /// Reads all texts.
@@ -63,8 +61,8 @@ struct ProfileCompiler {
                 }
             }
         }
-        for (slot, place) in switchedOffAt where !mentioned.contains(slot) {
-            note(.lint, "'\(slot.name)' is switched off, but the profile has no rules for it", at: place)
+        for (tool, place) in switchedOffAt where !mentioned.contains(tool) {
+            note(.lint, "'\(tool.name)' is switched off, but the profile has no rules for it", at: place)
         }
     }
 
@@ -99,9 +97,10 @@ struct ProfileCompiler {
         }
         for entry in fields["include"].map({ reader.list($0) }) ?? [] { _ = reader.path(entry, "include") }
         for entry in fields["off"].map({ reader.list($0) }) ?? [] {
-            guard let slot = reader.choice(entry, "off", StageSlot.allCases.map { ($0.name, $0) }) else { continue }
-            off.insert(slot)
-            switchedOffAt[slot] = reader.place(entry)
+            let choices = ToolRegistry.standard.inOrder.map { ($0.key, $0.id) }
+            guard let tool = reader.choice(entry, "off", choices) else { continue }
+            off.insert(tool)
+            switchedOffAt[tool] = reader.place(entry)
         }
         for entry in fields["access"].map({ reader.list($0) }) ?? [] {
             guard let text = reader.text(entry, "access") else { continue }
@@ -113,29 +112,22 @@ struct ProfileCompiler {
         expectations += (fields["expect"].map { reader.list($0) } ?? []).compactMap { Expectation($0, &reader) }
         assertions += (fields["assert"].map { reader.list($0) } ?? []).compactMap { Assertion($0, &reader) }
         if let node = fields["intercept"] { intercept.add(node, &reader) }
-        for tool in ToolRegistry.tools {
-            let slot = tool.grammar.slot
-            guard let node = fields[slot.name] else { continue }
-            mentioned.insert(slot)
-            rules[slot, default: []] += tool.read(node, after: rules[slot]?.count ?? 0, &reader)
-            if tool.grammar.selection == .all { lintRepeated(node, slot, &reader) }
-            if slot == .allowList, node.sequence?.isEmpty == true {
-                reader.lint(
-                    "the allow list is empty and therefore not in force; to block all, use block: { at: \"*\" }",
-                    at: node
-                )
-            }
+        for tool in ToolRegistry.standard.tools {
+            guard let node = fields[tool.key] else { continue }
+            mentioned.insert(tool.id)
+            rules[tool.id, default: []] += tool.read(node, after: rules[tool.id]?.count ?? 0, &reader)
+            if tool.selection == .all { lintRepeated(node, tool.id, &reader) }
         }
     }
 
     /// Of rules that all act, one that stands twice acts twice.
-    private mutating func lintRepeated(_ node: Node, _ slot: StageSlot, _ reader: inout ProfileReader) {
+    private mutating func lintRepeated(_ node: Node, _ tool: StageID, _ reader: inout ProfileReader) {
         for entry in reader.list(node) where entry.mapping != nil {
             let text = entry.text(without: "name")
-            if let place = seen[slot]?[text] {
+            if let place = seen[tool]?[text] {
                 reader.lint("the same rule stands at \(place); both act", at: entry)
             } else {
-                seen[slot, default: [:]][text] = reader.place(entry)
+                seen[tool, default: [:]][text] = reader.place(entry)
             }
         }
     }

@@ -20,7 +20,7 @@ enum ProfileGrammar {
         ),
         GrammarKey(
             "off",
-            .list(.choice(StageSlot.allCases.map(\.name))),
+            .list(.choice(ToolRegistry.standard.inOrder.map(\.key))),
             "Tools that are switched off at first; 'sluice tool on NAME' switches them on while Sluice runs.",
             example: "off: [ breakpoints, throttle ]",
             fallback: "none"
@@ -68,13 +68,13 @@ enum ProfileGrammar {
     /// All keys of the top level, tools included, in the order in which help lists them.
     static var allKeys: [GrammarKey] {
         keys
-            + ToolRegistry.tools.sorted { $0.grammar.slot < $1.grammar.slot }.map { tool in
-                let rule = GrammarValue.list(.mapping(tool.grammar.allKeys))
+            + ToolRegistry.standard.inOrder.map { tool in
+                let rule = GrammarValue.list(.mapping(tool.allKeys))
                 return GrammarKey(
-                    tool.grammar.slot.name,
-                    tool.grammar.takesTrue ? .either(.flag, rule) : rule,
-                    tool.grammar.summary,
-                    example: tool.grammar.example,
+                    tool.key,
+                    tool.takesTrue ? .either(.flag, rule) : rule,
+                    tool.summary,
+                    example: tool.example,
                     fallback: "not in use"
                 )
             }

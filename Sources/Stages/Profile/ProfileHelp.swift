@@ -50,7 +50,7 @@ package enum ProfileHelp {
         let inner = key.value.keys
         text += wrapped("takes", inner.isEmpty ? key.value.text : key.value.shortText)
         if let fallback = key.fallback { text += wrapped("default", fallback) }
-        if let tool = ToolRegistry.tools.first(where: { $0.grammar.slot.name == path })?.grammar {
+        if let tool = ToolRegistry.standard[key: path] {
             text += wrapped(
                 "several",
                 tool.selection == .first ? "the first that matches decides" : "all that match act"
@@ -134,7 +134,7 @@ package enum ProfileHelp {
             text: """
                 Requests pass the tools in this order, responses too, where a tool acts on them:
 
-                    \(StageSlot.allCases.map(\.name).joined(separator: " → "))
+                    \(ToolRegistry.standard.inOrder.map(\.key).joined(separator: " → "))
 
                 Within a tool the order is that of the profile; of several files, the order in which they are given, and
                 those that are included come before those that include them.

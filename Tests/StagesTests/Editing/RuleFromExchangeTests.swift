@@ -102,7 +102,7 @@ struct RuleFromExchangeTests {
         #expect(try text(.intercept) == "except: api.example.com")
         #expect(try text(.tool(.rewrite)).contains("\nrules:\n  - { add: header, "))
         #expect(
-            RuleFromExchange.suggestedFile(for: try self.record("https://a.example/")) == "local/a.example/index.json"
+            SuggestedFile.name(for: try self.record("https://a.example/")) == "local/a.example/index.json"
         )
     }
 
@@ -121,7 +121,7 @@ struct RuleFromExchangeTests {
     @Test("are counted as their tools decide, whatever a rule's form")
     func matcher() throws {
         let url = try #require(RequestURL("https://build-7.example.com/x"))
-        func matches(_ rule: String, _ slot: StageSlot, _ method: String = "GET") throws -> Bool {
+        func matches(_ rule: String, _ slot: Tool, _ method: String = "GET") throws -> Bool {
             try RuleMatcher(RuleText(rule), of: .tool(slot)).matches(method: method, url: url)
         }
         let expression = "from: '/^https:..build-(\\d+)/'\nto: \"http://localhost:30$1\""
