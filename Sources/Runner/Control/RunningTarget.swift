@@ -100,7 +100,7 @@ struct RunningTarget: ControlTarget {
         return RulesDifference(before: before, after: after).description
     }
 
-    func profiles() async -> (states: [ProfileState], revision: String) { await rules.current }
+    func profiles() async -> (states: [ProfileSource], revision: String) { await rules.current }
 
     func applyProfiles(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> String {
         let difference = try await RunningTarget.inWords { try await rules.apply(texts, madeFrom: revision) }

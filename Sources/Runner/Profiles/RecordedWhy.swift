@@ -52,7 +52,7 @@ package enum RecordedWhy {
         }
         let off = Set(ToolRegistry.standard.tools.map(\.id).filter { rules.switchedOff.contains($0.name) })
         do throws(ProfileError) {
-            let profile = try RuleProfile(sources: rules.sources.map { ProfileSource(file: $0.file, text: $0.text) })
+            let profile = try RuleProfile(sources: rules.sources)
             let explanation = Explanation(
                 exchange.messages.trace,
                 of: opening(exchange),

@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import HTTPModel
 import Stages
 
 /// A profile's file on the disk.

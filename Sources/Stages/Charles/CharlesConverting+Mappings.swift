@@ -5,7 +5,7 @@ import HTTPModel
 extension CharlesConverting {
     // MARK: - Map Remote
 
-    mutating func remoteMappings(_ rule: ProfileDocument.Rule) -> [CharlesRemoteMapping] {
+    mutating func remoteMappings(_ rule: WrittenRule) -> [CharlesRemoteMapping] {
         if let from = rule.text("from"), from.utf8.count > 2, from.hasPrefix("/"), from.hasSuffix("/") {
             report.add(
                 "map-remote \(rule.number): \(from)",
@@ -21,14 +21,14 @@ extension CharlesConverting {
             )
             return []
         }
-        if rule.flag("keep-prefix", default: false) {
+        if rule.flag("keep-prefix") {
             notes.append("tick 'Preserve base path' in Charles 5: what that is called in its files is not known")
         }
         let mappings = locations(rule, "from", &notes).map {
             CharlesRemoteMapping(
                 from: $0,
                 to: destination,
-                preservesHost: rule.flag("preserve-host", default: false),
+                preservesHost: rule.flag("preserve-host"),
                 isEnabled: rule.isEnabled
             )
         }
@@ -37,13 +37,13 @@ extension CharlesConverting {
     }
 
     /// `nil` where it refers to what the source matched, or cannot be read.
-    private func destination(_ rule: ProfileDocument.Rule) -> CharlesLocation? {
+    private func destination(_ rule: WrittenRule) -> CharlesLocation? {
         guard let to = rule["to"] else { return nil }
         func refers(_ text: String) -> Bool {
             text.replacing("$$", with: "").contains(/\$[0-9]/)
         }
         func plain(_ text: String) -> String { text.contains(/\$[0-9]/) ? text.replacing("$$", with: "$") : text }
-        if let text = ProfileDocument.text(to) {
+        if let text = to.string {
             guard !refers(text), let parts = try? LocationPattern(plain(text)) else { return nil }
             // In a text a protocol without a port means its usual one; in Charles a blank port is kept.
             let port = parts.port.isEmpty ? RequestURL.defaultPort(of: parts.protocol).map(String.init) : parts.port
@@ -55,17 +55,18 @@ extension CharlesConverting {
                 query: parts.query
             )
         }
-        let texts = ["protocol", "host", "port", "path", "query"].map {
-            to.mapping?[$0].flatMap(ProfileDocument.text) ?? ""
+        var location = CharlesLocation()
+        for field in LocationPattern.Field.allCases {
+            let text = to[field.rawValue]?.string ?? ""
+            if refers(text) { return nil }
+            location[field] = plain(text)
         }
-        if texts.contains(where: refers) { return nil }
-        let plain = texts.map(plain)
-        return CharlesLocation(protocol: plain[0], host: plain[1], port: plain[2], path: plain[3], query: plain[4])
+        return location
     }
 
     // MARK: - Map Local
 
-    mutating func localMappings(_ rule: ProfileDocument.Rule) -> [CharlesLocalMapping] {
+    mutating func localMappings(_ rule: WrittenRule) -> [CharlesLocalMapping] {
         var notes = scopeNotes(rule)
         if let miss = rule.text("on-miss"), miss != "pass" {
             notes.append("where there is no such file, Charles asks the server")
@@ -88,7 +89,7 @@ extension CharlesConverting {
 
     // MARK: - Breakpoints and DNS Spoofing
 
-    mutating func breakpoints(_ rule: ProfileDocument.Rule) -> [CharlesBreakpoint] {
+    mutating func breakpoints(_ rule: WrittenRule) -> [CharlesBreakpoint] {
         var notes = scopeNotes(rule, methods: true)
         if rule["after"] != nil || rule["then"] != nil { notes.append("Charles waits for a decision without end") }
         let directions = rule["on"] == nil ? ["request", "response"] : rule.texts("on")
@@ -96,7 +97,7 @@ extension CharlesConverting {
         let breakpoints = locations(rule, "at", &notes).flatMap { location in
             methods.map {
                 CharlesBreakpoint(
-                    location,
+                    location: location,
                     method: $0,
                     onRequest: directions.contains("request"),
                     onResponse: directions.contains("response"),
@@ -108,13 +109,13 @@ extension CharlesConverting {
         return breakpoints
     }
 
-    mutating func spoofs(_ rule: ProfileDocument.Rule) -> [CharlesSpoof] {
+    mutating func spoofs(_ rule: WrittenRule) -> [CharlesSpoof] {
         var notes = scopeNotes(rule)
         let spoofs = locations(rule, "host", &notes).map { location in
             if !location.port.isEmpty {
                 notes.append("Charles does not ask for the port: it is for others than \(location.port) too")
             }
-            return CharlesSpoof(location.host, address: rule.text("address") ?? "", isEnabled: rule.isEnabled)
+            return CharlesSpoof(host: location.host, address: rule.text("address") ?? "", isEnabled: rule.isEnabled)
         }
         report.add(rule.words, notes: notes)
         return spoofs
@@ -123,7 +124,7 @@ extension CharlesConverting {
     // MARK: - Throttle
 
     /// Charles has one throttle: the first that is enabled, or else the first.
-    mutating func throttle(_ rules: [ProfileDocument.Rule], isOn: Bool) -> CharlesThrottle? {
+    mutating func throttle(_ rules: [WrittenRule], isOn: Bool) -> CharlesThrottle? {
         let position = rules.firstIndex(where: \.isEnabled) ?? 0
         var result: CharlesThrottle?
         for (index, rule) in rules.enumerated() {
@@ -150,10 +151,10 @@ extension CharlesConverting {
     }
 
     /// The numbers, those of a preset where the rule itself has none.
-    private func values(_ rule: ProfileDocument.Rule, _ notes: inout [String]) -> CharlesThrottleValues {
+    private func values(_ rule: WrittenRule, _ notes: inout [String]) -> CharlesThrottleValues {
         let name = rule.text("preset") ?? ""
         var conditions = ThrottlePreset.named(name)?.conditions ?? ThrottleConditions()
-        if let preset = document.presets[name.lowercased()] { CharlesConverting.read(preset, into: &conditions) }
+        if let preset = presets[name.lowercased()] { CharlesConverting.read(preset, into: &conditions) }
         CharlesConverting.read(rule, into: &conditions)
         var values = CharlesThrottleValues()
         if conditions.isOffline {
@@ -176,13 +177,10 @@ extension CharlesConverting {
     /// As much as Charles' presets never have.
     private static let unlimited = 1_000_000.0
 
-    private static func read(_ rule: ProfileDocument.Rule, into conditions: inout ThrottleConditions) {
+    private static func read(_ rule: WrittenRule, into conditions: inout ThrottleConditions) {
         var reader = ProfileReader(file: "")
-        guard let node = rule.node,
-            let fields = reader.fields(node, "a throttle rule", keys: Throttle.descriptor.allKeys)
-        else {
-            return
+        if let fields = reader.fields(rule.node, "a throttle rule", keys: Tool.throttle.allKeys) {
+            conditions.read(fields, &reader)
         }
-        conditions.read(fields, &reader)
     }
 }

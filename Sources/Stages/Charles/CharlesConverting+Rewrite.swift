@@ -3,15 +3,15 @@ import HTTPModel
 
 /// Rewrite sets and their rules, back to Charles.
 extension CharlesConverting {
-    mutating func rewriteSet(_ rule: ProfileDocument.Rule) -> CharlesRewriteSet? {
+    mutating func rewriteSet(_ rule: WrittenRule) -> CharlesRewriteSet? {
         let name = rule.text("name") ?? "set \(rule.number)"
         var notes = scopeNotes(rule)
         let places = locations(rule, "at", &notes).map { CharlesPlace($0) }
-        var set = CharlesRewriteSet(name, isActive: rule.isEnabled, locations: places, rules: [])
-        let nodes = rule["rules"].map(ProfileDocument.members) ?? []
+        var set = CharlesRewriteSet(name: name, isActive: rule.isEnabled, locations: places, rules: [])
+        let nodes = rule["rules"]?.members ?? []
         if nodes.isEmpty || !notes.isEmpty { report.add("rewrite '\(name)'", notes: notes) }
         for (position, node) in nodes.enumerated() {
-            let inner = ProfileDocument.Rule(
+            let inner = WrittenRule(
                 tool: .rewrite,
                 number: position + 1,
                 directory: rule.directory,
@@ -22,7 +22,7 @@ extension CharlesConverting {
         return set
     }
 
-    private mutating func rewriteRule(_ rule: ProfileDocument.Rule, of set: String) -> CharlesRewriteRule? {
+    private mutating func rewriteRule(_ rule: WrittenRule, of set: String) -> CharlesRewriteRule? {
         let verb = ["add", "modify", "remove"].first { rule[$0] != nil } ?? ""
         let target = rule.text(verb) ?? ""
         guard let kind = CharlesRewriteRule.Kind.allCases.first(where: { $0.verb == verb && $0.target == target })
@@ -41,11 +41,11 @@ extension CharlesConverting {
 
 /// Takes one rewrite rule apart.
 private struct RewriteRuleConverting {
-    let rule: ProfileDocument.Rule
+    let rule: WrittenRule
     var result: CharlesRewriteRule
     var notes: [String] = []
 
-    init(_ rule: ProfileDocument.Rule, _ kind: CharlesRewriteRule.Kind) {
+    init(_ rule: WrittenRule, _ kind: CharlesRewriteRule.Kind) {
         self.rule = rule
         result = CharlesRewriteRule(kind)
     }
@@ -63,7 +63,7 @@ private struct RewriteRuleConverting {
         if kind.verb == "add" {
             result.newName = rule.text("name") ?? ""
             if let condition = rule["if"] {
-                pattern(ProfileDocument.Rule(tool: .rewrite, number: 0, directory: "", node: condition))
+                pattern(WrittenRule(tool: .rewrite, number: 0, directory: "", node: condition))
             }
         } else {
             result.newName = rule.text("rename") ?? ""
@@ -76,15 +76,15 @@ private struct RewriteRuleConverting {
     }
 
     /// What is looked for: a name, a value, or both.
-    private mutating func pattern(_ fields: ProfileDocument.Rule) {
+    private mutating func pattern(_ fields: WrittenRule) {
         result.matchName = fields.text("name") ?? ""
-        if result.kind.hasName, fields.flag("name-regex", default: false) {
+        if result.kind.hasName, fields.flag("name-regex") {
             result.isNameExpression = true
             result.matchName = java(result.matchName)
             if result.kind.verb != "add" { result.newName = JavaExpression.javaReplacement(result.newName) }
         }
-        result.isCaseSensitive = fields.flag("case", default: false)
-        result.matchesWhole = fields.flag("whole", default: false)
+        result.isCaseSensitive = fields.flag("case")
+        result.matchesWhole = fields.flag("whole")
         let text = fields.text("match") ?? ""
         if text.utf8.count > 2, text.hasPrefix("/"), text.hasSuffix("/") {
             result.isValueExpression = true

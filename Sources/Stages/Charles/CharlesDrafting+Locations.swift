@@ -23,7 +23,7 @@ extension CharlesDrafting {
         var notes: [String] = []
         let values = places.map { value($0.location, &notes) }
         var entry = ProfileDraft.Entry(rule, [Node.Member(key, .some(values))], notes: notes)
-        if places.first?.isEnabled == false { entry.fields.append(Node.Member("enabled", .word("false"))) }
+        if places.first?.isEnabled == false { entry.fields["enabled"] = .word("false") }
         return entry
     }
 

@@ -7,12 +7,12 @@ extension CharlesDrafting {
     mutating func addMapRemote(_ tool: CharlesTool<CharlesRemoteMapping>) {
         let entries = tool.entries.enumerated().map { number, mapping in
             var notes: [String] = []
-            var fields = [Node.Member("from", value(mapping.source, &notes))]
-            let destination = destination(mapping.destination, &notes)
-            fields.append(Node.Member("to", .mapping(destination)))
-            if mapping.preservesHost { fields.append(Node.Member("preserve-host", .word("true"))) }
-            if !mapping.isEnabled { fields.append(Node.Member("enabled", .word("false"))) }
-            let rule = "Map Remote \(number + 1): \(words(mapping.source))"
+            var fields = [Node.Member("from", value(mapping.from, &notes))]
+            let destination = destination(mapping.to, &notes)
+            fields["to"] = .mapping(destination)
+            if mapping.preservesHost { fields["preserve-host"] = .word("true") }
+            if !mapping.isEnabled { fields["enabled"] = .word("false") }
+            let rule = "Map Remote \(number + 1): \(words(mapping.from))"
             let skipped = destination.isEmpty ? "it has no destination" : nil
             return ProfileDraft.Entry(rule, fields, notes: notes, skipped: skipped)
         }
@@ -21,28 +21,24 @@ extension CharlesDrafting {
 
     /// The parts of the destination that are not blank; a destination has no wildcards.
     private func destination(_ location: CharlesLocation, _ notes: inout [String]) -> [Node.Member] {
-        let parts = [
-            ("protocol", location.protocol), ("host", location.host), ("port", location.port), ("path", location.path),
-            ("query", location.query),
-        ]
         var fields: [Node.Member] = []
-        for (name, written) in parts {
-            var text = written.trimmed
+        for field in LocationPattern.Field.allCases {
+            var text = location[field].trimmed
             // Charles takes a star, as it fills in for what is blank elsewhere, for blank here too.
-            if text.isEmpty || text == "*" || name == "port" && text == "0" { continue }
-            if name == "path", text.first != "/" {
+            if text.isEmpty || text == "*" || field == .port && text == "0" { continue }
+            if field == .path, text.first != "/" {
                 text = "/" + text
                 notes.append("a slash is put before the path of the destination")
             }
             if text.contains(/\$[0-9]/) {
                 // To a profile this would be what a star of the source stands for.
                 text = text.replacing("$", with: "$$")
-                if name == "path" {
+                if field == .path {
                     notes.append("what is left of the request's path is not added to one that has a $ in it")
                 }
             }
-            let isNumber = name == "port" && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
-            fields.append(Node.Member(name, isNumber ? .word(text) : .text(text)))
+            let isNumber = field == .port && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            fields[field.rawValue] = isNumber ? .word(text) : .text(text)
         }
         return fields
     }
@@ -52,13 +48,13 @@ extension CharlesDrafting {
     mutating func addMapLocal(_ tool: CharlesTool<CharlesLocalMapping>) {
         let entries = tool.entries.enumerated().map { number, mapping in
             var notes: [String] = []
-            var fields = [Node.Member("from", value(mapping.source, &notes))]
+            var fields = [Node.Member("from", value(mapping.from, &notes))]
             let path = path(mapping, &notes)
-            fields.append(Node.Member("to", .text(path)))
-            fields.append(Node.Member("on-miss", .text("pass")))
-            if !mapping.isCaseSensitive { fields.append(Node.Member("case-sensitive", .word("false"))) }
-            if !mapping.isEnabled { fields.append(Node.Member("enabled", .word("false"))) }
-            let rule = "Map Local \(number + 1): \(words(mapping.source))"
+            fields["to"] = .text(path)
+            fields["on-miss"] = .text("pass")
+            if !mapping.isCaseSensitive { fields["case-sensitive"] = .word("false") }
+            if !mapping.isEnabled { fields["enabled"] = .word("false") }
+            let rule = "Map Local \(number + 1): \(words(mapping.from))"
             let skipped = path.isEmpty ? "it has no file or directory" : nil
             return ProfileDraft.Entry(rule, fields, notes: notes, skipped: skipped)
         }
@@ -66,8 +62,8 @@ extension CharlesDrafting {
     }
 
     private func path(_ mapping: CharlesLocalMapping, _ notes: inout [String]) -> String {
-        let path = mapping.path.trimmed
-        let source = mapping.source.path.trimmed
+        let path = mapping.to.trimmed
+        let source = mapping.from.path.trimmed
         let last = path.split { "/\\".contains($0) }.last ?? ""
         if source.count > 1, source.hasSuffix("/"), !source.contains(where: { "*?[".contains($0) }), !last.contains(".")
         {
@@ -123,7 +119,7 @@ extension CharlesDrafting {
             var notes: [String] = []
             var fields = [Node.Member("at", value(breakpoint.location, &notes))]
             let method = breakpoint.method.trimmed
-            if !method.isEmpty, method != "*" { fields.append(Node.Member("method", .text(method))) }
+            if !method.isEmpty, method != "*" { fields["method"] = .text(method) }
             var directions: [String] = []
             if breakpoint.onRequest { directions.append("request") }
             if breakpoint.onResponse { directions.append("response") }
@@ -133,8 +129,8 @@ extension CharlesDrafting {
                 isEnabled = false
                 notes.append("it held neither requests nor responses, so it is not enabled")
             }
-            fields.append(Node.Member("on", .texts(directions)))
-            if !isEnabled { fields.append(Node.Member("enabled", .word("false"))) }
+            fields["on"] = .texts(directions)
+            if !isEnabled { fields["enabled"] = .word("false") }
             return ProfileDraft.Entry("Breakpoints \(number + 1): \(words(breakpoint.location))", fields, notes: notes)
         }
         add("breakpoints", isEnabled: tool.isEnabled, entries)
@@ -146,7 +142,7 @@ extension CharlesDrafting {
         let entries = tool.entries.enumerated().map { number, spoof in
             let (host, address) = (spoof.host.trimmed, spoof.address.trimmed)
             var fields = [Node.Member("host", .text(host)), Node.Member("address", .text(address))]
-            if !spoof.isEnabled { fields.append(Node.Member("enabled", .word("false"))) }
+            if !spoof.isEnabled { fields["enabled"] = .word("false") }
             let missing = host.isEmpty ? "it has no host" : address.isEmpty ? "it has no address" : nil
             return ProfileDraft.Entry("DNS Spoofing \(number + 1): \(host)", fields, skipped: missing)
         }
@@ -172,10 +168,10 @@ extension CharlesDrafting {
         if throttle.usesHosts {
             let hosts = throttle.hosts.filter(\.isEnabled).map { value($0.location, &notes) }
             if hosts.isEmpty {
-                fields.append(Node.Member("enabled", .word("false")))
+                fields["enabled"] = .word("false")
                 notes.append("it was for selected hosts only, and none was selected")
             } else {
-                fields.append(Node.Member("only", .some(hosts)))
+                fields["only"] = .some(hosts)
             }
         }
         let rule = "Throttle \(GrammarValue.text(throttle.values.down))/\(GrammarValue.text(throttle.values.up)) kbit/s"
@@ -189,21 +185,21 @@ extension CharlesDrafting {
     private func fields(_ values: CharlesThrottleValues) -> [Node.Member] {
         // To a profile 0 is a network that is not there; Charles' fields do not take it, so it can only mean no limit.
         var fields: [Node.Member] = []
-        if values.down > 0 { fields.append(Node.Member("down", .number(values.down))) }
-        if values.up > 0 { fields.append(Node.Member("up", .number(values.up))) }
+        if values.down > 0 { fields["down"] = .number(values.down) }
+        if values.up > 0 { fields["up"] = .number(values.up) }
         let (down, up) = (values.downUtilisation, values.upUtilisation)
         if down != up {
             let both = [Node.Member("down", .number(down)), Node.Member("up", .number(up))]
-            fields.append(Node.Member("utilisation", .mapping(both)))
+            fields["utilisation"] = .mapping(both)
         } else if down != 100 {
-            fields.append(Node.Member("utilisation", .number(down)))
+            fields["utilisation"] = .number(down)
         }
-        fields.append(Node.Member("latency", .number(values.latency)))
-        fields.append(Node.Member("mtu", .number(values.mtu)))
-        if values.reliability != 100 { fields.append(Node.Member("reliability", .number(values.reliability))) }
+        fields["latency"] = .number(values.latency)
+        fields["mtu"] = .number(values.mtu)
+        if values.reliability != 100 { fields["reliability"] = .number(values.reliability) }
         if values.stability != 100 {
-            fields.append(Node.Member("stability", .number(values.stability)))
-            fields.append(Node.Member("quality", .list([.number(values.lowQuality), .number(values.highQuality)])))
+            fields["stability"] = .number(values.stability)
+            fields["quality"] = .list([.number(values.lowQuality), .number(values.highQuality)])
         }
         return fields
     }

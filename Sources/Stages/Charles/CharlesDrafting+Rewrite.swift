@@ -27,8 +27,8 @@ extension CharlesDrafting {
         let locations = places.map { value($0.location, &notes) }
         let name = set.name.isEmpty ? "set \(number)" : set.name
         var fields = [Node.Member("name", .text(name))]
-        if !isEnabled { fields.append(Node.Member("enabled", .word("false"))) }
-        fields.append(Node.Member("at", .some(locations)))
+        if !isEnabled { fields["enabled"] = .word("false") }
+        fields["at"] = .some(locations)
         // A set without rules is one thing to report, any other is as many as it has rules.
         var entry = ProfileDraft.Entry(
             set.rules.isEmpty || !notes.isEmpty ? "Rewrite '\(name)'" : nil,
@@ -76,7 +76,7 @@ private struct RewriteRuleDrafting {
                 isEnabled = false
                 notes.append("it was neither for requests nor for responses, so it is not enabled")
             }
-            fields.append(Node.Member("on", .texts(directions.isEmpty ? ["request", "response"] : directions)))
+            fields["on"] = .texts(directions.isEmpty ? ["request", "response"] : directions)
         }
         switch rule.kind.verb {
         case "add": add()
@@ -87,7 +87,7 @@ private struct RewriteRuleDrafting {
             fields += pattern.isEmpty ? all : pattern
         default: modify()
         }
-        if !isEnabled { fields.append(Node.Member("enabled", .word("false"))) }
+        if !isEnabled { fields["enabled"] = .word("false") }
     }
 
     /// In a profile the name and the value of what is added are `name` and `to`.
@@ -100,7 +100,7 @@ private struct RewriteRuleDrafting {
         let (match, to) = value()
         condition += match
         fields += [Node.Member("name", .text(rule.newName)), Node.Member("to", .text(to))]
-        if !condition.isEmpty { fields.append(Node.Member("if", .mapping(condition))) }
+        if !condition.isEmpty { fields["if"] = .mapping(condition) }
     }
 
     /// The name that is looked for.
@@ -129,8 +129,8 @@ private struct RewriteRuleDrafting {
             match = "\\" + match
         }
         var fields = [Node.Member("match", .text(match))]
-        if rule.isCaseSensitive { fields.append(Node.Member("case", .word("true"))) }
-        if rule.matchesWhole { fields.append(Node.Member("whole", .word("true"))) }
+        if rule.isCaseSensitive { fields["case"] = .word("true") }
+        if rule.matchesWhole { fields["whole"] = .word("true") }
         return (fields, to)
     }
 
@@ -167,20 +167,20 @@ private struct RewriteRuleDrafting {
         case .modifyHeader, .modifyQuery:
             // Charles' users often give the same name again.
             let isRenamed = !rule.newName.isEmpty && rule.newName != rule.matchName
-            if isRenamed { fields.append(Node.Member("rename", .text(newName()))) }
-            if !rule.newValue.isEmpty { fields.append(Node.Member("to", .text(to))) }
+            if isRenamed { fields["rename"] = .text(newName()) }
+            if !rule.newValue.isEmpty { fields["to"] = .text(to) }
             if !isRenamed, rule.newValue.isEmpty { skipped = skipped ?? "it changes nothing" }
         case .status:
             if rule.newValue.trimmed.isEmpty { skipped = skipped ?? "it has no new status" }
-            fields.append(Node.Member("to", .text(to.trimmed)))
+            fields["to"] = .text(to.trimmed)
         case .host, .path, .url:
             if rule.matchValue.isEmpty, rule.newValue.isEmpty { skipped = skipped ?? "it changes nothing" }
-            fields.append(Node.Member("to", .text(to)))
-        default: fields.append(Node.Member("to", .text(to)))
+            fields["to"] = .text(to)
+        default: fields["to"] = .text(to)
         }
         let replaces =
             !rule.matchValue.isEmpty && (!rule.newValue.isEmpty || !rule.kind.hasName) && rule.kind != .status
-        if rule.replacesFirst, replaces { fields.append(Node.Member("replace", .text("first"))) }
+        if rule.replacesFirst, replaces { fields["replace"] = .text("first") }
     }
 
     /// The new name, which may refer to what a regular expression found in the old one.

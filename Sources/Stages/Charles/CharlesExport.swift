@@ -1,5 +1,5 @@
 package import ExchangeCore
-import HTTPModel
+package import HTTPModel
 
 /// Makes an export of Charles' tools of a profile, for Charles and for whatever else reads its settings.
 package struct CharlesExport: Sendable {
@@ -26,7 +26,8 @@ package struct CharlesExport: Sendable {
     ///   - off: the tools that are switched off as a whole.
     /// - Throws: ``ProfileError`` where a file is no YAML.
     package init(_ sources: [ProfileSource], off: Set<StageID> = []) throws(ProfileError) {
-        var converting = CharlesConverting(try ProfileDocument(sources), off: off)
+        var converting = CharlesConverting(off: off)
+        for source in sources { converting.add(try ProfileDocument(source)) }
         converting.run()
         settings = converting.settings
         report = converting.report
@@ -35,19 +36,45 @@ package struct CharlesExport: Sendable {
 
 /// Puts Charles' settings together, tool by tool.
 struct CharlesConverting {
-    let document: ProfileDocument
     let off: Set<StageID>
+    private var rules: [Tool: [WrittenRule]] = [:]
+    /// The user's throttle presets by name in lower case.
+    private(set) var presets: [String: WrittenRule] = [:]
     var settings = CharlesSettings()
     var report = FidelityReport(word: "exported")
+    /// What the top level has beside tools, with the number of its members.
+    private var others: [(key: String, count: Int)] = []
 
-    init(_ document: ProfileDocument, off: Set<StageID>) {
-        self.document = document
+    init(off: Set<StageID>) {
         self.off = off
+    }
+
+    /// Adds the rules of one file of a profile that is known to be good.
+    mutating func add(_ document: ProfileDocument) {
+        let directory = document.directory
+        for member in document.root?.mapping ?? [] {
+            let key = member.key.string ?? ""
+            if let tool = ToolRegistry.standard[key: key] {
+                for node in member.value.members where node.scalar?.string != "false" {
+                    let number = (rules[tool]?.count ?? 0) + 1
+                    rules[tool, default: []].append(
+                        WrittenRule(tool: tool, number: number, directory: directory, node: node)
+                    )
+                }
+            } else if key == "presets" {
+                for preset in member.value.mapping ?? [] {
+                    let rule = WrittenRule(tool: .throttle, number: 0, directory: directory, node: preset.value)
+                    presets[preset.key.string?.lowercased() ?? ""] = rule
+                }
+            } else if !["version", "name", "include", "off"].contains(key) {
+                others.append((key, member.value.members.count))
+            }
+        }
     }
 
     mutating func run() {
         for tool in ToolRegistry.standard.inOrder {
-            guard let rules = document.rules[tool], !rules.isEmpty else { continue }
+            guard let rules = rules[tool], !rules.isEmpty else { continue }
             let isOn = !off.contains(tool.id)
             switch tool {
             case .allowList: settings.allowList = list(rules, isOn: isOn)
@@ -57,14 +84,14 @@ struct CharlesConverting {
             case .rewrite: settings.rewrite = CharlesTool(isEnabled: isOn, rules.compactMap { rewriteSet($0) })
             case .mapRemote: settings.mapRemote = CharlesTool(isEnabled: isOn, rules.flatMap { remoteMappings($0) })
             case .mapLocal: settings.mapLocal = CharlesTool(isEnabled: isOn, rules.flatMap { localMappings($0) })
-            case .mirror: settings.mirror = mirror(rules, isOn: isOn)
+            case .mirror: settings.mirror = everywhereTool(rules, isOn: isOn)
             case .breakpoints: settings.breakpoints = CharlesTool(isEnabled: isOn, rules.flatMap { breakpoints($0) })
             case .dnsSpoofing: settings.dnsSpoofing = CharlesTool(isEnabled: isOn, rules.flatMap { spoofs($0) })
             case .throttle: settings.throttle = throttle(rules, isOn: isOn)
             default: report.add(tool.key, .skipped(why: "Charles has nothing like it"))
             }
         }
-        for (key, count) in document.others { addOther(key, count) }
+        for (key, count) in others { addOther(key, count) }
     }
 
     private mutating func addOther(_ key: String, _ count: Int) {
@@ -82,7 +109,7 @@ struct CharlesConverting {
     /// What Charles' rules cannot say about the requests that they are for.
     ///
     /// - Returns: a note for each key that is left out.
-    func scopeNotes(_ rule: ProfileDocument.Rule, methods: Bool = false) -> [String] {
+    func scopeNotes(_ rule: WrittenRule, methods: Bool = false) -> [String] {
         var notes: [String] = []
         let exceptions = rule.locations("except").map(\.description)
         if !exceptions.isEmpty {
@@ -96,16 +123,16 @@ struct CharlesConverting {
         return notes
     }
 
-    func locations(_ rule: ProfileDocument.Rule, _ key: String, _ notes: inout [String]) -> [CharlesLocation] {
+    func locations(_ rule: WrittenRule, _ key: String, _ notes: inout [String]) -> [CharlesLocation] {
         rule.locations(key).map { CharlesLocation($0, &notes) }
     }
 
-    private func places(_ rule: ProfileDocument.Rule, _ key: String, _ notes: inout [String]) -> [CharlesPlace] {
+    private func places(_ rule: WrittenRule, _ key: String, _ notes: inout [String]) -> [CharlesPlace] {
         locations(rule, key, &notes).map { CharlesPlace($0, isEnabled: rule.isEnabled) }
     }
 
     /// The allow list or the block list.
-    private mutating func list(_ rules: [ProfileDocument.Rule], isOn: Bool) -> CharlesLocationTool {
+    private mutating func list(_ rules: [WrittenRule], isOn: Bool) -> CharlesLocationTool {
         let actions = rules.filter(\.isEnabled).map { $0.text("action") ?? "403" }
         let common = actions.first ?? rules.first?.text("action") ?? "403"
         var tool = CharlesLocationTool(
@@ -132,8 +159,8 @@ struct CharlesConverting {
         return tool
     }
 
-    /// No Caching or Block Cookies: for everything, if one rule is.
-    private mutating func everywhereTool(_ rules: [ProfileDocument.Rule], isOn: Bool) -> CharlesLocationTool {
+    /// No Caching, Block Cookies or Mirror: for everything, if one rule is.
+    private mutating func everywhereTool(_ rules: [WrittenRule], isOn: Bool) -> CharlesLocationTool {
         let isEverywhere = rules.contains { $0.isEnabled && $0["only"] == nil }
         var tool = CharlesLocationTool(isEnabled: isOn, usesLocations: !isEverywhere, locations: [])
         for rule in rules {
@@ -141,22 +168,14 @@ struct CharlesConverting {
             if rule["only"] == nil, !rule.isEnabled {
                 if rules.count == 1 {
                     tool = CharlesLocationTool(isEnabled: false, usesLocations: false, locations: [])
+                } else {
+                    notes.append("a rule for everything that is not enabled is left out")
                 }
-                if rules.count > 1 { notes.append("a rule for everything that is not enabled is left out") }
             }
-            tool.locations += places(rule, "only", &notes)
-            report.add(rule.words, notes: notes)
-        }
-        return tool
-    }
-
-    private mutating func mirror(_ rules: [ProfileDocument.Rule], isOn: Bool) -> CharlesLocationTool {
-        let isEverywhere = rules.contains { $0.isEnabled && $0["only"] == nil }
-        var tool = CharlesLocationTool(isEnabled: isOn, usesLocations: !isEverywhere, locations: [])
-        for rule in rules {
-            var notes = scopeNotes(rule)
-            let directory = rule.text("to").map { ProfileText.absolute($0, in: rule.directory) } ?? ""
-            notes.append("choose the directory in Charles: it was \(directory)")
+            if rule.tool == .mirror {
+                let directory = rule.text("to").map { ProfileText.absolute($0, in: rule.directory) } ?? ""
+                notes.append("choose the directory in Charles: it was \(directory)")
+            }
             tool.locations += places(rule, "only", &notes)
             report.add(rule.words, notes: notes)
         }

@@ -141,8 +141,8 @@ struct CharlesDrafting {
             notes.append("Charles decrypted no host; without these lines Sluice decrypts every one")
         } else {
             let hasAll = proxying.included.contains { $0.isEnabled && $0.location.isEveryHost }
-            if !hasAll { fields.append(Node.Member("only", .list(only))) }
-            if !except.isEmpty { fields.append(Node.Member("except", .list(except))) }
+            if !hasAll { fields["only"] = .list(only) }
+            if !except.isEmpty { fields["except"] = .list(except) }
         }
         guard !fields.isEmpty else { return }
         let entry = ProfileDraft.Entry("SSL Proxying", fields, notes: notes)

@@ -61,16 +61,6 @@ extension CharlesLocation {
         return result
     }
 
-    private subscript(field: LocationPattern.Field) -> String {
-        switch field {
-        case .protocol: `protocol`
-        case .host: host
-        case .port: port
-        case .path: path
-        case .query: query
-        }
-    }
-
     // MARK: - Back
 
     /// A profile's location as Charles has it.
@@ -79,13 +69,8 @@ extension CharlesLocation {
     ///   - pattern: the location.
     ///   - notes: told what Charles cannot express.
     init(_ pattern: LocationPattern, _ notes: inout [String]) {
-        self.init(
-            protocol: CharlesLocation.unescaping(pattern.protocol, &notes),
-            host: CharlesLocation.unescaping(pattern.host, &notes),
-            port: CharlesLocation.unescaping(pattern.port, &notes),
-            path: CharlesLocation.unescaping(pattern.path, &notes),
-            query: CharlesLocation.unescaping(pattern.query, &notes)
-        )
+        self.init()
+        for field in LocationPattern.Field.allCases { self[field] = CharlesLocation.unescaping(pattern[field], &notes) }
     }
 
     private static func unescaping(_ text: String, _ notes: inout [String]) -> String {

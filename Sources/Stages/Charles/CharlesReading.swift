@@ -140,7 +140,7 @@ struct CharlesReading {
         return CharlesTool(isEnabled: isEnabled, element[name].map { entries($0) } ?? [])
     }
 
-    private mutating func entries<Entry: CharlesEntry>(_ list: XMLElement) -> [Entry] {
+    mutating func entries<Entry: CharlesEntry>(_ list: XMLElement) -> [Entry] {
         var entries: [Entry] = []
         for child in list.children {
             if child.name != Entry.element {

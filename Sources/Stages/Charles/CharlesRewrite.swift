@@ -1,25 +1,11 @@
 /// A set of rewrite rules with the locations that it is for.
 package struct CharlesRewriteSet: Sendable, Hashable {
     /// What the user calls it.
-    package var name: String
-    /// Whether it counts.
-    package var isActive: Bool
-    /// The locations, of which one must match.
-    package var locations: [CharlesPlace]
-    /// The rules, in order.
-    package var rules: [CharlesRewriteRule]
-
-    package init(
-        _ name: String,
-        isActive: Bool = true,
-        locations: [CharlesPlace],
-        rules: [CharlesRewriteRule]
-    ) {
-        self.name = name
-        self.isActive = isActive
-        self.locations = locations
-        self.rules = rules
-    }
+    package var name = ""
+    package var isActive = true
+    /// One of them must match.
+    package var locations: [CharlesPlace] = []
+    package var rules: [CharlesRewriteRule] = []
 }
 
 package struct CharlesRewriteRule: Sendable, Hashable {
@@ -68,8 +54,7 @@ package struct CharlesRewriteRule: Sendable, Hashable {
         var hasDirection: Bool { target == "header" || self == .body }
     }
 
-    package var kind: Kind
-    /// Whether it counts.
+    package var kind = Kind.addHeader
     package var isActive = true
     /// Whether it acts on requests; without meaning for kinds that have one place.
     package var onRequest = false
@@ -93,6 +78,8 @@ package struct CharlesRewriteRule: Sendable, Hashable {
     /// Whether just the first match is replaced.
     package var replacesFirst = false
 
+    init() {}
+
     /// A rule that does nothing yet.
     package init(_ kind: Kind) {
         self.kind = kind
@@ -101,82 +88,52 @@ package struct CharlesRewriteRule: Sendable, Hashable {
 
 extension CharlesRewriteSet: CharlesEntry {
     static let element = "rewriteSet"
-
-    init?(_ element: XMLElement, _ reading: inout CharlesReading) {
-        reading.check(element, knows: ["active", "name", "hosts", "rules"])
-        self.init(
-            element["name"]?.text ?? "",
-            isActive: reading.flag(element, "active", default: true),
-            locations: reading.places(element["hosts"]),
-            rules: []
-        )
-        for child in element["rules"]?.children ?? [] {
-            guard child.name == "rewriteRule" else {
-                reading.unknown(child)
-                continue
-            }
-            if let rule = CharlesRewriteRule(child, &reading) { rules.append(rule) }
-        }
-    }
-
-    var xml: XMLElement {
-        XMLElement(
-            "rewriteSet",
-            [
-                XMLElement("active", isActive), XMLElement("name", name),
-                XMLElement("hosts", [XMLElement(locations)]),
-                XMLElement("rules", rules.map(\.xml)),
-            ]
-        )
+    static var children: [CharlesElement<Self>] {
+        [
+            .flag("active", \.isActive), .text("name", \.name),
+            CharlesElement(
+                name: "hosts",
+                read: { $0.locations = $2.places($1["hosts"]) },
+                write: { set in { XMLElement($0, [XMLElement(set.locations)]) } }
+            ),
+            CharlesElement(
+                name: "rules",
+                read: { set, parent, reading in set.rules = parent["rules"].map { reading.entries($0) } ?? [] },
+                write: { set in { XMLElement($0, set.rules.map(\.xml)) } }
+            ),
+        ]
     }
 }
 
-extension CharlesRewriteRule {
-    private static let elements = [
-        "active", "ruleType", "matchHeader", "matchValue", "matchHeaderRegex", "matchValueRegex", "matchRequest",
-        "matchResponse", "newHeader", "newValue", "newHeaderRegex", "newValueRegex", "matchWholeValue", "caseSensitive",
-        "replaceType",
-    ]
+extension CharlesRewriteRule: CharlesEntry {
+    static let element = "rewriteRule"
+    /// Charles writes the names and new values of the kinds that have them.
+    static var children: [CharlesElement<Self>] {
+        [
+            .flag("active", \.isActive), .text("ruleType", writing: { "\($0.kind.rawValue)" }),
+            .text("matchHeader", \.matchName) { $0.kind.hasName || !$0.matchName.isEmpty },
+            .text("matchValue", \.matchValue),
+            .flag("matchHeaderRegex", \.isNameExpression), .flag("matchValueRegex", \.isValueExpression),
+            .flag("matchRequest", \.onRequest), .flag("matchResponse", \.onResponse),
+            .text("newHeader", \.newName) { $0.kind.hasName && $0.kind.verb != "remove" || !$0.newName.isEmpty },
+            .text("newValue", \.newValue) { $0.kind.verb != "remove" || !$0.newValue.isEmpty },
+            .text("newHeaderRegex", writing: { _ in "false" }), .text("newValueRegex", writing: { _ in "false" }),
+            .flag("matchWholeValue", \.matchesWhole), .flag("caseSensitive", \.isCaseSensitive),
+            .text(
+                "replaceType",
+                writing: { $0.replacesFirst ? "1" : "2" },
+                reading: { $0.replacesFirst = $1 == "1" }
+            ),
+        ]
+    }
 
-    init?(_ element: XMLElement, _ reading: inout CharlesReading) {
-        reading.check(element, knows: CharlesRewriteRule.elements)
+    mutating func begin(_ element: XMLElement, _ reading: inout CharlesReading) -> Bool {
         let code = element["ruleType"]?.text.trimmed ?? ""
         guard let kind = Int(code).flatMap(Kind.init(rawValue:)) else {
             reading.skip(element, "the rule's type '\(code.singleLine(upTo: 20))' is none of the eleven known")
-            return nil
+            return false
         }
-        self.init(kind)
-        isActive = reading.flag(element, "active", default: true)
-        onRequest = reading.flag(element, "matchRequest", default: false)
-        onResponse = reading.flag(element, "matchResponse", default: false)
-        matchName = element["matchHeader"]?.text ?? ""
-        isNameExpression = reading.flag(element, "matchHeaderRegex", default: false)
-        matchValue = element["matchValue"]?.text ?? ""
-        isValueExpression = reading.flag(element, "matchValueRegex", default: false)
-        matchesWhole = reading.flag(element, "matchWholeValue", default: false)
-        isCaseSensitive = reading.flag(element, "caseSensitive", default: false)
-        newName = element["newHeader"]?.text ?? ""
-        newValue = element["newValue"]?.text ?? ""
-        replacesFirst = element["replaceType"]?.text.trimmed == "1"
-    }
-
-    /// The elements that Charles writes for a rule of this kind.
-    var xml: XMLElement {
-        let isRemoval = kind.verb == "remove"
-        var children = [XMLElement("active", isActive), XMLElement("ruleType", "\(kind.rawValue)")]
-        if kind.hasName || !matchName.isEmpty { children.append(XMLElement("matchHeader", matchName)) }
-        children.append(XMLElement("matchValue", matchValue))
-        children.append(XMLElement("matchHeaderRegex", isNameExpression))
-        children.append(XMLElement("matchValueRegex", isValueExpression))
-        children.append(XMLElement("matchRequest", onRequest))
-        children.append(XMLElement("matchResponse", onResponse))
-        if kind.hasName && !isRemoval || !newName.isEmpty { children.append(XMLElement("newHeader", newName)) }
-        if !isRemoval || !newValue.isEmpty { children.append(XMLElement("newValue", newValue)) }
-        children.append(XMLElement("newHeaderRegex", false))
-        children.append(XMLElement("newValueRegex", false))
-        children.append(XMLElement("matchWholeValue", matchesWhole))
-        children.append(XMLElement("caseSensitive", isCaseSensitive))
-        children.append(XMLElement("replaceType", replacesFirst ? "1" : "2"))
-        return XMLElement("rewriteRule", children)
+        self.kind = kind
+        return true
     }
 }

@@ -27,7 +27,6 @@ package struct CharlesSettings: Sendable, Hashable {
 /// A tool with a list, and the switch for the whole of it.
 package struct CharlesTool<Entry: Sendable & Hashable>: Sendable, Hashable {
     package var isEnabled: Bool
-    /// The list, in order.
     package var entries: [Entry]
 
     package init(isEnabled: Bool = true, _ entries: [Entry]) {
@@ -38,27 +37,17 @@ package struct CharlesTool<Entry: Sendable & Hashable>: Sendable, Hashable {
 
 /// A location as Charles has it: a wildcard pattern for each part of the URL, blank for any; there are no escapes.
 package struct CharlesLocation: Sendable, Hashable {
-    /// The scheme.
-    package var `protocol`: String
-    package var host: String
-    package var port: String
-    package var path: String
-    /// The query, without its question mark.
-    package var query: String
-
-    package init(protocol: String = "", host: String = "", port: String = "", path: String = "", query: String = "") {
-        self.protocol = `protocol`
-        self.host = host
-        self.port = port
-        self.path = path
-        self.query = query
-    }
+    package var `protocol` = ""
+    package var host = ""
+    package var port = ""
+    package var path = ""
+    /// Without its question mark.
+    package var query = ""
 }
 
 /// A location in a list, where it can be switched off.
 package struct CharlesPlace: Sendable, Hashable {
     package var location: CharlesLocation
-    /// Whether it counts.
     package var isEnabled: Bool
 
     package init(_ location: CharlesLocation, isEnabled: Bool = true) {
@@ -69,134 +58,66 @@ package struct CharlesPlace: Sendable, Hashable {
 
 /// A tool that has nothing but locations: No Caching, Block Cookies, Mirror, and the two lists.
 package struct CharlesLocationTool: Sendable, Hashable {
-    package var isEnabled: Bool
+    package var isEnabled = true
     /// Whether only the locations count; the two lists always use theirs, whatever this says.
     package var usesLocations: Bool
-    /// The locations, in order.
     package var locations: [CharlesPlace]
     /// What the two lists do: 0 drops the connection, 1 answers 403; `nil` for the other tools.
     package var action: Int?
-
-    package init(isEnabled: Bool = true, usesLocations: Bool, locations: [CharlesPlace], action: Int? = nil) {
-        self.isEnabled = isEnabled
-        self.usesLocations = usesLocations
-        self.locations = locations
-        self.action = action
-    }
 }
 
 /// One mapping of Map Remote.
 package struct CharlesRemoteMapping: Sendable, Hashable {
-    /// The requests.
-    package var source: CharlesLocation
-    /// Where they go; a blank part is kept.
-    package var destination: CharlesLocation
+    package var from = CharlesLocation()
+    /// A blank part is kept.
+    package var to = CharlesLocation()
     /// Whether the Host field stays as the client sent it.
-    package var preservesHost: Bool
-    /// Whether it counts.
-    package var isEnabled: Bool
-
-    package init(
-        from source: CharlesLocation,
-        to destination: CharlesLocation,
-        preservesHost: Bool = false,
-        isEnabled: Bool = true
-    ) {
-        self.source = source
-        self.destination = destination
-        self.preservesHost = preservesHost
-        self.isEnabled = isEnabled
-    }
+    package var preservesHost = false
+    package var isEnabled = true
 }
 
 /// One mapping of Map Local.
 package struct CharlesLocalMapping: Sendable, Hashable {
-    /// The requests.
-    package var source: CharlesLocation
+    package var from = CharlesLocation()
     /// A file or directory.
-    package var path: String
+    package var to = ""
     /// Whether the case of file names counts.
-    package var isCaseSensitive: Bool
-    /// Whether it counts.
-    package var isEnabled: Bool
-
-    package init(
-        from source: CharlesLocation,
-        to path: String,
-        isCaseSensitive: Bool = true,
-        isEnabled: Bool = true
-    ) {
-        self.source = source
-        self.path = path
-        self.isCaseSensitive = isCaseSensitive
-        self.isEnabled = isEnabled
-    }
+    package var isCaseSensitive = true
+    package var isEnabled = true
 }
 
 package struct CharlesBreakpoint: Sendable, Hashable {
-    /// The requests.
-    package var location: CharlesLocation
-    /// The method; blank for any.
-    package var method: String
+    package var location = CharlesLocation()
+    /// Blank for any.
+    package var method = ""
     /// Whether requests are held.
-    package var onRequest: Bool
+    package var onRequest = false
     /// Whether responses are held.
-    package var onResponse: Bool
-    /// Whether it counts.
-    package var isEnabled: Bool
-
-    package init(
-        _ location: CharlesLocation,
-        method: String = "",
-        onRequest: Bool,
-        onResponse: Bool,
-        isEnabled: Bool = true
-    ) {
-        self.location = location
-        self.method = method
-        self.onRequest = onRequest
-        self.onResponse = onResponse
-        self.isEnabled = isEnabled
-    }
+    package var onResponse = false
+    package var isEnabled = true
 }
 
 /// One entry of DNS Spoofing.
 package struct CharlesSpoof: Sendable, Hashable {
-    /// The host's name, which may have wildcards.
-    package var host: String
-    /// An address, or another name.
-    package var address: String
-    /// Whether it counts.
-    package var isEnabled: Bool
-
-    package init(_ host: String, address: String, isEnabled: Bool = true) {
-        self.host = host
-        self.address = address
-        self.isEnabled = isEnabled
-    }
+    /// May have wildcards.
+    package var host = ""
+    /// An address, or the name of another host.
+    package var address = ""
+    package var isEnabled = true
 }
 
 /// SSL Proxying: a host is decrypted if it is in the one list and not in the other.
 package struct CharlesSSLProxying: Sendable, Hashable {
     /// Whether any host is decrypted.
-    package var isEnabled: Bool
-    /// The hosts that are.
+    package var isEnabled = true
     package var included: [CharlesPlace]
-    /// The hosts that are not.
     package var excluded: [CharlesPlace]
-
-    package init(isEnabled: Bool = true, included: [CharlesPlace], excluded: [CharlesPlace]) {
-        self.isEnabled = isEnabled
-        self.included = included
-        self.excluded = excluded
-    }
 }
 
 /// Throttling, of which Charles has one for all, with one list of hosts.
 package struct CharlesThrottle: Sendable, Hashable {
     /// Whether it is on; `nil` where the settings do not say, which is usual: it is a switch of the running program.
     package var isEnabled: Bool?
-    /// The numbers.
     package var values: CharlesThrottleValues
     /// The user's own presets, by name.
     package var presets: [CharlesPreset] = []
@@ -213,21 +134,17 @@ package struct CharlesThrottle: Sendable, Hashable {
 
 /// One of the user's own throttle presets.
 package struct CharlesPreset: Sendable, Hashable {
-    /// What the user calls it.
     package var name: String
-    /// Its numbers.
     package var values: CharlesThrottleValues
 }
 
 /// The numbers of a throttle.
 package struct CharlesThrottleValues: Sendable, Hashable {
-    /// Download and upload in kbit/s.
+    /// In kbit/s, as `up`.
     package var down = 0.0
-    /// See `down`.
     package var up = 0.0
     /// How much of the bandwidth is used, in percent.
     package var downUtilisation = 100.0
-    /// See `downUtilisation`.
     package var upUtilisation = 100.0
     /// One round trip, in milliseconds.
     package var latency = 0.0
@@ -239,7 +156,6 @@ package struct CharlesThrottleValues: Sendable, Hashable {
     package var stability = 100.0
     /// The range of the quality while it is not, in percent.
     package var lowQuality = 100.0
-    /// See `lowQuality`.
     package var highQuality = 100.0
 
     /// No bandwidth, and otherwise perfect.

@@ -1,22 +1,17 @@
-import ExchangeCore
-
 /// One rule of a profile's text.
 package struct EditableRule: Sendable, Hashable, Identifiable {
     /// Names a rule as long as the text is not edited.
     package struct ID: Sendable, Hashable {
-        /// The rule's section.
         package var section: ProfileSection
         /// The rule's place in it, from 0.
         package var index: Int
 
-        /// Names a rule.
         package init(_ section: ProfileSection, _ index: Int) {
             self.section = section
             self.index = index
         }
     }
 
-    /// Names the rule.
     package let id: ID
     /// The name that it was given; `nil` where it has none.
     package let name: String?
@@ -37,50 +32,28 @@ package struct EditableRule: Sendable, Hashable, Identifiable {
 
     /// Its text, to be put somewhere else or back.
     package var text: RuleText { RuleText(yaml) }
-}
 
-extension ProfileOutline {
-    /// The rules of a section in the order of the text.
-    ///
-    /// - Parameters:
-    ///   - section: the section.
-    ///   - presets: the user's throttle presets.
-    ///   - file: what the text is called, beside which relative paths begin.
-    /// - Returns: the rules, those that are wrong too.
-    func rules(
-        of section: ProfileSection,
-        presets: [String: ThrottleConditions],
-        file: String
-    ) -> [EditableRule] {
-        guard let pair = self[section] else { return [] }
-        return pair.entries.enumerated().map { index, entry in
-            var reader = ProfileReader(file: file)
-            reader.presets = presets
-            let read = RuleReading(entry.node, of: section, number: index + 1, &reader)
-            let range = wholeRange(entry, in: pair)
-            let lines = RuleLines.dedented(source, range)
-            let name = entry.node.mapping?["name"]?.scalar?.string ?? ""
-            let summary = read.summary ?? String(lines.joined(separator: " ").singleLine(upTo: 200))
-            return EditableRule(
-                id: EditableRule.ID(section, index),
-                name: name.isEmpty ? nil : name,
-                isEnabled: entry.isEnabled,
-                title: name.isEmpty ? read.rule?.heading.scope.text ?? summary : name,
-                summary: summary,
-                yaml: lines.joined(separator: "\n"),
-                line: entry.node.line,
-                column: entry.node.column,
-                problem: reader.issues.first { $0.severity == .error }?.message
-            )
-        }
-    }
-}
-
-extension ProfileOutline.Entry {
-    /// Whether the rule says that it is in force.
-    var isEnabled: Bool {
-        let flag = node.mapping == nil ? node : node.mapping?["enabled"]
-        return flag?.scalar?.string != "false"
+    /// Reads a rule where it stands, be it right or wrong.
+    init(
+        _ section: ProfileSection,
+        _ index: Int,
+        _ pair: ProfileOutline.Pair,
+        _ outline: ProfileOutline,
+        _ reader: ProfileReader
+    ) {
+        var reader = reader
+        let entry = pair.entries[index]
+        let read = RuleReading(entry.node, of: section, number: index + 1, &reader)
+        let lines = RuleLines.dedented(outline.source, outline.wholeRange(entry, in: pair))
+        id = ID(section, index)
+        name = entry.node["name"]?.scalar.flatMap { $0.string.isEmpty ? nil : $0.string }
+        isEnabled = entry.isEnabled
+        summary = read.summary ?? lines.joined(separator: " ").singleLine(upTo: 200)
+        title = name ?? read.rule?.heading.scope.text ?? summary
+        yaml = lines.joined(separator: "\n")
+        line = entry.node.line
+        column = entry.node.column
+        problem = reader.issues.first { $0.severity == .error }?.message
     }
 }
 

@@ -1,4 +1,4 @@
-/// Works out the text that an edit makes.
+/// Works out the text that an edit of a profile makes; ``EditableProfile`` checks what that text says.
 struct ProfileEditor {
     let outline: ProfileOutline
     let file: String
@@ -16,11 +16,9 @@ struct ProfileEditor {
         self.file = file
     }
 
-    func rules(of section: ProfileSection) -> [ProfileOutline.Entry] { outline[section]?.entries ?? [] }
-
     func find(_ id: EditableRule.ID) throws(ProfileError) -> (ProfileOutline.Pair, ProfileOutline.Entry) {
         guard let pair = outline[id.section], pair.entries.indices.contains(id.index) else {
-            throw ProfileOutline.failure("'\(id.section)' has no rule \(id.index + 1)", file, outline[id.section]?.node)
+            throw ProfileError("'\(id.section)' has no rule \(id.index + 1)", file: file, at: outline[id.section]?.node)
         }
         return (pair, pair.entries[id.index])
     }
@@ -44,152 +42,125 @@ struct ProfileEditor {
         return String(decoding: bytes + source.bytes[position...], as: UTF8.self)
     }
 
-    /// Whole lines that are to begin at a place; at the end of a text whose last line has no break, one is added.
-    func linesText(_ lines: [String], at position: Int) -> String {
+    /// The text with whole lines put in at a place; a last line without a break is ended first.
+    func text(inserting lines: [String], at position: Int) -> String {
         let isOpen = position == source.bytes.count && position > source.lineStart(position)
-        return (isOpen ? newline : "") + lines.map { $0 + newline }.joined()
+        let added = (isOpen ? newline : "") + lines.map { $0 + newline }.joined()
+        return text(replacing: position..<position, with: added)
+    }
+
+    /// The text without some lines; of two gaps that meet, one goes.
+    ///
+    /// Lines at the top have no gap above them.
+    func text(removing lines: Range<Int>, isAtTop: Bool = false) -> String {
+        var (start, end) = (lines.lowerBound, lines.upperBound)
+        func isBlankAbove() -> Bool { start > 0 && source.kind(ofLineAt: source.lineStart(start - 1)) == .blank }
+        if end == source.bytes.count {
+            while isBlankAbove() { start = source.lineStart(start - 1) }
+        } else if isAtTop || isBlankAbove() {
+            while end < source.bytes.count, source.kind(ofLineAt: end) == .blank { end = source.nextLine(end) }
+        }
+        return text(replacing: start..<end, with: "")
     }
 
     func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
 
+    func indented(_ lines: [String], by count: Int) -> [String] {
+        lines.map { $0.isEmpty ? "" : blanks(count) + $0 }
+    }
+
+    /// A rule behind a hyphen.
+    func member(_ rule: RuleLines, indent: Int) -> [String] {
+        indented(rule.above, by: indent) + member(rule.lines, indent: indent)
+    }
+
+    func member(_ lines: [String], indent: Int) -> [String] {
+        ["\(blanks(indent))- \(lines.first ?? "")"] + indented(Array(lines.dropFirst()), by: indent + 2)
+    }
+
     // MARK: - Changing one rule
 
     /// Puts a rule's text in the place of another's.
-    func replace(_ id: EditableRule.ID, _ rule: RuleLines) throws(ProfileError) -> ProfileEdit {
+    func replace(_ id: EditableRule.ID, _ rule: RuleLines) throws(ProfileError) -> String {
         let (pair, entry) = try find(id)
-        var model = ProfileModel(outline)
-        model.rules[pair.name]?[id.index] = rule.node.text()
         let range = outline.wholeRange(entry, in: pair)
-        if outline.isBraced || isFlow(pair) {
-            let gap = isFlow(pair) && hasGapComments(pair)
-            if !gap, let inline = rule.inline ?? (outline.isBraced ? rule.braced : nil), fits(inline, in: range) {
-                return ProfileEdit(text: text(replacing: range, with: inline), model: model, node: entry.node)
+        if outline.isBraced || pair.form == .flow {
+            if pair.form != .flow || !hasGapComments(pair),
+                let inline = rule.inline ?? (outline.isBraced ? rule.braced : nil), fits(inline, in: range)
+            {
+                return text(replacing: range, with: inline)
             }
-            return ProfileEdit(
-                text: try opened(pair, id).replace(id, rule).text,
-                model: model,
-                node: entry.node
-            )
+            return try opened(pair, id.section).replace(id, rule)
         }
         let isOnKeyLine = entry.hyphen == nil && !source.isFirstInLine(entry.range.lowerBound)
-        if isOnKeyLine, !rule.fitsKeyLine || source.line(of: range.lowerBound) != keyLine(pair) {
+        let keyLine = source.line(of: pair.key.lowerBound)
+        if isOnKeyLine, !rule.fitsKeyLine || source.line(of: range.lowerBound) != keyLine {
             // A block begins on a line of its own.
-            let indent = blanks(source.column(of: pair.key.lowerBound) + ProfileEditor.step)
-            let lines = (rule.above + rule.lines).map { newline + ($0.isEmpty ? "" : indent + $0) }
             let comments = source.comments(pair.colon..<range.lowerBound).map { " " + $0.text }
-            let text = text(replacing: pair.colon..<range.upperBound, with: (comments + lines).joined())
-            return ProfileEdit(text: text, model: model, node: entry.node)
+            let lines = indented(rule.above + rule.lines, by: source.column(of: pair.key.lowerBound) + Self.step)
+            return text(
+                replacing: pair.colon..<range.upperBound,
+                with: (comments + lines.map { newline + $0 }).joined()
+            )
         }
-        let column = source.column(of: range.lowerBound)
-        let line = source.lineStart(entry.hyphen ?? range.lowerBound)
-        let above = rule.above.map { blanks(source.column(of: entry.hyphen ?? range.lowerBound)) + $0 + newline }
-        return ProfileEdit(
-            text: text([(line..<line, above.joined()), (range, rule.joined(indent: column, newline: newline))]),
-            model: model,
-            node: entry.node
-        )
+        let hyphen = entry.hyphen ?? range.lowerBound
+        let line = source.lineStart(hyphen)
+        let above = indented(rule.above, by: source.column(of: hyphen)).map { $0 + newline }.joined()
+        return text([(line..<line, above), (range, rule.joined(indent: source.column(of: range.lowerBound), newline))])
     }
 
-    private func keyLine(_ pair: ProfileOutline.Pair) -> Int { source.line(of: pair.key.lowerBound) }
-
-    /// Switches a rule on or off.
-    func setEnabled(_ id: EditableRule.ID, _ isEnabled: Bool) throws(ProfileError) -> ProfileEdit {
-        let (pair, entry) = try find(id)
-        let word = isEnabled ? "true" : "false"
-        guard entry.node.mapping == nil else {
-            if isEnabled, entry.node.mapping?["enabled"] == nil {
-                return ProfileEdit(text: source.text(0..<source.bytes.count), model: ProfileModel(outline))
-            }
-            return try set("enabled", of: id, to: word, word)
-        }
-        var model = ProfileModel(outline)
-        model.rules[pair.name]?[id.index] = Node.text(word).text()
-        return ProfileEdit(text: text(replacing: entry.range, with: word), model: model, node: entry.node)
-    }
-
-    /// Gives a rule another value for a key.
+    /// Gives a rule another value for a key; one that is just `true` or `false` has only `enabled`.
     ///
-    /// - Parameters:
-    ///   - key: the key.
-    ///   - id: the rule.
-    ///   - written: the value as it stands in YAML, on one line.
-    ///   - value: what that says.
-    /// - Returns: the edit.
-    /// - Throws: ``ProfileError`` where the rule has no keys, or the text is not understood.
-    func set(
-        _ key: String,
-        of id: EditableRule.ID,
-        to written: String,
-        _ value: String
-    ) throws(ProfileError) -> ProfileEdit {
+    /// - Throws: ``ProfileError`` where the text is not understood.
+    func set(_ key: String, of id: EditableRule.ID, to value: Node) throws(ProfileError) -> String {
         let (pair, entry) = try find(id)
-        guard var mapping = entry.node.mapping else {
-            throw ProfileOutline.failure("'\(pair.name)' has no keys here", file, entry.node)
+        guard entry.node.mapping != nil else {
+            guard key == "enabled" else {
+                throw ProfileError("'\(pair.name)' has no keys here", file: file, at: entry.node)
+            }
+            return text(replacing: entry.range, with: value.flow)
         }
-        let old = mapping[key]
-        mapping[key] = .text(value)
-        var model = ProfileModel(outline)
-        model.rules[pair.name]?[id.index] = Node.mapping(mapping).text()
-        let change = old.map { replacing($0, by: written) } ?? adding("\(key): \(written)", to: entry)
-        guard let change else {
-            throw ProfileOutline.failure("'\(key)' cannot be edited here", file, old ?? entry.node)
+        let old = entry.node[key]
+        guard let change = old.map({ replacing($0, by: value.flow) }) ?? adding("\(key): \(value.flow)", to: entry)
+        else {
+            throw ProfileError("'\(key)' cannot be edited here", file: file, at: old ?? entry.node)
         }
-        return ProfileEdit(text: text([change]), model: model, node: entry.node)
+        return change
     }
 
-    private func replacing(_ node: Node, by written: String) -> (range: Range<Int>, text: String)? {
+    private func replacing(_ node: Node, by written: String) -> String? {
         let start = source.start(of: node)
         guard node.scalar != nil, let end = source.end(of: node, indent: -1) else { return nil }
         // Nothing at all stands directly behind the colon.
         let isGlued = start == end && source[start - 1] == UInt8(ascii: ":")
-        return (start..<end, (isGlued ? " " : "") + written)
+        return text(replacing: start..<end, with: (isGlued ? " " : "") + written)
     }
 
     /// Adds a key to a mapping, behind its name or else its first key.
-    private func adding(_ field: String, to entry: ProfileOutline.Entry) -> (range: Range<Int>, text: String)? {
+    private func adding(_ field: String, to entry: ProfileOutline.Entry) -> String? {
         guard let mapping = entry.node.mapping else { return nil }
         let start = entry.range.lowerBound
-        let isBraced = source[start] == UInt8(ascii: "{")
-        guard let first = mapping.first else { return (entry.range, "{ \(field) }") }
+        guard let first = mapping.first, let last = mapping.last else {
+            return text(replacing: entry.range, with: "{ \(field) }")
+        }
         let column = source.column(of: source.start(of: first.key))
-        if isBraced {
-            guard let last = mapping.last, let end = end(of: last.value, column) else { return nil }
-            return (end..<end, ", \(field)")
+        if source[start] == UInt8(ascii: "{") {
+            return end(of: last.value, column).map { text(replacing: $0..<$0, with: ", \(field)") }
         }
         // A pair alone between the commas of a list has no braces yet.
-        if entry.hyphen == nil, source.lineStart(start) != start, !source.isFirstInLine(start) {
-            return (entry.range, "{ \(source.text(entry.range)), \(field) }")
+        if entry.hyphen == nil, !source.isFirstInLine(start) {
+            return text(replacing: entry.range, with: "{ \(source.text(entry.range)), \(field) }")
         }
         let behind = mapping.first { $0.key.scalar?.string == "name" } ?? first
         guard let end = end(of: behind.value, column) else { return nil }
-        let next = source.nextLine(max(end, source.start(of: behind.key)))
-        return (next..<next, linesText([blanks(column) + field], at: next))
+        return text(
+            inserting: [blanks(column) + field],
+            at: source.nextLine(max(end, source.start(of: behind.key)))
+        )
     }
 
     private func end(of node: Node, _ column: Int) -> Int? {
         source.end(of: node, indent: column).map { max($0, source.start(of: node)) }
-    }
-
-    // MARK: - Between brackets
-
-    func isFlow(_ pair: ProfileOutline.Pair) -> Bool {
-        if case .flow = pair.form { true } else { false }
-    }
-
-    /// Whether there are comments between the rules of a list in brackets.
-    func hasGapComments(_ pair: ProfileOutline.Pair) -> Bool {
-        gaps(pair).contains { !source.comments($0).isEmpty }
-    }
-
-    /// What is between the brackets and the rules: before the first, between each two, behind the last.
-    func gaps(_ pair: ProfileOutline.Pair) -> [Range<Int>] {
-        var gaps: [Range<Int>] = []
-        var position = pair.value.lowerBound + 1
-        for entry in pair.entries {
-            gaps.append(position..<entry.range.lowerBound)
-            position = entry.range.upperBound
-        }
-        return gaps + [position..<(pair.value.upperBound - 1)]
     }
 
     /// Whether a line stays short enough with a text in the place of a range.
@@ -198,23 +169,79 @@ struct ProfileEditor {
         return outline.isBraced || line - range.count + text.utf8.count <= ProfileEditor.width
     }
 
-    /// The same with the rules of a section on lines of their own, each behind a hyphen.
-    ///
-    /// - Throws: ``ProfileError`` where the whole profile stands in braces, or the text is not understood.
-    func opened(_ pair: ProfileOutline.Pair, _ id: EditableRule.ID) throws(ProfileError) -> ProfileEditor {
-        guard !outline.isBraced else {
-            throw ProfileOutline.failure(
-                "the profile stands in braces, where a rule with comments cannot be put; write it without them first",
-                file,
-                pair.node
-            )
+    // MARK: - Sections
+
+    /// The text with a new section for its first rule.
+    func begin(_ section: ProfileSection, _ rule: RuleLines, isSingle: Bool) throws(ProfileError) -> String {
+        if outline.isBraced { return try beginInBraces(section, rule, isSingle: isSingle) }
+        let (place, isBeforeOthers) = placeOfNewSection
+        var lines = outline.pairs.contains { $0.name == "version" } ? [] : ["version: 1"]
+        if place > 0 || !lines.isEmpty { lines.append("") }
+        if isSingle, rule.fitsKeyLine {
+            lines.append("\(section.key): \(rule.lines.first ?? "")")
+        } else {
+            let own = isSingle ? indented(rule.above + rule.lines, by: Self.step) : member(rule, indent: Self.step)
+            lines += ["\(section.key):"] + own
         }
-        let opened = try ProfileEditor(openedText(pair), file)
-        guard let other = opened.outline[id.section], case .block = other.form,
-            other.entries.count == pair.entries.count
-        else {
-            throw ProfileOutline.failure("this list cannot be edited as it is written", file, pair.node)
+        lines = indented(lines, by: outline.column)
+        if isBeforeOthers, source.kind(ofLineAt: place) != .blank { lines.append("") }
+        return text(inserting: lines, at: place)
+    }
+
+    /// Behind everything, but before the profile's tests.
+    private var placeOfNewSection: (place: Int, isBeforeOthers: Bool) {
+        let last = outline.pairs.last { !["expect", "assert"].contains($0.name) }
+        guard let last, last.key != outline.pairs.last?.key else { return (outline.end, false) }
+        let end = source.nextLine(last.value.upperBound)
+        return (source.commentsBelow(end, deeperThan: outline.column), true)
+    }
+
+    private func beginInBraces(
+        _ section: ProfileSection,
+        _ rule: RuleLines,
+        isSingle: Bool
+    ) throws(ProfileError) -> String {
+        guard let last = outline.pairs.last, let value = rule.braced ?? (isSingle ? rule.lines.first : nil) else {
+            throw inBraces()
         }
-        return opened
+        let key = source[last.key.lowerBound] == UInt8(ascii: "\"") ? "\"\(section.key)\"" : section.key
+        let place = last.value.upperBound
+        return text(
+            replacing: place..<place,
+            with: ",\(separator(before: last.key.lowerBound))\(key): \(isSingle ? value : "[ \(value) ]")"
+        )
+    }
+
+    /// What stands between two values of which the second begins as the one at a place does.
+    func separator(before place: Int) -> String {
+        source.isFirstInLine(place) ? newline + blanks(source.column(of: place)) : " "
+    }
+
+    func inBraces(_ node: Node? = nil) -> ProfileError {
+        ProfileError(
+            "the profile stands in braces, where a rule with comments cannot be put; write it without them first",
+            file: file,
+            at: node
+        )
+    }
+
+    /// The text without a section.
+    func removing(_ pair: ProfileOutline.Pair) -> String {
+        guard let number = outline.pairs.firstIndex(where: { $0.key == pair.key }) else { return "" }
+        if outline.isBraced {
+            let ranges = outline.pairs.map { $0.key.lowerBound..<$0.value.upperBound }
+            return text(replacing: rangeToRemove(number, of: ranges), with: "")
+        }
+        let line = source.lineStart(pair.key.lowerBound)
+        // What stands above the first key is about the whole profile.
+        let start = number == 0 ? line : source.commentsAbove(line, column: outline.column, notBefore: 0)
+        let end = source.commentsBelow(source.nextLine(pair.value.upperBound), deeperThan: outline.column)
+        return text(removing: start..<end)
+    }
+
+    /// A value between commas with one of the commas beside it.
+    func rangeToRemove(_ index: Int, of ranges: [Range<Int>]) -> Range<Int> {
+        if index + 1 < ranges.count { return ranges[index].lowerBound..<ranges[index + 1].lowerBound }
+        return (index > 0 ? ranges[index - 1].upperBound : ranges[index].lowerBound)..<ranges[index].upperBound
     }
 }

@@ -1,4 +1,6 @@
-/// A profile's text with the places of its sections and of the rules in them.
+import HTTPModel
+
+/// Where the sections of a profile, and the rules in them, stand in its text.
 struct ProfileOutline {
     /// One rule: a member of a list, or the only value of its section.
     struct Entry {
@@ -7,10 +9,13 @@ struct ProfileOutline {
         let range: Range<Int>
         /// Where its hyphen is, in a list with hyphens.
         var hyphen: Int?
+
+        /// Whether the rule says that it is in force.
+        var isEnabled: Bool { (node.mapping == nil ? node : node["enabled"])?.scalar?.string != "false" }
     }
 
     /// How the rules of a section are written.
-    enum Form {
+    enum Form: Equatable {
         /// Each behind a hyphen.
         case block
         /// In square brackets.
@@ -41,8 +46,6 @@ struct ProfileOutline {
     let isBraced: Bool
     /// Where the profile's own text ends: before an end marker, or at the end.
     let end: Int
-    /// Whether there is nothing in the text.
-    let isEmpty: Bool
 
     /// Reads a text.
     ///
@@ -50,21 +53,20 @@ struct ProfileOutline {
     init(_ text: String, file: String) throws(ProfileError) {
         let source = SourceText(text)
         self.source = source
-        guard let root = try ProfileText.tree(text, file: file), !root.isNothing else {
-            (pairs, isBraced, isEmpty) = ([], false, true)
+        guard let root = try ProfileDocument(ProfileSource(file: file, text: text)).root, !root.isNothing else {
+            (pairs, isBraced) = ([], false)
             end = ProfileOutline.documentEnd(source, from: 0)
             return
         }
-        guard let mapping = root.mapping else {
-            throw ProfileOutline.failure("a profile is a mapping that begins with 'version: 1'", file, root)
+        guard let members = root.mapping else {
+            throw ProfileError("a profile is a mapping that begins with 'version: 1'", file: file, at: root)
         }
-        isEmpty = false
         let start = source.start(of: root)
         isBraced = source[start] == UInt8(ascii: "{")
         var pairs: [Pair] = []
-        for member in mapping {
-            guard let pair = ProfileOutline.pair(member.key, member.value, source) else {
-                throw ProfileOutline.failure("this cannot be edited here, as it is written", file, member.key)
+        for member in members {
+            guard let pair = ProfileOutline.pair(member, source) else {
+                throw ProfileError("this cannot be edited here, as it is written", file: file, at: member.key)
             }
             pairs.append(pair)
         }
@@ -75,33 +77,34 @@ struct ProfileOutline {
 
     subscript(section: ProfileSection) -> Pair? { pairs.first { $0.name == section.key } }
 
-    static func failure(_ message: String, _ file: String, _ node: Node?) -> ProfileError {
-        ProfileError(issues: [
-            ProfileIssue(
-                severity: .error,
-                file: file,
-                line: node?.line ?? 1,
-                column: node?.column ?? 1,
-                message: message
-            )
-        ])
+    /// How far the keys are indented.
+    var column: Int { pairs.first.map { source.column(of: $0.key.lowerBound) } ?? 0 }
+
+    /// What each key says, apart from how it is written, by which an edit is checked: its rules, or its value.
+    func meaning(_ tools: ToolRegistry) -> [String: [String]] {
+        var meaning: [String: [String]] = [:]
+        for pair in pairs {
+            if tools.section(pair.name) == nil {
+                meaning[pair.name] = [pair.node.text()]
+            } else if pair.form == .nothing {
+                meaning[pair.name] = pair.node.scalar?.string.isEmpty == true ? nil : [pair.node.text()]
+            } else if !pair.entries.isEmpty {
+                meaning[pair.name] = pair.entries.map { $0.node.text() }
+            }
+        }
+        return meaning
     }
 
-    /// Where a rule's own lines begin, the comments directly above it included.
-    ///
-    /// To be asked in a list with hyphens.
-    func linesBegin(_ entry: Entry, in pair: Pair) -> Int {
-        let hyphen = entry.hyphen ?? entry.range.lowerBound
-        let line = source.lineStart(hyphen)
-        return source.commentsAbove(line, column: source.column(of: hyphen), notBefore: source.nextLine(pair.colon))
-    }
-
-    /// Where a rule's own lines end: behind its last line, and behind the comments below it that are indented as a part
-    func linesEnd(_ entry: Entry) -> Int {
-        let column = source.column(of: entry.hyphen ?? entry.range.lowerBound)
+    /// The lines of a rule in a list with hyphens, with the comments directly above it, and those below it that are
+    /// indented as a part of it.
+    func lines(_ entry: Entry, in pair: Pair) -> Range<Int> {
+        let start = entry.hyphen ?? entry.range.lowerBound
+        let column = source.column(of: start)
+        let line = source.lineStart(start)
+        let above = source.commentsAbove(line, column: column, notBefore: source.nextLine(pair.colon))
         // A mapping in place of a list is indented itself; what is as deep belongs to it.
         let limit = entry.hyphen == nil ? column - 1 : column
-        return source.commentsBelow(source.nextLine(entry.range.upperBound), deeperThan: limit)
+        return above..<source.commentsBelow(source.nextLine(entry.range.upperBound), deeperThan: limit)
     }
 
     /// Everything that makes up a rule from its first character on: comments within it and behind it too.
@@ -111,7 +114,7 @@ struct ProfileOutline {
         switch pair.form {
         case .flow: return entry.range
         case .single where source[start] != UInt8(ascii: "{"), .block:
-            let end = linesEnd(entry)
+            let end = lines(entry, in: pair).upperBound
             return start..<max(entry.range.upperBound, source.lineEnd(source.lineStart(max(end - 1, start))))
         case .single, .flag, .nothing: return start..<source.lineEnd(entry.range.upperBound)
         }
@@ -119,52 +122,40 @@ struct ProfileOutline {
 
     // MARK: - Reading
 
-    private static func pair(_ key: Node, _ value: Node, _ source: SourceText) -> Pair? {
-        let start = source.start(of: key)
+    private static func pair(_ member: Node.Member, _ source: SourceText) -> Pair? {
+        let start = source.start(of: member.key)
         let column = source.column(of: start)
-        guard let keyEnd = source.end(of: key, indent: column) else { return nil }
-        let colon = source.skipBlank(keyEnd)
-        let hasColon = source[colon] == UInt8(ascii: ":")
-        let valueStart = max(source.start(of: value), hasColon ? colon + 1 : keyEnd)
-        guard let valueEnd = source.end(of: value, indent: column),
-            let (form, entries) = form(value, valueStart, max(valueEnd, valueStart), column, source)
-        else { return nil }
+        guard let keyEnd = source.end(of: member.key, indent: column) else { return nil }
+        var colon = source.skipBlank(keyEnd)
+        colon = source[colon] == UInt8(ascii: ":") ? colon + 1 : keyEnd
+        let valueStart = max(source.start(of: member.value), colon)
+        guard let valueEnd = source.end(of: member.value, indent: column) else { return nil }
+        let value = valueStart..<max(valueEnd, valueStart)
+        guard let (form, entries) = form(member.value, value, source) else { return nil }
         return Pair(
-            name: key.scalar?.string ?? "",
+            name: member.key.scalar?.string ?? "",
             key: start..<keyEnd,
-            colon: hasColon ? colon + 1 : keyEnd,
-            node: value,
-            value: valueStart..<max(valueEnd, valueStart),
+            colon: colon,
+            node: member.value,
+            value: value,
             form: form,
             entries: entries
         )
     }
 
-    private static func form(
-        _ node: Node,
-        _ start: Int,
-        _ end: Int,
-        _ column: Int,
-        _ source: SourceText
-    ) -> (Form, [Entry])? {
-        if let list = node.sequence {
-            let isFlow = source[start] == UInt8(ascii: "[")
-            guard let entries = entries(list, start, isFlow: isFlow, source) else { return nil }
-            return (isFlow ? .flow : .block, entries)
+    private static func form(_ node: Node, _ range: Range<Int>, _ source: SourceText) -> (Form, [Entry])? {
+        switch node.content {
+        case .list(let list):
+            let isFlow = source[range.lowerBound] == UInt8(ascii: "[")
+            return entries(list, range.lowerBound, isFlow: isFlow, source).map { (isFlow ? .flow : .block, $0) }
+        case .mapping: return (.single, [Entry(node: node, range: range)])
+        case .scalar(let scalar):
+            guard ["true", "false"].contains(scalar.string) else { return (.nothing, []) }
+            return (.flag(scalar.string == "true"), [Entry(node: node, range: range)])
         }
-        if node.mapping != nil { return (.single, [Entry(node: node, range: start..<end)]) }
-        if node.isNothing { return (.nothing, []) }
-        let isTrue = node.scalar?.string == "true"
-        guard isTrue || node.scalar?.string == "false" else { return (.nothing, []) }
-        return (.flag(isTrue), [Entry(node: node, range: start..<end)])
     }
 
-    private static func entries(
-        _ list: [Node],
-        _ start: Int,
-        isFlow: Bool,
-        _ source: SourceText
-    ) -> [Entry]? {
+    private static func entries(_ list: [Node], _ start: Int, isFlow: Bool, _ source: SourceText) -> [Entry]? {
         var entries: [Entry] = []
         var position = isFlow ? start + 1 : start
         for member in list {
@@ -188,30 +179,8 @@ struct ProfileOutline {
     /// Where `...` begins, or the text ends.
     private static func documentEnd(_ source: SourceText, from position: Int) -> Int {
         var position = source.skipBlank(position)
-        if position < source.bytes.count, source.bytes[position...].starts(with: [0x2D, 0x2D, 0x2D]) {
-            position = source.skipBlank(position + 3)
-        }
-        let isMarker = source.bytes[position...].starts(with: [0x2E, 0x2E, 0x2E])
+        if source.bytes[position...].starts(with: "---".utf8) { position = source.skipBlank(position + 3) }
+        let isMarker = source.bytes[position...].starts(with: "...".utf8)
         return isMarker && source.column(of: position) == 0 ? position : source.bytes.count
-    }
-}
-
-/// What a profile says, apart from how it is written: by which an edit is checked.
-struct ProfileModel: Equatable {
-    /// The rules of each section.
-    var rules: [String: [String]] = [:]
-    /// The values of all other keys.
-    var others: [String: String] = [:]
-
-    init(_ outline: ProfileOutline) {
-        for pair in outline.pairs {
-            if ProfileSection(key: pair.name) == nil {
-                others[pair.name] = pair.node.text()
-            } else if case .nothing = pair.form {
-                rules[pair.name] = pair.node.scalar.map { $0.string.isEmpty } == true ? nil : [pair.node.text()]
-            } else if !pair.entries.isEmpty {
-                rules[pair.name] = pair.entries.map { $0.node.text() }
-            }
-        }
     }
 }

@@ -8,7 +8,7 @@ package enum RuleCheck {
     /// - Parameters:
     ///   - rule: the text.
     ///   - section: where it belongs.
-    ///   - profile: the profile it is for; its throttle presets may be named, paths begin beside its file.
+    ///   - profile: the profile it is for; what it defines may be named, paths begin beside its file.
     ///   - id: the rule that it replaces; `nil` for a new one.
     /// - Returns: all that is wrong or hardly meant, with lines and columns of the rule's text.
     package static func check(
@@ -18,7 +18,14 @@ package enum RuleCheck {
         replacing id: EditableRule.ID? = nil
     ) -> [ProfileIssue] {
         let issues = read(rule, of: section, in: profile).issues
-        return issues.contains { $0.severity == .error } ? issues : issues + lints(rule, section, profile, id)
+        if issues.contains(where: { $0.severity == .error }) { return issues }
+        // Those of the rule alone are known already.
+        let known = Set(issues.map(\.message))
+        let found = (try? lints(rule, section, profile, id)) ?? []
+        return issues
+            + found.filter { !known.contains($0) }.map {
+                ProfileIssue(severity: .lint, file: RuleText.file, line: 1, column: 1, message: $0)
+            }
     }
 
     /// What the whole profile says about the rule in its place.
@@ -27,28 +34,18 @@ package enum RuleCheck {
         _ section: ProfileSection,
         _ profile: EditableProfile,
         _ id: EditableRule.ID?
-    ) -> [ProfileIssue] {
-        do throws(ProfileError) {
-            let editor = try ProfileEditor(profile.text, profile.name)
-            let lines = try RuleLines(rule)
-            let count = editor.rules(of: section).count
-            let edit =
-                if let id { try editor.replace(id, lines) } else { try editor.insert(lines, section, at: count) }
-            let edited = profile.with(text: edit.text)
-            let rules = try edited.rules(of: section)
-            let index = id?.index ?? count
-            guard rules.indices.contains(index) else { return [] }
-            let found = edited.issues.filter {
-                $0.severity == .lint && $0.line == rules[index].line && $0.column == rules[index].column
-            }
-            // Those of the rule alone are known already.
-            let known = Set(read(rule, of: section, in: profile).issues.map(\.message))
-            return found.filter { !known.contains($0.message) }.map {
-                ProfileIssue(severity: .lint, file: RuleText.file, line: 1, column: 1, message: $0.message)
-            }
-        } catch {
-            return []
-        }
+    ) throws(ProfileError) -> [String] {
+        let editor = try ProfileEditor(profile.text, profile.name)
+        let lines = try RuleLines(rule)
+        let index = id?.index ?? editor.outline[section]?.entries.count ?? 0
+        let text =
+            if let id { try editor.replace(id, lines) } else { try editor.insert(lines, section, at: index) }
+        let entries = try ProfileOutline(text, file: profile.name)[section]?.entries ?? []
+        guard entries.indices.contains(index) else { return [] }
+        let node = entries[index].node
+        return profile.with(text: text).issues.filter {
+            $0.severity == .lint && $0.line == node.line && $0.column == node.column
+        }.map(\.message)
     }
 
     /// Reads a rule's text as its tool does; issues have places in the text.
@@ -58,10 +55,8 @@ package enum RuleCheck {
         in profile: EditableProfile
     ) -> (rule: (any ToolRule)?, issues: [ProfileIssue]) {
         do throws(ProfileError) {
-            let lines = try RuleLines(rule)
-            var reader = ProfileReader(file: profile.file ?? "")
-            reader.presets = profile.presets
-            let reading = RuleReading(lines.node, of: section, number: 1, &reader)
+            var reader = ProfileReader(file: profile.file ?? "", tools: profile.tools, profile.definitions)
+            let reading = RuleReading(try RuleLines(rule).node, of: section, number: 1, &reader)
             var issues = reader.issues
             for index in issues.indices { issues[index].file = RuleText.file }
             return (reading.rule, issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) })

@@ -38,7 +38,7 @@ package enum RuleFromExchange {
 
     /// A rule to begin with where there is no exchange to make one from: the first one of the tool's example.
     package static func example(of tool: Tool) -> RuleText {
-        let profile = EditableProfile(text: "version: 1\n\(tool.example)", file: nil)
+        let profile = EditableProfile(text: "version: 1\n\(tool.example)", file: nil, tools: ToolRegistry([tool]))
         guard let rule = try? profile.rules(of: .tool(tool)).first else { return RuleText("") }
         guard rule.yaml.hasPrefix("{"), let fields = (try? RuleLines(rule.text))?.node.mapping else { return rule.text }
         return RuleText(fields: fields)

@@ -25,7 +25,7 @@ package struct RuleMatcher: Sendable {
     package init(
         _ rule: RuleText,
         of section: ProfileSection,
-        in profile: EditableProfile = EditableProfile(text: "", file: nil)
+        in profile: EditableProfile
     ) throws(ProfileError) {
         let (read, issues) = RuleCheck.read(rule, of: section, in: profile)
         if issues.contains(where: { $0.severity == .error }) { throw ProfileError(issues: issues) }

@@ -26,21 +26,21 @@ struct RuleLines {
     init(_ rule: RuleText) throws(ProfileError) {
         let text = RuleLines.plain(rule.yaml)
         guard let root = try ProfileText.tree(text, file: RuleText.file), root.scalar?.string != "" else {
-            throw ProfileOutline.failure("the rule is empty", RuleText.file, nil)
+            throw ProfileError("the rule is empty", file: RuleText.file)
         }
         let source = SourceText(text)
         var node = root
         if let list = root.sequence {
             guard list.count == 1, let only = list.first else {
                 let message = list.isEmpty ? "the list is empty" : "this is a list of \(list.count) rules; give one"
-                throw ProfileOutline.failure(message, RuleText.file, root)
+                throw ProfileError(message, file: RuleText.file, at: root)
             }
             node = only
         }
         self.node = node
         let start = source.start(of: node)
         guard let end = source.end(of: node, indent: -1) else {
-            throw ProfileOutline.failure("this cannot be taken over as it is written", RuleText.file, node)
+            throw ProfileError("this cannot be taken over as it is written", file: RuleText.file, at: node)
         }
         above = source.comments(0..<start).map(\.text)
         // What is behind the end may only be comments, or the bracket of a list of one.
@@ -75,16 +75,9 @@ struct RuleLines {
     }
 
     /// The rule below a line's beginning: the first line goes where the caller is, the others are indented.
-    func joined(indent: Int, newline: String) -> String {
-        RuleLines.indented(lines, indent: indent).joined(separator: newline)
-    }
-
-    // MARK: - Lines
-
-    /// All lines but the first moved to the right, but for blank ones.
-    static func indented(_ lines: [String], indent: Int) -> [String] {
+    func joined(indent: Int, _ newline: String) -> String {
         let blanks = String(repeating: " ", count: indent)
-        return lines.enumerated().map { $0 == 0 || $1.isEmpty ? $1 : blanks + $1 }
+        return lines.enumerated().map { $0 == 0 || $1.isEmpty ? $1 : blanks + $1 }.joined(separator: newline)
     }
 
     /// The lines of a range without the blanks by which they stand to the right of column 0.

@@ -8,8 +8,8 @@ extension RuleProfile {
     package var listing: String {
         var text = name.isEmpty ? "" : "\(name)\n"
         text += "read from \(sources.map(\.file).joined(separator: ", "))\n"
-        text += "requests pass: \(RuleProfile.way)\n"
-        text += "responses pass: \(RuleProfile.wayBack)\n"
+        text += "requests pass: \(way(.request, to: "server", from: "access"))\n"
+        text += "responses pass: \(way(.response, to: "client", from: "server"))\n"
         if let hosts = intercept.text { text += "\nintercept\n      \(hosts)\n" }
         if !access.isEmpty { text += "\naccess\n      this machine and \(access.joined(separator: ", "))\n" }
         for tool in tools { text += "\n" + listing(of: tool) }
@@ -19,12 +19,9 @@ extension RuleProfile {
         return text
     }
 
-    private static let way = way(.request, to: "server", from: "access")
-    private static let wayBack = way(.response, to: "client", from: "server")
-
     /// The tools that a message passes, in order.
-    private static func way(_ direction: FlowDirection, to end: String, from start: String) -> String {
-        let tools = ToolRegistry.standard.inOrder.filter { $0.directions.contains(direction) }
+    private func way(_ direction: FlowDirection, to end: String, from start: String) -> String {
+        let tools = registry.inOrder.filter { $0.directions.contains(direction) }
         return ([start] + tools.map(\.key) + [end]).joined(separator: " → ")
     }
 
@@ -50,7 +47,7 @@ extension RuleProfile {
         let listing = Listing(
             name: name,
             files: sources.map(\.file),
-            order: ToolRegistry.standard.inOrder.map(\.key),
+            order: registry.inOrder.map(\.key),
             access: access,
             tools: tools.map { tool in
                 Listing.Tool(

@@ -5,7 +5,6 @@ package import NIOCore
 package struct Assertion: Sendable {
     /// What it is called: the name it was given, else its filter.
     package let name: String
-    /// Where it stands.
     package let place: ProfilePlace
     /// Which exchanges it is about.
     package let filter: Filter
@@ -13,7 +12,6 @@ package struct Assertion: Sendable {
     package let filterText: String
     /// How many there must be.
     package let count: CountTest
-    /// The status that each must have.
     package let status: StatusTest?
     /// The longest that each may take.
     package let limit: TimeAmount?
@@ -48,7 +46,6 @@ package struct CountTest: Sendable, Hashable, CustomStringConvertible {
         self.init(relation: relation, number: number)
     }
 
-    /// Whether a number is as expected.
     package func passes(_ count: Int) -> Bool {
         switch relation {
         case .atLeast: count >= number
@@ -59,7 +56,6 @@ package struct CountTest: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// As it is written.
     package var description: String { relation.rawValue + String(number) }
 }
 

@@ -146,10 +146,10 @@ extension Expectation {
             let slash = text.firstIndex(of: "/")
             let tool = String(text[..<(slash ?? text.endIndex)])
             let rule = slash.map { String(text[text.index(after: $0)...]) }
-            if let tool = ToolRegistry.standard[key: tool] {
+            if let tool = reader.tools[key: tool] {
                 return FiredName(tool: tool.id, rule: rule)
             }
-            let known = ToolRegistry.standard.inOrder.map(\.key)
+            let known = reader.tools.inOrder.map(\.key)
             reader.error("there is no tool '\(tool.prefix(40))'\(Suggestion.text(for: tool, among: known))", at: entry)
             return nil
         }
@@ -165,26 +165,34 @@ extension Expectation {
             }
             return .sends(MessageTest(url: .text(RequestURL(text)?.description ?? text)))
         }
-        guard let fields = reader.fields(node, "sends", keys: sentKeys) else { return nil }
-        var test = MessageTest()
-        test.method = fields["method"].flatMap { reader.text($0, "method") }
-        test.url = fields["url"].flatMap { ValueTest($0, "url", &reader) }
-        test.address = fields["address"].flatMap { ValueTest($0, "address", &reader) }
-        test.fields = fields["headers"].map { self.fields($0, &reader) } ?? []
-        test.body = fields["body"].flatMap { ValueTest($0, "body", &reader) }
-        return .sends(test)
+        return message(node, "sends", sentKeys, &reader).map { .sends($0) }
     }
 
     private static func answers(_ node: Node, _ reader: inout ProfileReader) -> Check? {
         guard node.mapping != nil else {
             return status(node, "answers", &reader).map { .answers(MessageTest(status: $0)) }
         }
-        guard let fields = reader.fields(node, "answers", keys: answerKeys) else { return nil }
+        return message(node, "answers", answerKeys, &reader).map { .answers($0) }
+    }
+
+    /// Of the keys only those are there that the grammar has.
+    private static func message(
+        _ node: Node,
+        _ what: String,
+        _ keys: [GrammarKey],
+        _ reader: inout ProfileReader
+    ) -> MessageTest? {
+        guard let fields = reader.fields(node, what, keys: keys) else { return nil }
         var test = MessageTest()
+        test.method = fields["method"].flatMap { reader.text($0, "method") }
+        test.url = fields["url"].flatMap { ValueTest($0, "url", &reader) }
+        test.address = fields["address"].flatMap { ValueTest($0, "address", &reader) }
         test.status = fields["status"].flatMap { status($0, "status", &reader) }
-        test.fields = fields["headers"].map { self.fields($0, &reader) } ?? []
+        for (name, node) in fields["headers"].map({ reader.pairs($0, "headers") }) ?? [] {
+            if let value = ValueTest(node, name, &reader) { test.fields.append((name, value)) }
+        }
         test.body = fields["body"].flatMap { ValueTest($0, "body", &reader) }
-        return .answers(test)
+        return test
     }
 
     static func status(_ node: Node, _ what: String, _ reader: inout ProfileReader) -> StatusTest? {
@@ -192,12 +200,6 @@ extension Expectation {
         if let test = StatusTest(text) { return test }
         reader.error("\(what) must be a status such as 200 or 2xx, not '\(text.prefix(40))'", at: node)
         return nil
-    }
-
-    private static func fields(_ node: Node, _ reader: inout ProfileReader) -> [(name: String, value: ValueTest)] {
-        reader.pairs(node, "headers").compactMap { key, node in
-            ValueTest(node, key, &reader).map { (key, $0) }
-        }
     }
 
     private static func held(_ node: Node, _ reader: inout ProfileReader) -> Set<FlowDirection>? {
@@ -215,12 +217,10 @@ extension ValueTest {
     /// `~` for absent, `/…/` for a regular expression, else the whole text.
     fileprivate init?(_ node: Node, _ what: String, _ reader: inout ProfileReader) {
         guard let text = reader.text(node, what) else { return nil }
-        if text.isEmpty, node.scalar?.style == .plain {
+        if node.isNothing {
             self = .absent
         } else if text.utf8.count > 2, text.hasPrefix("/"), text.hasSuffix("/") {
-            var fields = ProfileFields(node: node, keys: [])
-            fields.values[what] = node
-            guard let pattern = reader.pattern(fields, what, isCaseSensitive: true, isWhole: false) else { return nil }
+            guard let pattern = reader.pattern(node, text, isCaseSensitive: true, isWhole: false) else { return nil }
             self = .expression(pattern, source: text)
         } else {
             self = .text(text.hasPrefix("\\/") ? String(text.dropFirst()) : text)

@@ -6,11 +6,8 @@ import NIOCore
 package struct Expectation: Sendable {
     /// What it is called: the name it was given, else its request.
     package let name: String
-    /// Where it stands.
     package let place: ProfilePlace
-    /// What the client sends.
     package let request: RehearsedRequest
-    /// What a server would answer.
     package let response: RehearsedResponse
 
     let checks: [Check]
@@ -19,11 +16,8 @@ package struct Expectation: Sendable {
     enum Check: Sendable {
         /// Exactly these tools or rules fire, in this order.
         case fires([FiredName])
-        /// No request goes out.
         case sendsNothing
-        /// A request goes out that is so.
         case sends(MessageTest)
-        /// The client is answered so.
         case answers(MessageTest)
         /// Whether a list refuses the request.
         case isBlocked(Bool)
@@ -96,10 +90,8 @@ package struct StatusTest: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether a status code is meant.
     package func passes(_ status: Int) -> Bool { codes.contains(status) }
 
-    /// As it is written.
     package var description: String {
         codes.count == 1 ? String(codes.lowerBound) : "\(codes.lowerBound / 100)xx"
     }

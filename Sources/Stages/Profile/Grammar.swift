@@ -3,7 +3,6 @@
 /// The same table decides which keys are taken and what `sluice profile help` prints.
 package struct GrammarKey: Sendable {
     package let name: String
-    /// What it takes.
     package let value: GrammarValue
     /// What it is for, in one sentence.
     package let summary: String
@@ -12,7 +11,6 @@ package struct GrammarKey: Sendable {
     /// What counts where the key is not there, in words; `nil` where it must be, or where nothing counts then.
     package let fallback: String?
 
-    /// Describes a key.
     package init(_ name: String, _ value: GrammarValue, _ summary: String, example: String, fallback: String? = nil) {
         self.name = name
         self.value = value
@@ -24,12 +22,10 @@ package struct GrammarKey: Sendable {
 
 /// What a key takes.
 package indirect enum GrammarValue: Sendable {
-    /// `true` or `false`.
     case flag
     case text
     /// A number in a range, in a unit; the unit may be empty.
     case number(ClosedRange<Double>, unit: String)
-    /// One of some words.
     case choice([String])
     /// A time such as `500ms`, `30s` or `2m`.
     case duration
@@ -46,7 +42,6 @@ package indirect enum GrammarValue: Sendable {
     case mapping([GrammarKey])
     /// A mapping whose keys are the user's.
     case names(GrammarValue)
-    /// One or the other.
     case either(GrammarValue, GrammarValue)
 
     /// In words, for help.

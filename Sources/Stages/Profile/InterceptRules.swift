@@ -17,7 +17,6 @@ package struct InterceptRules: Sendable, Hashable {
         self.except = except
     }
 
-    /// Whether TLS to this host is to be decrypted.
     package func decrypts(host: String, port: Int) -> Bool {
         let url = RequestURL(scheme: "tunnel", host: host, port: port, path: "")
         return (only?.contains { $0.matches(url) } ?? true) && !except.contains { $0.matches(url) }

@@ -1,8 +1,10 @@
 import ExchangeCore
+import HTTPModel
 import NIOCore
 
 /// Gathers what the files of a profile say, one after the other.
 struct ProfileCompiler {
+    private let registry: ToolRegistry
     private(set) var name = ""
     private(set) var issues: [ProfileIssue] = []
     private(set) var off: Set<StageID> = []
@@ -10,7 +12,7 @@ struct ProfileCompiler {
     private(set) var access: [String] = []
     private(set) var expectations: [Expectation] = []
     private(set) var assertions: [Assertion] = []
-    private(set) var presets: [String: ThrottleConditions] = [:]
+    private(set) var definitions: ProfileReader.Definitions = [:]
     private var rules: [StageID: [any ToolRule]] = [:]
     /// Tools that a file says something about, even if that is nothing.
     private var mentioned: Set<StageID> = []
@@ -18,9 +20,13 @@ struct ProfileCompiler {
     /// Where rules stood that act all, by what they say.
     private var seen: [StageID: [String: ProfilePlace]] = [:]
 
+    init(_ registry: ToolRegistry) {
+        self.registry = registry
+    }
+
     /// The tools that the files say something about, in the fixed order, with their rules.
     var tools: [(tool: Tool, rules: [any ToolRule])] {
-        ToolRegistry.standard.inOrder.filter { mentioned.contains($0.id) }.map { ($0, rules[$0.id] ?? []) }
+        registry.inOrder.filter { mentioned.contains($0.id) }.map { ($0, rules[$0.id] ?? []) }
     }
 
     /// Reads all texts.
@@ -29,9 +35,9 @@ struct ProfileCompiler {
     mutating func add(_ sources: [ProfileSource]) throws(ProfileError) {
         var trees: [(ProfileReader, ProfileFields)] = []
         for source in sources {
-            var reader = ProfileReader(file: source.file)
-            if let tree = try ProfileText.tree(source.text, file: source.file) {
-                if let fields = ProfileCompiler.topLevel(tree, &reader) {
+            var reader = ProfileReader(file: source.file, tools: registry)
+            if let tree = try ProfileDocument(source).root {
+                if let fields = topLevel(tree, &reader) {
                     trees.append((reader, fields))
                     continue
                 }
@@ -40,10 +46,10 @@ struct ProfileCompiler {
             }
             finish(reader)
         }
-        for index in trees.indices { readPresets(trees[index].1, &trees[index].0) }
+        for index in trees.indices { readDefinitions(trees[index].1, &trees[index].0) }
         for (reader, fields) in trees {
             var reader = reader
-            reader.presets = presets
+            reader.definitions = definitions
             read(fields, &reader)
             finish(reader)
         }
@@ -57,37 +63,27 @@ struct ProfileCompiler {
                 for name in names {
                     guard let rule = name.rule, rules[name.tool]?.contains(where: { $0.heading.name == rule }) != true
                     else { continue }
-                    note(.error, "'\(name.tool.name)' has no rule '\(rule)'", at: expectation.place)
+                    let message = "'\(name.tool.name)' has no rule '\(rule)'"
+                    issues.append(ProfileIssue(.error, message, at: expectation.place))
                 }
             }
         }
         for (tool, place) in switchedOffAt where !mentioned.contains(tool) {
-            note(.lint, "'\(tool.name)' is switched off, but the profile has no rules for it", at: place)
+            let message = "'\(tool.name)' is switched off, but the profile has no rules for it"
+            issues.append(ProfileIssue(.lint, message, at: place))
         }
-    }
-
-    private mutating func note(_ severity: ProfileIssue.Severity, _ message: String, at place: ProfilePlace) {
-        issues.append(
-            ProfileIssue(
-                severity: severity,
-                file: place.file,
-                line: place.line,
-                column: place.column,
-                message: message
-            )
-        )
     }
 
     private mutating func finish(_ reader: ProfileReader) {
         issues += reader.issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
     }
 
-    private static func topLevel(_ tree: Node, _ reader: inout ProfileReader) -> ProfileFields? {
+    private func topLevel(_ tree: Node, _ reader: inout ProfileReader) -> ProfileFields? {
         guard tree.mapping != nil else {
             reader.error("a profile is a mapping that begins with 'version: 1', not \(tree.kind)", at: tree)
             return nil
         }
-        return reader.fields(tree, "a profile", keys: ProfileGrammar.allKeys)
+        return reader.fields(tree, "a profile", keys: ProfileGrammar.allKeys(registry))
     }
 
     private mutating func read(_ fields: ProfileFields, _ reader: inout ProfileReader) {
@@ -95,24 +91,24 @@ struct ProfileCompiler {
         if let node = fields["name"], let text = reader.text(node, "name") {
             name += (name.isEmpty || text.isEmpty ? "" : ", ") + text
         }
-        for entry in fields["include"].map({ reader.list($0) }) ?? [] { _ = reader.path(entry, "include") }
-        for entry in fields["off"].map({ reader.list($0) }) ?? [] {
-            let choices = ToolRegistry.standard.inOrder.map { ($0.key, $0.id) }
+        for entry in fields["include"]?.members ?? [] { _ = reader.path(entry, "include") }
+        for entry in fields["off"]?.members ?? [] {
+            let choices = registry.inOrder.map { ($0.key, $0.id) }
             guard let tool = reader.choice(entry, "off", choices) else { continue }
             off.insert(tool)
             switchedOffAt[tool] = reader.place(entry)
         }
-        for entry in fields["access"].map({ reader.list($0) }) ?? [] {
+        for entry in fields["access"]?.members ?? [] {
             guard let text = reader.text(entry, "access") else { continue }
             access.append(text)
             if !ProfileCompiler.isNetwork(text) {
                 reader.error("'\(text.prefix(60))' is no address or network such as 192.168.0.0/16", at: entry)
             }
         }
-        expectations += (fields["expect"].map { reader.list($0) } ?? []).compactMap { Expectation($0, &reader) }
-        assertions += (fields["assert"].map { reader.list($0) } ?? []).compactMap { Assertion($0, &reader) }
+        expectations += (fields["expect"]?.members ?? []).compactMap { Expectation($0, &reader) }
+        assertions += (fields["assert"]?.members ?? []).compactMap { Assertion($0, &reader) }
         if let node = fields["intercept"] { intercept.add(node, &reader) }
-        for tool in ToolRegistry.standard.tools {
+        for tool in registry.tools {
             guard let node = fields[tool.key] else { continue }
             mentioned.insert(tool.id)
             rules[tool.id, default: []] += tool.read(node, after: rules[tool.id]?.count ?? 0, &reader)
@@ -122,7 +118,7 @@ struct ProfileCompiler {
 
     /// Of rules that all act, one that stands twice acts twice.
     private mutating func lintRepeated(_ node: Node, _ tool: StageID, _ reader: inout ProfileReader) {
-        for entry in reader.list(node) where entry.mapping != nil {
+        for entry in node.members where entry.mapping != nil {
             let text = entry.text(without: "name")
             if let place = seen[tool]?[text] {
                 reader.lint("the same rule stands at \(place); both act", at: entry)
@@ -144,25 +140,29 @@ struct ProfileCompiler {
         return length <= (isV6 ? 128 : 32)
     }
 
-    /// Reads the user's presets, which the rules of every file may name.
-    private mutating func readPresets(_ fields: ProfileFields, _ reader: inout ProfileReader) {
-        guard let node = fields["presets"] else { return }
-        guard let mapping = node.mapping else {
-            reader.error("presets must be a mapping of names to conditions, not \(node.kind)", at: node)
-            return
-        }
-        for member in mapping {
-            guard let name = reader.text(member.key, "the name of a preset")?.lowercased(),
-                let fields = reader.fields(member.value, "a preset", keys: ThrottleConditions.keys)
-            else { continue }
-            if name.isEmpty {
-                reader.error("a preset needs a name", at: member.key)
-            } else if presets[name] != nil || ThrottlePreset.named(name) != nil {
-                reader.error("there is a preset '\(name.prefix(40))' already; choose another name", at: member.key)
-            } else {
-                var conditions = ThrottleConditions()
-                conditions.read(fields, &reader)
-                presets[name] = conditions
+    /// Reads what the user has defined for tools, which the rules of every file may name.
+    private mutating func readDefinitions(_ fields: ProfileFields, _ reader: inout ProfileReader) {
+        for kind in registry.tools.compactMap(\.definitions) {
+            guard let node = fields[kind.key.name] else { continue }
+            guard let mapping = node.mapping else {
+                reader.error(
+                    "\(kind.key.name) must be a mapping of names to \(kind.values), not \(node.kind)",
+                    at: node
+                )
+                continue
+            }
+            for member in mapping {
+                guard let name = reader.text(member.key, "the name of a \(kind.noun)")?.lowercased(),
+                    let fields = reader.fields(member.value, "a \(kind.noun)", keys: kind.keys)
+                else { continue }
+                if name.isEmpty {
+                    reader.error("a \(kind.noun) needs a name", at: member.key)
+                } else if definitions[kind.key.name]?[name] != nil || kind.isTaken(name) {
+                    let message = "there is a \(kind.noun) '\(name.prefix(40))' already; choose another name"
+                    reader.error(message, at: member.key)
+                } else {
+                    definitions[kind.key.name, default: [:]][name] = kind.read(fields, &reader)
+                }
             }
         }
     }

@@ -14,6 +14,5 @@ struct ProfileFields {
     /// The value of a key; `nil` where it is not there.
     subscript(key: String) -> Node? { values[key] }
 
-    /// What the grammar says about a key.
     func grammar(_ key: String) -> GrammarKey? { keys.first { $0.name == key } }
 }

@@ -1,6 +1,5 @@
 /// Something wrong, or hardly meant, in a profile.
 package struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
-    /// How bad it is.
     package enum Severity: Sendable, Hashable {
         /// The profile cannot be used.
         case error
@@ -8,26 +7,28 @@ package struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
         case lint
     }
 
-    /// How bad it is.
     package var severity: Severity
     /// The file, as it was named to us.
     package var file: String
-    /// The line, from 1.
+    /// From 1.
     package var line: Int
-    /// The column in characters, from 1.
+    /// In characters, from 1.
     package var column: Int
     /// What is wrong, without a full stop.
     package var message: String
     /// Whether the file itself could not be read.
     var isUnreadable = false
 
-    /// Describes what is wrong at a place.
     package init(severity: Severity, file: String, line: Int, column: Int, message: String) {
         self.severity = severity
         self.file = file
         self.line = line
         self.column = column
         self.message = message
+    }
+
+    init(_ severity: Severity, _ message: String, at place: ProfilePlace) {
+        self.init(severity: severity, file: place.file, line: place.line, column: place.column, message: message)
     }
 
     /// One line in the form that editors jump to: `file:line:column: message`.
@@ -38,12 +39,20 @@ package struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
 
 /// Why a profile cannot be used: all that is wrong with it, lints included, in the order of the file.
 package struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was found; at least one is an error.
+    /// At least one is an error.
     package var issues: [ProfileIssue]
 
-    /// Gathers what is wrong.
     package init(issues: [ProfileIssue]) {
         self.issues = issues
+    }
+
+    /// One error, at a node of the file or its beginning.
+    init(_ message: String, file: String, at node: Node? = nil) {
+        self.init(message, file: file, line: node?.line ?? 1, column: node?.column ?? 1)
+    }
+
+    init(_ message: String, file: String, line: Int, column: Int) {
+        issues = [ProfileIssue(severity: .error, file: file, line: line, column: column, message: message)]
     }
 
     /// One line for each issue.

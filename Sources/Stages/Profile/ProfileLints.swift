@@ -6,7 +6,6 @@ struct ProfileLints {
     private(set) var issues: [ProfileIssue] = []
     private let intercept: InterceptRules
 
-    /// Looks at all tools.
     init(_ tools: [ToolOutline], intercept: InterceptRules) {
         self.intercept = intercept
         for tool in tools {
@@ -17,15 +16,7 @@ struct ProfileLints {
     }
 
     private mutating func lint(_ place: ProfilePlace, _ message: String) {
-        issues.append(
-            ProfileIssue(
-                severity: .lint,
-                file: place.file,
-                line: place.line,
-                column: place.column,
-                message: message
-            )
-        )
+        issues.append(ProfileIssue(.lint, message, at: place))
     }
 
     private mutating func lintNames(_ tool: ToolOutline) {

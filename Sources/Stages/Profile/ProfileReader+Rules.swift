@@ -2,8 +2,6 @@ import HTTPModel
 
 /// What every rule has: its name, whether it is in force, and the requests it is for.
 extension ProfileReader {
-    /// Reads the heading of a rule.
-    ///
     /// - Parameters:
     ///   - fields: the rule's fields.
     ///   - grammar: the tool's grammar.

@@ -1,14 +1,6 @@
-/// One file of a profile: its name and its text.
-package struct ProfileSource: Sendable, Hashable, Codable {
-    /// The file, as it was named to us.
-    package var file: String
-    package var text: String
+package import HTTPModel
 
-    package init(file: String, text: String) {
-        self.file = file
-        self.text = text
-    }
-
+extension ProfileSource {
     /// Reads one file, without those that it includes.
     ///
     /// - Throws: ``ProfileError`` where it cannot be read.
@@ -68,7 +60,7 @@ package struct ProfileSource: Sendable, Hashable, Codable {
                     } else {
                         nil
                     }
-                if let reason { throw Gathering.failure(source, node, "\(included) \(reason)") }
+                if let reason { throw ProfileError("\(included) \(reason)", file: path, at: node) }
                 do {
                     try add(included, includedBy: chain + [key])
                 } catch {
@@ -76,7 +68,7 @@ package struct ProfileSource: Sendable, Hashable, Codable {
                     guard let issue = error.issues.first, issue.file == included, issue.isUnreadable else {
                         throw error
                     }
-                    throw Gathering.failure(source, node, "\(included) \(issue.message)")
+                    throw ProfileError("\(included) \(issue.message)", file: path, at: node)
                 }
             }
             seen.insert(key)
@@ -86,21 +78,11 @@ package struct ProfileSource: Sendable, Hashable, Codable {
         /// The files that a text names under `include`; whatever else is wrong with it is found later.
         private func includes(of source: ProfileSource) throws(ProfileError) -> [(String, Node)] {
             // Most profiles include nothing, and need not be parsed twice.
-            guard source.text.contains("include"),
-                let node = try ProfileText.tree(source.text, file: source.file)?["include"]
-            else { return [] }
-            var reader = ProfileReader(file: source.file)
-            var includes: [(String, Node)] = []
-            for entry in reader.list(node) {
-                if let path = reader.path(entry, "include") { includes.append((path, entry)) }
+            guard source.text.contains("include"), let node = try ProfileDocument(source).root?["include"] else {
+                return []
             }
-            return includes
-        }
-
-        private static func failure(_ source: ProfileSource, _ node: Node, _ message: String) -> ProfileError {
             var reader = ProfileReader(file: source.file)
-            reader.error(message, at: node)
-            return ProfileError(issues: reader.issues)
+            return node.members.compactMap { entry in reader.path(entry, "include").map { ($0, entry) } }
         }
     }
 }

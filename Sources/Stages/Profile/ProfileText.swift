@@ -18,13 +18,13 @@ enum ProfileText {
         do throws(FileFailure) {
             bytes = try InputFile.contents(of: path, atMost: limit + 1, takesPipes: takesPipes)
         } catch {
-            var unreadable = failure(path, error.reason)
+            var unreadable = ProfileError(error.reason, file: path)
             unreadable.issues[0].isUnreadable = true
             throw unreadable
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             if bytes.count > limit { throw tooLarge(path) }
-            throw failure(path, "is not UTF-8 text")
+            throw ProfileError("is not UTF-8 text", file: path)
         }
         return text
     }
@@ -48,13 +48,7 @@ enum ProfileText {
     }
 
     private static func tooLarge(_ file: String) -> ProfileError {
-        failure(file, "is larger than \(limit >> 20) MiB, which no profile needs")
-    }
-
-    private static func failure(_ file: String, _ message: String, line: Int = 1, column: Int = 1) -> ProfileError {
-        ProfileError(issues: [
-            ProfileIssue(severity: .error, file: file, line: line, column: column, message: message)
-        ])
+        ProfileError("is larger than \(limit >> 20) MiB, which no profile needs", file: file)
     }
 
     /// Parses the text; `nil` where there is nothing in it.
@@ -62,13 +56,15 @@ enum ProfileText {
         guard text.utf8.count <= limit else { throw tooLarge(file) }
         // A byte order mark is no part of the text (YAML 1.2 §5.2), but the parser takes it for one.
         let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
-        if let trap = trap(in: text) { throw failure(file, trap.message, line: trap.line, column: trap.column) }
+        if let trap = trap(in: text) {
+            throw ProfileError(trap.message, file: file, line: trap.line, column: trap.column)
+        }
         do {
             return try parse(text)
         } catch let error as YamlError {
             throw describe(error, file)
         } catch {
-            throw failure(file, "is not YAML: \(error)")
+            throw ProfileError("is not YAML: \(error)", file: file)
         }
     }
 
@@ -95,11 +91,16 @@ enum ProfileText {
             let hint = isAlias ? "; a text that begins with * stands in quotes" : ""
             let occasion = context.map { ", \($0.text)" } ?? ""
             let place = isAlias ? context?.mark ?? mark : mark
-            return failure(file, "no valid YAML: \(problem)\(occasion)\(hint)", line: place.line, column: place.column)
+            return ProfileError(
+                "no valid YAML: \(problem)\(occasion)\(hint)",
+                file: file,
+                line: place.line,
+                column: place.column
+            )
         case .duplicatedKeysInMapping(let keys, let context):
-            return failure(
-                file,
+            return ProfileError(
                 "the key '\(keys.first ?? "")' stands twice in the same mapping",
+                file: file,
                 line: context.mark.line,
                 column: context.mark.column
             )
@@ -110,13 +111,13 @@ enum ProfileText {
             let column = before.reversed().prefix { $0 != "\n" }.count + 1
             let code = String(max(value, 0), radix: 16, uppercase: true)
             let hex = String(repeating: "0", count: max(0, 4 - code.count)) + code
-            return failure(
-                file,
+            return ProfileError(
                 "no valid YAML: \(problem) (U+\(hex)); in double quotes it is written \\u\(hex)",
+                file: file,
                 line: line,
                 column: column
             )
-        default: return failure(file, "no valid YAML: \(error)")
+        default: return ProfileError("no valid YAML: \(error)", file: file)
         }
     }
 

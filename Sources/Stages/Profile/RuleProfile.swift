@@ -1,4 +1,5 @@
 package import ExchangeCore
+package import HTTPModel
 
 /// A set-up of tools as one file or several describe it: read, checked and compiled.
 ///
@@ -23,6 +24,7 @@ package struct RuleProfile: Sendable {
     /// What is allowed but hardly meant.
     package let lints: [ProfileIssue]
 
+    package let registry: ToolRegistry
     let compiled: [Compiled]
 
     /// A tool with a rule that is in force.
@@ -45,26 +47,28 @@ package struct RuleProfile: Sendable {
     package static func load(
         paths: [String],
         edited: [ProfileSource] = [],
-        takesPipes: Bool = false
+        takesPipes: Bool = false,
+        tools: ToolRegistry
     ) throws(ProfileError) -> RuleProfile {
-        try RuleProfile(sources: try ProfileSource.read(paths, edited: edited, takesPipes: takesPipes))
+        try RuleProfile(sources: try ProfileSource.read(paths, edited: edited, takesPipes: takesPipes), tools: tools)
     }
 
     /// Reads a profile from one text; `file` is what issues call it.
     ///
     /// - Throws: ``ProfileError`` with everything that is wrong.
-    package init(_ text: String, file: String) throws(ProfileError) {
-        try self.init(sources: [ProfileSource(file: file, text: text)])
+    package init(_ text: String, file: String, tools: ToolRegistry) throws(ProfileError) {
+        try self.init(sources: [ProfileSource(file: file, text: text)], tools: tools)
     }
 
     /// Compiles texts that have been read; what they include is among them already.
     ///
     /// - Throws: ``ProfileError`` with everything that is wrong.
-    package init(sources: [ProfileSource]) throws(ProfileError) {
-        var compiler = ProfileCompiler()
+    package init(sources: [ProfileSource], tools registry: ToolRegistry) throws(ProfileError) {
+        var compiler = ProfileCompiler(registry)
         try compiler.add(sources)
         let issues = compiler.issues
         if issues.contains(where: { $0.severity == .error }) { throw ProfileError(issues: issues) }
+        self.registry = registry
         name = compiler.name
         self.sources = sources
         off = compiler.off

@@ -96,7 +96,7 @@ extension RuleTool {
 }
 
 /// The tools that there are.
-package struct ToolRegistry: Sendable {
+package struct ToolRegistry: Sendable, Hashable {
     /// In the order in which menus list them.
     package let tools: [Tool]
     /// In the order in which messages pass them.
@@ -109,6 +109,12 @@ package struct ToolRegistry: Sendable {
 
     /// The tool of a key, as it stands in a profile.
     package subscript(key key: String) -> Tool? { tools.first { $0.key == key } }
+
+    /// The keys of a profile under which rules stand, in the order in which messages pass the tools.
+    package var sections: [ProfileSection] { inOrder.map { .tool($0) } + [.intercept] }
+
+    /// The section of a key; `nil` where it is none.
+    package func section(_ key: String) -> ProfileSection? { sections.first { $0.key == key } }
 
     /// The tool of which a preset can be chosen for all traffic.
     package var withPresets: Tool? { tools.first { $0.presets != nil } }

@@ -60,6 +60,7 @@ package struct ToolDescriptor: Sendable {
     package let emptyListLint: String?
     package let change: Change?
     package let presets: PresetChoice?
+    package let definitions: ToolDefinitions?
 
     package var key: String { id.name }
 
@@ -83,7 +84,8 @@ package struct ToolDescriptor: Sendable {
         silentEffect: String? = nil,
         emptyListLint: String? = nil,
         change: Change? = nil,
-        presets: PresetChoice? = nil
+        presets: PresetChoice? = nil,
+        definitions: ToolDefinitions? = nil
     ) {
         id = StageID(key, order: order)
         self.title = title
@@ -104,6 +106,7 @@ package struct ToolDescriptor: Sendable {
         self.emptyListLint = emptyListLint
         self.change = change
         self.presets = presets
+        self.definitions = definitions
     }
 
     /// What one rule is called where rules are counted.
@@ -176,26 +179,49 @@ package struct PresetChoice: Sendable {
     }
 }
 
+/// A key at the top of a profile under which the user gives names to values that the tool's rules may name.
+package struct ToolDefinitions: Sendable {
+    package let key: GrammarKey
+    /// What messages call one: `preset`.
+    package let noun: String
+    /// What messages call the values: `conditions`.
+    package let values: String
+    /// The keys of one.
+    package let keys: [GrammarKey]
+    package let isTaken: @Sendable (_ name: String) -> Bool
+    package let read: @Sendable (ProfileFields, inout ProfileReader) -> any Sendable
+
+    package init(
+        _ key: GrammarKey,
+        noun: String,
+        values: String,
+        keys: [GrammarKey],
+        isTaken: @escaping @Sendable (_ name: String) -> Bool,
+        read: @escaping @Sendable (ProfileFields, inout ProfileReader) -> any Sendable
+    ) {
+        self.key = key
+        self.noun = noun
+        self.values = values
+        self.keys = keys
+        self.isTaken = isTaken
+        self.read = read
+    }
+}
+
 extension GrammarKey {
-    fileprivate static let at = GrammarKey(
-        "at",
-        .locations,
-        "The locations the rule is for, matched against the URL as the client sent it.",
-        example: "at: [\"*.example.com\", \"https://api.example.com/v1/*\"]"
-    )
-    fileprivate static let from = GrammarKey(
-        "from",
-        .locations,
-        "The locations the rule is for, matched against the URL as the client sent it.",
-        example: "from: \"https://api.example.com/v1/*\""
-    )
-    fileprivate static let only = GrammarKey(
-        "only",
-        .locations,
-        "The locations the rule is for, matched against the URL as the client sent it.",
-        example: "only: [\"api.example.com\"]",
-        fallback: "every request"
-    )
+    private static func locations(_ key: String, _ example: String, fallback: String? = nil) -> GrammarKey {
+        GrammarKey(
+            key,
+            .locations,
+            "The locations the rule is for, matched against the URL as the client sent it.",
+            example: "\(key): \(example)",
+            fallback: fallback
+        )
+    }
+
+    fileprivate static let at = locations("at", "[\"*.example.com\", \"https://api.example.com/v1/*\"]")
+    fileprivate static let from = locations("from", "\"https://api.example.com/v1/*\"")
+    fileprivate static let only = locations("only", "[\"api.example.com\"]", fallback: "every request")
     fileprivate static let except = GrammarKey(
         "except",
         .locations,

@@ -99,8 +99,28 @@ extension Throttle {
                     source: $0.source
                 )
             }
+        ),
+        definitions: ToolDefinitions(
+            GrammarKey(
+                definedPresets,
+                .names(.mapping(ThrottleConditions.keys)),
+                "Your own throttle presets, by names that are not taken yet.",
+                example: "presets: { office-vpn: { down: 2000, up: 500, latency: 80 } }",
+                fallback: "none"
+            ),
+            noun: "preset",
+            values: "conditions",
+            keys: ThrottleConditions.keys,
+            isTaken: { ThrottlePreset.named($0) != nil },
+            read: { fields, reader in
+                var conditions = ThrottleConditions()
+                conditions.read(fields, &reader)
+                return conditions
+            }
         )
     )
+
+    private static let definedPresets = "presets"
 
     static func draft(
         from record: ExchangeRecord,
@@ -133,9 +153,10 @@ extension Throttle {
 
     private static func preset(_ node: Node, _ reader: inout ProfileReader) -> (String, ThrottleConditions)? {
         guard let text = reader.text(node, "preset") else { return nil }
-        if let conditions = reader.presets[text.lowercased()] { return (text, conditions) }
+        let defined = reader.definitions[definedPresets] ?? [:]
+        if let conditions = defined[text.lowercased()] as? ThrottleConditions { return (text, conditions) }
         if let preset = ThrottlePreset.named(text) { return (text, preset.conditions) }
-        let known = ThrottlePreset.all.map(\.name) + reader.presets.keys.sorted()
+        let known = ThrottlePreset.all.map(\.name) + defined.keys.sorted()
         reader.error("there is no preset '\(text.prefix(40))'\(Suggestion.text(for: text, among: known))", at: node)
         return nil
     }

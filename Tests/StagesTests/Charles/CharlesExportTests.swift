@@ -1,3 +1,4 @@
+import HTTPModel
 import Testing
 
 @testable import Stages
@@ -21,12 +22,12 @@ struct CharlesExportTests {
         settings.blockList?.usesLocations = true
         settings.allowList?.usesLocations = true
         settings.breakpoints?.entries[1] = CharlesBreakpoint(
-            CharlesLocation(host: "*.example.com"),
+            location: CharlesLocation(host: "*.example.com"),
             onRequest: true,
             onResponse: true,
             isEnabled: false
         )
-        settings.mapRemote?.entries[1].source = CharlesLocation(host: "old.example")
+        settings.mapRemote?.entries[1].from = CharlesLocation(host: "old.example")
         settings.rewrite?.entries[0].rules[0].newName = ""
         #expect(export.settings == settings)
         #expect(try CharlesSettings.read(Array(export.xml.utf8)).settings == settings)
@@ -134,7 +135,7 @@ struct CharlesExportTests {
             """
         )
         #expect(
-            settings.mapLocal?.entries.map(\.path) == ["/profiles/fixtures/", "/profiles/fixtures/", "/srv/c.json"]
+            settings.mapLocal?.entries.map(\.to) == ["/profiles/fixtures/", "/profiles/fixtures/", "/srv/c.json"]
         )
         #expect(settings.mapLocal?.entries.map(\.isCaseSensitive) == [false, false, true])
         #expect(settings.mapLocal?.entries.map(\.isEnabled) == [true, true, false])
@@ -235,7 +236,7 @@ struct CharlesExportTests {
             dns-spoofing: { host: "*.a.example:8443", address: "127.0.0.1" }
             """
         )
-        #expect(settings.dnsSpoofing?.entries == [CharlesSpoof("*.a.example", address: "127.0.0.1")])
+        #expect(settings.dnsSpoofing?.entries == [CharlesSpoof(host: "*.a.example", address: "127.0.0.1")])
         #expect(
             report == [
                 "approximated  dns-spoofing 1: *.a.example:8443 "
@@ -255,7 +256,7 @@ struct CharlesExportTests {
             ProfileSource(file: "/b/two.yaml", text: "version: 1\nmap-local: { from: b, to: y }\n"),
         ]
         let export = try CharlesExport(sources)
-        #expect(export.settings.mapLocal?.entries.map(\.path) == ["/a/x", "/b/y"])
+        #expect(export.settings.mapLocal?.entries.map(\.to) == ["/a/x", "/b/y"])
         #expect(export.report.lines.map(\.rule) == ["map-local 1: a", "map-local 2: b"])
     }
 }

@@ -166,9 +166,9 @@ struct CharlesImportTests {
     func spoofs() throws {
         let result = try imported { settings in
             settings.dnsSpoofing = CharlesTool([
-                CharlesSpoof("*.a.example ", address: " 2001:db8::1"),
-                CharlesSpoof("b.example", address: "c.example", isEnabled: false),
-                CharlesSpoof("", address: "127.0.0.1"), CharlesSpoof("d.example", address: ""),
+                CharlesSpoof(host: "*.a.example ", address: " 2001:db8::1"),
+                CharlesSpoof(host: "b.example", address: "c.example", isEnabled: false),
+                CharlesSpoof(host: "", address: "127.0.0.1"), CharlesSpoof(host: "d.example", address: ""),
             ])
         }
         #expect(
@@ -356,7 +356,9 @@ struct CharlesImportTests {
         var settings = CharlesSettings()
         var rule = CharlesRewriteRule(.body)
         (rule.onResponse, rule.matchValue, rule.newValue) = (true, text, text)
-        settings.rewrite = CharlesTool([CharlesRewriteSet(text, locations: [CharlesPlace(anywhere)], rules: [rule])])
+        settings.rewrite = CharlesTool([
+            CharlesRewriteSet(name: text, locations: [CharlesPlace(anywhere)], rules: [rule])
+        ])
         let result = try CharlesImport(settings, source: text, file: "p.yaml")
         #expect(result.text.contains("a\\u202E\\x9B\\U000E0041\\uFEFFb"), "\(result.text)")
         for output in [result.text, "\(result.report)"] { #expect(VisibleText.lines(output) == output) }
@@ -369,7 +371,9 @@ struct CharlesImportTests {
         var settings = CharlesSettings()
         var rule = CharlesRewriteRule(.body)
         (rule.onResponse, rule.newValue) = (true, String(repeating: "x", count: ProfileText.limit))
-        settings.rewrite = CharlesTool([CharlesRewriteSet("s", locations: [CharlesPlace(anywhere)], rules: [rule])])
+        settings.rewrite = CharlesTool([
+            CharlesRewriteSet(name: "s", locations: [CharlesPlace(anywhere)], rules: [rule])
+        ])
         do throws(CharlesError) {
             let length = try CharlesImport(settings, source: "x").text.utf8.count
             Issue.record("a profile of \(length) bytes was made")

@@ -85,7 +85,7 @@ private struct SettingsMaker {
             isEnabled: bool(),
             list {
                 CharlesBreakpoint(
-                    $0.location(),
+                    location: $0.location(),
                     method: $0.text(),
                     onRequest: $0.bool(),
                     onResponse: $0.bool(),
@@ -95,13 +95,13 @@ private struct SettingsMaker {
         )
         settings.dnsSpoofing = CharlesTool(
             isEnabled: bool(),
-            list { CharlesSpoof($0.text(), address: $0.text(), isEnabled: $0.bool()) }
+            list { CharlesSpoof(host: $0.text(), address: $0.text(), isEnabled: $0.bool()) }
         )
         settings.rewrite = CharlesTool(
             isEnabled: bool(),
             list {
                 CharlesRewriteSet(
-                    $0.text(),
+                    name: $0.text(),
                     isActive: $0.bool(),
                     locations: $0.list { $0.place() },
                     rules: $0.list { $0.rule() }

@@ -6,7 +6,7 @@ import Testing
 private func rules(_ rules: [CharlesRewriteRule]) throws -> [String] {
     var settings = CharlesSettings()
     let place = CharlesPlace(CharlesLocation(host: "a.example"))
-    settings.rewrite = CharlesTool([CharlesRewriteSet("s", locations: [place], rules: rules)])
+    settings.rewrite = CharlesTool([CharlesRewriteSet(name: "s", locations: [place], rules: rules)])
     return try lines(settings, from: "    rules:")
 }
 
@@ -188,10 +188,10 @@ struct CharlesRewriteTests {
         settings.rewrite = CharlesTool(
             isEnabled: false,
             [
-                CharlesRewriteSet("<M> & \"co\"", isActive: false, locations: [a, noOne], rules: [header]),
-                CharlesRewriteSet("", locations: [a, b], rules: [header]),
-                CharlesRewriteSet("none", locations: [], rules: [header]),
-                CharlesRewriteSet("off", locations: [b], rules: []),
+                CharlesRewriteSet(name: "<M> & \"co\"", isActive: false, locations: [a, noOne], rules: [header]),
+                CharlesRewriteSet(name: "", locations: [a, b], rules: [header]),
+                CharlesRewriteSet(name: "none", locations: [], rules: [header]),
+                CharlesRewriteSet(name: "off", locations: [b], rules: []),
             ]
         )
         #expect(

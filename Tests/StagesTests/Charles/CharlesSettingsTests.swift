@@ -157,7 +157,7 @@ struct CharlesSettingsTests {
         #expect(unread.lines == [])
         let sets = try #require(settings.rewrite?.entries)
         #expect(sets.map(\.name) == ["", "<M> it's 'on'"])
-        #expect(sets[0] == CharlesRewriteSet("", locations: [], rules: []))
+        #expect(sets[0] == CharlesRewriteSet(name: "", locations: [], rules: []))
         #expect(
             sets[1].locations == [
                 CharlesPlace(CharlesLocation(protocol: "https")), CharlesPlace(CharlesLocation(query: "a=1&b=2")),
@@ -253,8 +253,8 @@ struct CharlesSettingsTests {
         }
         var settings = CharlesSettings()
         settings.rewrite = CharlesTool([
-            CharlesRewriteSet("<M> & co.", isActive: false, locations: [], rules: rules),
-            CharlesRewriteSet("", locations: [CharlesPlace(CharlesLocation(protocol: "https"))], rules: []),
+            CharlesRewriteSet(name: "<M> & co.", isActive: false, locations: [], rules: rules),
+            CharlesRewriteSet(name: "", locations: [CharlesPlace(CharlesLocation(protocol: "https"))], rules: []),
         ])
         #expect(try CharlesSettings.read(Array(settings.xml.utf8)).settings == settings)
     }

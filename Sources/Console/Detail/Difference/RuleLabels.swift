@@ -24,12 +24,7 @@ struct RuleLabels {
             let text = entry.text.lowercased()
             let isRequest = text.hasPrefix("request") ? true : text.hasPrefix("response") ? false : nil
             let label = entry.stage + (entry.rule.map { " \($0)" } ?? "")
-            return Deed(
-                label: label,
-                change: ToolRegistry.standard[key: entry.stage]?.change,
-                text: text,
-                isRequest: isRequest
-            )
+            return Deed(label: label, change: ToolRegistry.standard[key: entry.stage]?.change, text: text, isRequest: isRequest)
         }
     }
 
