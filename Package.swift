@@ -114,14 +114,14 @@ let package = Package(
             path: "Tests/RecorderCrashChild",
             swiftSettings: strict
         ),
-        tests("HTTPModelTests", ["HTTPModel", nioCore]),
+        tests("HTTPModelTests", ["HTTPModel", "Support", nioCore]),
         tests("FilesTests", ["Files", "Support", nioCore]),
         tests(
             "WireTests",
             ["Wire", "HTTPModel", "Support", "COpenSSL", nioCore, nioEmbedded, nioHTTP1],
             exclude: ["HTTP1/Cases"]
         ),
-        tests("ContentTests", ["Content", "HTTPModel", nioCore]),
+        tests("ContentTests", ["Content", "HTTPModel", "Support", nioCore]),
         tests("ExchangeCoreTests", ["ExchangeCore", "Support", "Content", "HTTPModel", nioCore]),
         tests("StagesTests", ["Stages", "ExchangeCore", "Content", "Support", "HTTPModel", nioCore]),
         tests(
@@ -135,7 +135,7 @@ let package = Package(
             "ConsoleTests",
             [
                 "Console", "Recording", "HTTPModel", "Terminal", "Stages", "Sharing", "Content", "ExchangeCore",
-                "Runner",
+                "Runner", "Support",
                 nioCore,
             ],
             exclude: ["Snapshots"]

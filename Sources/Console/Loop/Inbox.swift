@@ -50,15 +50,4 @@ final class Inbox: Sendable {
     }
 }
 
-/// Why the console cannot be opened.
-package struct ConsoleFailure: Error, Sendable, CustomStringConvertible {
-    /// What is wrong and what to try.
-    package let description: String
-
-    /// Puts the words in.
-    package init(_ description: String) {
-        self.description = description
-    }
-}
-
 private func describe(_ code: Int32) -> String { String(cString: strerror(code)) }

@@ -1,4 +1,5 @@
 import HTTPModel
+import Support
 import Terminal
 import Testing
 
