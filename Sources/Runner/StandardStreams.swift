@@ -1,5 +1,5 @@
 import Foundation
-import Sharing
+import HTTPModel
 
 /// Standard output and standard error, written without buffering in between.
 ///
