@@ -123,7 +123,7 @@ let package = Package(
             ["Wire", "HTTPModel", "Support", "COpenSSL", nioCore, nioEmbedded, nioHTTP1],
             exclude: ["HTTP1/Cases"]
         ),
-        tests("ContentTests", ["Content", "HTTPModel", nioCore]),
+        tests("ContentTests", ["Content", "HTTPModel", "Support", nioCore]),
         tests("ExchangeCoreTests", ["ExchangeCore", "Support", "Content", "HTTPModel", nioCore]),
         tests("StagesTests", ["Stages", "ExchangeCore", "Content", "Support", "HTTPModel", nioCore]),
         tests(

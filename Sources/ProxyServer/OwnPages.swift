@@ -11,7 +11,7 @@ struct OwnPages: Stage {
     /// The host name under which the proxy answers its clients.
     static let host = "sluice.proxy"
 
-    let slot = StageSlot.mapLocal
+    let id = StageID("sluice", order: 0)
     let shared: SharedState
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {

@@ -7,13 +7,13 @@ import Stages
 
 /// The rules of a running proxy: where they come from, which tools are switched off, and how others take their place.
 ///
-/// Exchanges that are going on keep the rules they began with, but for the throttle, whose changes reach them too. What
-/// is in force may be edited without being saved; a change of the files then never throws the edits away.
+/// Exchanges that are going on keep the rules they began with, but for tools that are switched in place. What is in
+/// force may be edited without being saved; a change of the files then never throws the edits away.
 actor RulesInForce {
     /// The profile; `nil` where the run began without one.
     private(set) var profile: RuleProfile?
     /// The tools that are switched off, whether the profile says something about them or not.
-    private(set) var off: Set<StageSlot>
+    private(set) var off: Set<StageID>
 
     /// The files that were asked for; those that they include are not among them.
     private var paths: [String]
@@ -44,7 +44,7 @@ actor RulesInForce {
     }
 
     /// What a server begins with under a profile.
-    static func rules(_ profile: RuleProfile?, without off: Set<StageSlot>? = nil) throws -> ProxyRules {
+    static func rules(_ profile: RuleProfile?, without off: Set<StageID>? = nil) throws -> ProxyRules {
         guard let profile else { return ProxyRules() }
         let intercept = profile.intercept
         var rules = ProxyRules(chain: profile.chain(without: off ?? profile.off)) { host, port in
@@ -72,11 +72,11 @@ actor RulesInForce {
 
     /// Every tool in the fixed order, with what the profile has for it.
     var tools: [ToolState] {
-        StageSlot.allCases.map { slot in
-            let rules = profile?.tools.first { $0.slot == slot }?.rules ?? []
+        ToolRegistry.standard.inOrder.map { tool in
+            let rules = profile?.tools.first { $0.tool == tool }?.rules ?? []
             return ToolState(
-                name: slot.name,
-                isOn: !off.contains(slot),
+                name: tool.key,
+                isOn: !off.contains(tool.id),
                 rules: rules.count,
                 enabled: rules.count { $0.isEnabled }
             )
@@ -99,10 +99,10 @@ actor RulesInForce {
     // MARK: - Changing
 
     /// Switches tools on or off for exchanges that begin from now on.
-    func set(_ slots: Set<StageSlot>, isOn: Bool) async throws {
+    func set(_ tools: Set<StageID>, isOn: Bool) async throws {
         await beginTurn()
         defer { endTurn() }
-        if isOn { off.subtract(slots) } else { off.formUnion(slots) }
+        if isOn { off.subtract(tools) } else { off.formUnion(tools) }
         try await putInForce()
     }
 
@@ -295,9 +295,9 @@ actor RulesInForce {
             off.subtract(saidBefore.subtracting(saysNow))
             off.formUnion(saysNow.subtracting(saidBefore))
             profile = after
-            if let before { after?.goOnCounting(from: before) }
+            if let before { after?.prepare(toReplace: before) }
             try await putInForce()
-            if let before { (after ?? RulesInForce.nothing)?.adopt(linksOf: before) }
+            before?.wasReplaced(by: after)
         } catch {
             let file = after?.sources.first?.file ?? ""
             throw ProfileError(issues: [
@@ -306,16 +306,13 @@ actor RulesInForce {
         }
     }
 
-    /// A profile that slows nothing down.
-    private static let nothing = try? RuleProfile("version: 1\n", file: "")
-
     private func putInForce() async throws {
         await server.replaceRules(try RulesInForce.rules(profile, without: off))
-        profile?.setThrottle(isOn: !off.contains(.throttle))
+        profile?.switchTools(without: off)
         RulesInForce.note(profile, off, recorder)
     }
 
-    private static func note(_ profile: RuleProfile?, _ off: Set<StageSlot>, _ recorder: Recorder) {
+    private static func note(_ profile: RuleProfile?, _ off: Set<StageID>, _ recorder: Recorder) {
         recorder.noteRules(
             sources: profile?.sources ?? [],
             switchedOff: off.map(\.name)

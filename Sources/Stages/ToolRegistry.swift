@@ -1,18 +1,28 @@
-import ExchangeCore
+extension RuleProfile {
+    /// Reads a profile of Sluice's tools from its files and those that they include; see ``load(paths:edited:takesPipes:tools:)``.
+    package static func load(
+        paths: [String],
+        edited: [ProfileSource] = [],
+        takesPipes: Bool = false
+    ) throws(ProfileError) -> RuleProfile {
+        try load(paths: paths, edited: edited, takesPipes: takesPipes, tools: .standard)
+    }
 
-/// Every tool that a profile can configure: one line each.
-enum ToolRegistry {
-    static let tools: [Tool] = [
-        Tool(AllowList.self),
-        Tool(BlockList.self),
-        Tool(NoCaching.self),
-        Tool(BlockCookies.self),
-        Tool(Rewrite.self),
-        Tool(Throttle.self),
-        Tool(DNSSpoofing.self),
-        Tool(MapLocal.self),
-        Tool(MapRemote.self),
-        Tool(Mirror.self),
-        Tool(Breakpoints.self),
-    ]
+    package init(_ text: String, file: String) throws(ProfileError) {
+        try self.init(text, file: file, tools: .standard)
+    }
+
+    package init(sources: [ProfileSource]) throws(ProfileError) { try self.init(sources: sources, tools: .standard) }
+}
+
+extension ProfileHelp {
+    package static func text(for key: String? = nil) throws(UnknownKey) -> String {
+        try text(for: key, of: .standard)
+    }
+}
+
+extension EditableProfile {
+    package init(text: String, file: String?, among others: [ProfileSource] = []) {
+        self.init(text: text, file: file, among: others, tools: .standard)
+    }
 }

@@ -49,7 +49,7 @@ struct Sluice: AsyncParsableCommand {
             ConsoleCommand.self, Run.self, DemoCommand.self, Open.self, Attach.self, List.self, Show.self, Why.self,
             Export.self, ProfileCommand.self,
             ToolCommand.self,
-            ThrottleCommand.self, HoldCommand.self, DecryptCommand.self, KeysCommand.self, Import.self, CA.self,
+            PresetsCommand.self, HoldCommand.self, DecryptCommand.self, KeysCommand.self, Import.self, CA.self,
         ],
         defaultSubcommand: ConsoleCommand.self
     )

@@ -1,5 +1,6 @@
 import Content
 import NIOCore
+import Support
 import Testing
 
 @Suite("Content decoding")
@@ -178,7 +179,7 @@ struct ContentDecoderTests {
         arguments: codings
     )
     func noise(_ coding: ContentCoding) throws {
-        var random = SeededRandom(seed: 20_261_121)
+        var random = SplitMix(20_261_121)
         let good = Array(try ContentEncoder.encode(ByteBuffer(bytes: Self.text), coding: coding).readableBytesView)
         for round in 0..<600 {
             var bytes = good
@@ -200,7 +201,7 @@ struct ContentDecoderTests {
     @Test("a corrupt byte in the middle leaves what stands before it, and its offset")
     func corrupt() throws {
         var plain = ByteBuffer()
-        var random = SeededRandom(seed: 5)
+        var random = SplitMix(5)
         for _ in 0..<50_000 { plain.writeInteger(UInt8(truncatingIfNeeded: random.next())) }
         var encoded = try ContentEncoder.encode(plain, coding: .gzip)
         encoded.setInteger(UInt32.max, at: encoded.writerIndex - 8)
@@ -214,20 +215,5 @@ struct ContentDecoderTests {
     private func bytes(_ hex: String) -> [UInt8] {
         let digits = Array(hex.utf8).map { UInt8($0 < 0x3A ? $0 - 0x30 : $0 - 0x57) }
         return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed, everywhere.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

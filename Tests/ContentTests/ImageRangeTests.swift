@@ -1,6 +1,7 @@
 import Content
 import Foundation
 import NIOCore
+import Support
 import Testing
 
 @Suite("Sizes of images")

@@ -1,6 +1,7 @@
 import Content
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 
 @Suite("JSON, forms, multipart, previews")
@@ -113,7 +114,7 @@ struct StructureTests {
 
     @Test("random JSON-like bytes never crash the reader")
     func noise() {
-        var random = SeededRandom(seed: 3)
+        var random = SplitMix(3)
         let alphabet = Array("{}[],:\"\\u0123e.-truefalsnl \n".utf8)
         for _ in 0..<20_000 {
             let bytes = (0..<Int(random.next() % 24)).map { _ in alphabet[Int(random.next() % UInt64(alphabet.count))] }

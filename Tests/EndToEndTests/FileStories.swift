@@ -94,7 +94,7 @@ extension EndToEnd {
             let export = ["export", try await session(), "--format", "har", "-o", har]
             #expect(try await SluiceProcess.run(export, scratch: scratch).status == 0)
             func left() throws -> [String] {
-                try FileManager.default.contentsOfDirectory(atPath: scratch.directory).filter {
+                try FileManager.default.contentsOfDirectory(atPath: scratch.path).filter {
                     $0.hasPrefix("sluice-har.")
                 }
             }

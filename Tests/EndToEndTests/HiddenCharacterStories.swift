@@ -46,7 +46,7 @@ extension EndToEnd {
             let screen = try ConsoleScreen(["-c", line] + command, program: "/bin/sh", scratch: scratch)
             try await eventually("it ends") { screen.written.contains("That was all.") }
             #expect(screen.written.utf8.count > 40, "\(screen.written)")
-            let left = try FileManager.default.contentsOfDirectory(atPath: scratch.directory)
+            let left = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
             #expect(!left.contains { $0.hasPrefix("sluice-har-") })
             let raw = screen.written.unicodeScalars.filter { scalar in
                 switch scalar.value {

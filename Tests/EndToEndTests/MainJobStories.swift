@@ -1,5 +1,6 @@
 import Foundation
 import HTTPModel
+import Support
 import Testing
 
 extension EndToEnd {

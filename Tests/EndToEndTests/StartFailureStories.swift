@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 extension EndToEnd {
@@ -41,8 +42,8 @@ extension EndToEnd {
                 says: "/nowhere/at/all.sluice"
             )
             try await fails(
-                ["run", "--listen", "127.0.0.1:0", "--session", scratch.directory],
-                says: scratch.directory
+                ["run", "--listen", "127.0.0.1:0", "--session", scratch.path],
+                says: scratch.path
             )
             // Not even root can write there.
             try await fails(["run", "--listen", "127.0.0.1:0", "--session", "/proc/x.sluice"], says: "/proc/x.sluice")

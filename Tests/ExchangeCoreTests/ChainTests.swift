@@ -55,9 +55,9 @@ struct ChainTests {
         #expect(dialogue.sink.body(.responseReceived) == "")
     }
 
-    @Test("Stages run in the order of their slots, those of one slot as given")
+    @Test("Stages run in their fixed order, those of one identity as given")
     func order() {
-        let slots: [StageSlot] = [.throttle, .rewrite, .mapRemote, .blockList, .rewrite]
+        let slots: [StageID] = [.throttle, .rewrite, .mapRemote, .blockList, .rewrite]
         let stages = slots.enumerated().map { position, slot in
             ScriptedStage.on(slot) { handler in
                 handler.onRequestHead = { _, exchange in

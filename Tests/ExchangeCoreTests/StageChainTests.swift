@@ -18,7 +18,7 @@ struct StageChainTests {
     }
 
     /// The names of the stages that are asked about a request.
-    private func asked(_ bits: UInt64?, _ slots: [StageSlot], url: String = "http://example.com/") -> [String] {
+    private func asked(_ bits: UInt64?, _ slots: [StageID], url: String = "http://example.com/") -> [String] {
         let asked = Asked()
         let stages = slots.map { slot in
             ScriptedStage(slot) { _ in
@@ -34,7 +34,7 @@ struct StageChainTests {
 
     @Test("Only the stages that are preselected are asked, by their places in the fixed order")
     func preselection() {
-        let slots: [StageSlot] = [.throttle, .rewrite, .blockList]
+        let slots: [StageID] = [.throttle, .rewrite, .blockList]
         #expect(asked(nil, slots) == ["block", "rewrite", "throttle"])
         #expect(asked(0b111, slots) == ["block", "rewrite", "throttle"])
         #expect(asked(0b001, slots) == ["block"])

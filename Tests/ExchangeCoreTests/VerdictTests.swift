@@ -18,7 +18,7 @@ enum Hook: String, CaseIterable, CustomTestStringConvertible {
 
     /// A stage whose hook of this kind decides; `isAgain` tells its later calls from the first.
     func stage(
-        _ slot: StageSlot = .mapLocal,
+        _ slot: StageID = .mapLocal,
         _ verdict: @escaping @Sendable (_ isAgain: Bool) -> Verdict
     ) -> ScriptedStage {
         .on(slot) { handler in

@@ -10,7 +10,7 @@ struct WholeBodyTests {
     /// A stage that puts something at the end of the response's body.
     private static func appending(
         _ text: String,
-        slot: StageSlot = .rewrite,
+        slot: StageID = .rewrite,
         limit: Int = 100,
         decoded: Bool = false
     ) -> ScriptedStage {

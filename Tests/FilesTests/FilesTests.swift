@@ -5,41 +5,18 @@ import Testing
 
 @testable import Files
 
-/// A directory that goes with the test.
-private final class Scratch {
-    let path: String
+extension Scratch {
+    fileprivate func callAsFunction(_ name: String) -> String { path(name) }
 
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/sluice-files-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
-
-    @discardableResult
-    func write(_ name: String, _ text: String, mode: mode_t = 0o644) throws -> String {
-        try Data(text.utf8).write(to: URL(filePath: self(name)))
-        chmod(self(name), mode)
-        return self(name)
-    }
-
-    func text(_ name: String) -> String? {
-        FileManager.default.contents(atPath: self(name)).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    func facts(_ name: String) -> stat {
+    fileprivate func facts(_ name: String) -> stat {
         var facts = stat()
         lstat(self(name), &facts)
         return facts
     }
 
-    func mode(_ name: String) -> mode_t { facts(name).st_mode & 0o777 }
+    fileprivate var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
 
-    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
-
-    func makePipe(_ name: String) -> String {
+    fileprivate func makePipe(_ name: String) -> String {
         mkfifo(self(name), 0o600)
         return self(name)
     }

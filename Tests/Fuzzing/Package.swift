@@ -31,7 +31,7 @@ func fuzzer(_ name: String, _ modules: Target.Dependency...) -> Target {
     // libFuzzer has the main function.
     .executableTarget(
         name: name,
-        dependencies: ["FuzzEntry", "HTTPModel", nioCore] + modules,
+        dependencies: ["FuzzEntry", "Support", "HTTPModel", nioCore] + modules,
         swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]
     )
 }
@@ -81,6 +81,7 @@ let package = Package(
             ]
         ),
 
+        module("Support", [], sources: ["Fuzz"]),
         .target(name: "FuzzEntry", swiftSettings: strict),
         fuzzer("HTTP2Feed", "Wire"),
         fuzzer("HPACK", "Wire"),

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import ProxyServer
+import Support
 import Testing
 
 @Suite("Who may use the proxy")

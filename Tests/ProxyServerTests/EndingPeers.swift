@@ -2,6 +2,7 @@ import HTTPModel
 import NIOCore
 import NIOPosix
 import ProxyServer
+import Support
 import Synchronization
 import Wire
 

@@ -1,6 +1,7 @@
 import HTTPModel
 import NIOCore
 import ProxyServer
+import Support
 import Testing
 
 @Suite("Clients that send their beginnings byte by byte")

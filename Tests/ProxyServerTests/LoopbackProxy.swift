@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ProxyServer
+import Support
 import Synchronization
 import Wire
 
@@ -229,18 +230,5 @@ final class LoopbackClient: Sendable {
 
         func channelInactive(context: ChannelHandlerContext) { log.isClosed.withLock { $0 = true } }
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
-    }
-}
-
-struct NotInTime: Error, CustomStringConvertible {
-    let description: String
-}
-
-/// Waits until something holds; fails where it does not come about in time.
-func eventually(_ what: @autoclosure () -> String, _ condition: () -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(120)
-    while !condition() {
-        guard ContinuousClock.now < deadline else { throw NotInTime(description: "not in time: \(what())") }
-        try await Task.sleep(for: .milliseconds(2))
     }
 }

@@ -2,6 +2,7 @@ import Dispatch
 import HTTPModel
 import NIOCore
 import NIOPosix
+import Support
 import Synchronization
 import Testing
 

@@ -1,6 +1,7 @@
 import HTTPModel
 import NIOCore
 import Recording
+import Support
 import Testing
 
 @Suite("Bodies")
@@ -40,7 +41,7 @@ struct BodyTests {
         let feed = try Feed(path: scratch.session)
         let bodies = (1...3).map { Samples.bytes(70_000, seed: $0) }
         for id in 1...3 { feed(.opened(Samples.record(Int64(id)), ExchangeMessages())) }
-        var generator = Seeded(seed: 11)
+        var generator = SplitMix(11)
         var offsets = [0, 0, 0]
         while let index = offsets.indices.filter({ offsets[$0] < 70_000 }).randomElement(using: &generator) {
             let length = min(Int.random(in: 1...3_000, using: &generator), 70_000 - offsets[index])
@@ -99,22 +100,5 @@ struct BodyTests {
         feed.recorder.close()
         let whole = try SessionReader(path: scratch.session).body(of: id, side: .responseReceived, limit: 100)
         #expect(whole == ByteBuffer(string: "one two three"))
-    }
-}
-
-/// A small generator of numbers that are the same for the same seed.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -1,6 +1,7 @@
 import Content
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 
 @testable import Recording

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 
 @testable import Recording
@@ -79,13 +80,8 @@ struct RangeTests {
         #expect(try SessionReader(path: path).record(ExchangeID(3))?.startedAt == -315_619_200_000_000)
     }
 
-    @Test("No seed fails", arguments: SessionSeeds.all.indices)
-    func seed(_ index: Int) throws {
-        try SessionProbe.run(SessionSeeds.all[index])
-    }
-
-    @Test("no find in sessions fails again", arguments: try FuzzFind.all("Sessions"))
-    func find(_ find: FuzzFind) throws {
-        try SessionProbe.run(find.bytes())
+    @Test("no input of sessions fails", arguments: try FuzzReplay.all("Sessions", seeds: SessionSeeds.all))
+    func fuzz(_ input: FuzzReplay) throws {
+        try SessionProbe.run(input.bytes)
     }
 }

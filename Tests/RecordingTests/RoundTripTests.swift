@@ -1,6 +1,7 @@
 import HTTPModel
 import NIOCore
 import Recording
+import Support
 import Testing
 
 @Suite("What is recorded reads back the same")

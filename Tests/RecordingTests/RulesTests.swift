@@ -1,6 +1,7 @@
 import HTTPModel
 import NIOCore
 import Recording
+import Support
 import Testing
 
 @Suite("The rules that a session keeps")

@@ -6,23 +6,8 @@ import Recording
 import Support
 import Testing
 
-/// A directory that goes with the test.
-final class Scratch {
-    let directory: String
-
-    init() throws {
-        let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        directory = url.path
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: directory)
-    }
-
-    var session: String { directory + "/test.sluice" }
-
-    func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+extension Scratch {
+    var session: String { path("test.sluice") }
 }
 
 /// A recorder and one producer that waits for credit, as no event loop may.

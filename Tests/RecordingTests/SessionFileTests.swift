@@ -1,6 +1,7 @@
 import Foundation
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 
 @testable import Recording
@@ -28,7 +29,7 @@ struct SessionFileTests {
     @Test("A closed session is one file, 0600, with our marks and page size")
     func oneFile() throws {
         try record(1...3)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.directory) == ["test.sluice"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["test.sluice"])
         let attributes = try FileManager.default.attributesOfItem(atPath: scratch.session)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(
@@ -69,7 +70,7 @@ struct SessionFileTests {
     @Test("What another user made beforehand is not recorded into", .enabled(if: geteuid() == 0))
     func foreignOwner() throws {
         try record(1...1)
-        let empty = scratch.directory + "/pre.sluice"
+        let empty = scratch.path + "/pre.sluice"
         for file in [empty, empty + ".sluice-shm"] {
             #expect(FileManager.default.createFile(atPath: file, contents: nil))
             chmod(file, 0o666)
@@ -84,7 +85,7 @@ struct SessionFileTests {
 
     @Test("A pipe is no session, and is not waited for")
     func pipe() throws {
-        let path = scratch.directory + "/pipe"
+        let path = scratch.path + "/pipe"
         #expect(mkfifo(path, 0o600) == 0)
         #expect(opening(path)?.code == .notASession)
         #expect(sessionError { try SessionReader(path: path) }?.code == .notASession)
@@ -150,16 +151,16 @@ struct SessionFileTests {
         #expect(try reader?.count() == 2)
         reader = nil
         #expect(opening(scratch.session) == nil)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.directory) == ["test.sluice"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["test.sluice"])
     }
 
     @Test("What cannot be a session is refused with a reason")
     func wrongFiles() throws {
-        let text = scratch.directory + "/text"
+        let text = scratch.path + "/text"
         try Data("not a database, but long enough to be one if it were made of pages".utf8).write(
             to: URL(filePath: text)
         )
-        let other = scratch.directory + "/other.db"
+        let other = scratch.path + "/other.db"
         _ = try sqlite(other, "CREATE TABLE exchange(id)")
         let before = try Data(contentsOf: URL(filePath: other))
         for path in [text, other, "/dev/null"] {
@@ -167,9 +168,9 @@ struct SessionFileTests {
             #expect(sessionError { try SessionReader(path: path) }?.code == .notASession, "\(path)")
         }
         #expect(try Data(contentsOf: URL(filePath: other)) == before)
-        #expect(opening(scratch.directory)?.code == .cannotOpen)
-        #expect(sessionError { try SessionReader(path: scratch.directory) }?.code == .cannotOpen)
-        let nowhere = scratch.directory + "/no/such/dir.sluice"
+        #expect(opening(scratch.path)?.code == .cannotOpen)
+        #expect(sessionError { try SessionReader(path: scratch.path) }?.code == .cannotOpen)
+        let nowhere = scratch.path + "/no/such/dir.sluice"
         #expect(opening(nowhere)?.code == .cannotOpen)
         #expect(opening(nowhere)?.hint.contains("directory") == true)
         #expect(opening("")?.code == .cannotOpen)
@@ -219,7 +220,7 @@ struct SessionFileTests {
         #expect(made.labels == configuration.labels)
         try record(1...1)
         #expect(try SessionReader(path: scratch.session).identity() == made)
-        let other = scratch.directory + "/other.sluice"
+        let other = scratch.path + "/other.sluice"
         try Feed(path: other).recorder.close()
         let fresh = try SessionReader(path: other).identity()
         #expect(fresh.identifier != made.identifier && fresh.labels.isEmpty)
@@ -230,11 +231,11 @@ struct SessionFileTests {
     @Test("Names that SQLite would read as something else are plain names")
     func oddNames() throws {
         for name in ["file:x?mode=memory", ":memory:", "100% #1?.sluice"] {
-            let path = scratch.directory + "/" + name
+            let path = scratch.path + "/" + name
             let feed = try Feed(path: path)
             feed.submit(Samples.exchange(1))
             feed.recorder.close()
-            #expect(scratch.exists(path))
+            #expect(FileManager.default.fileExists(atPath: path))
             #expect(try SessionReader(path: path).count() == 1)
         }
         #expect(SessionPath.plain("file:x") == "./file:x")
@@ -264,7 +265,7 @@ struct SessionFileTests {
             feed.recorder.flush()
             feed.submit(Samples.exchange(2))
             feed.recorder.flush()
-            let moved = scratch.directory + "/moved.sluice"
+            let moved = scratch.path + "/moved.sluice"
             if isRemoved {
                 try FileManager.default.removeItem(atPath: scratch.session)
             } else {
@@ -349,7 +350,7 @@ struct SessionFileTests {
     func overwrittenPages(seed: Int) throws {
         try record(1...40)
         var bytes = try Data(contentsOf: URL(filePath: scratch.session))
-        var generator = Seeded(seed: UInt64(seed))
+        var generator = SplitMix(UInt64(seed))
         for _ in 0..<200 {
             bytes[Int.random(in: 100..<bytes.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
         }

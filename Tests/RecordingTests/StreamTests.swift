@@ -1,6 +1,7 @@
 import Dispatch
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 
 @testable import Recording

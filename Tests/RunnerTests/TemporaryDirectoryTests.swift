@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 @testable import Runner
@@ -23,7 +24,7 @@ struct TemporaryDirectoryTests {
         let next = try TemporaryDirectory("run", in: scratch.path)
         let nextName = URL(filePath: next.path).lastPathComponent
         #expect(try names() == [usedName, nextName, "other", "sluice-har.link", "sluice-demo.file"])
-        #expect(try scratch.text("other/file") == "kept")
+        #expect(scratch.text("other/file") == "kept")
         next.remove()
         #expect(try names() == [usedName, "other", "sluice-har.link", "sluice-demo.file"])
         #expect(FileManager.default.fileExists(atPath: used.path + "/archive.sluice"))
@@ -39,7 +40,7 @@ struct TemporaryDirectoryTests {
         #expect(problem?.message == "The key log \(pipe) cannot be written: nobody reads the pipe.")
         let file = try scratch.write("keys", "old\n")
         try KeyLogFile(path: file).append("new")
-        #expect(try scratch.text("keys") == "old\nnew\n")
+        #expect(scratch.text("keys") == "old\nnew\n")
         guard geteuid() == 0 else { return }
         chown(file, 65_534, 65_534)
         #expect(throws: StartFailure.self) { try KeyLogFile(path: file) }

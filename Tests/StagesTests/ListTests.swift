@@ -127,13 +127,13 @@ struct ListTests {
         let old = try profile("a")
         #expect(count(old) == "request 1")
         let new = try profile("a", ", { at: b.example }")
-        new.goOnCounting(from: old)
+        new.prepare(toReplace: old)
         #expect(count(new) == "request 2")
         // What began under the old rules counts, too.
         #expect(count(old) == "request 3")
         #expect(count(new) == "request 4")
         let other = try profile("b")
-        other.goOnCounting(from: new)
+        other.prepare(toReplace: new)
         #expect(count(other) == "request 1")
     }
 

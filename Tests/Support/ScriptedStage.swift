@@ -4,22 +4,21 @@ package import NIOCore
 
 /// A stage whose handlers are made by a closure.
 package struct ScriptedStage: Stage {
-    /// The stage's place.
-    package let slot: StageSlot
+    package let id: StageID
     private let make: @Sendable (ExchangeOpening) -> ScriptedHandler?
 
     /// Creates a stage.
-    package init(_ slot: StageSlot, _ make: @escaping @Sendable (ExchangeOpening) -> ScriptedHandler?) {
-        self.slot = slot
+    package init(_ id: StageID, _ make: @escaping @Sendable (ExchangeOpening) -> ScriptedHandler?) {
+        self.id = id
         self.make = make
     }
 
     /// Creates a stage whose handler is the default one after `prepare`.
     package static func on(
-        _ slot: StageSlot,
+        _ id: StageID,
         _ prepare: @escaping @Sendable (ScriptedHandler) -> Void
     ) -> ScriptedStage {
-        ScriptedStage(slot) { _ in
+        ScriptedStage(id) { _ in
             let handler = ScriptedHandler()
             prepare(handler)
             return handler
@@ -45,6 +44,21 @@ package struct ScriptedStage: Stage {
     package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         make(opening)
     }
+}
+
+/// Identities like those of the tools, for stages that stand in for them.
+extension StageID {
+    package static let allowList = StageID("allow", order: 100)
+    package static let blockList = StageID("block", order: 200)
+    package static let noCaching = StageID("no-caching", order: 300)
+    package static let blockCookies = StageID("block-cookies", order: 400)
+    package static let rewrite = StageID("rewrite", order: 500)
+    package static let mapRemote = StageID("map-remote", order: 600)
+    package static let mapLocal = StageID("map-local", order: 700)
+    package static let mirror = StageID("mirror", order: 800)
+    package static let breakpoints = StageID("breakpoints", order: 900)
+    package static let dnsSpoofing = StageID("dns-spoofing", order: 1000)
+    package static let throttle = StageID("throttle", order: 1100)
 }
 
 /// A handler made of closures; a hook without one forwards.

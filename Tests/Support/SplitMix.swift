@@ -15,4 +15,11 @@ package struct SplitMix: RandomNumberGenerator {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
     }
+
+    package mutating func number(below limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
+
+    /// Up to `count` of some pieces, one after the other.
+    package mutating func text(of alphabet: [String], upTo count: Int) -> String {
+        (0..<number(below: count + 1)).map { _ in alphabet[number(below: alphabet.count)] }.joined()
+    }
 }

@@ -10,7 +10,7 @@ struct FrameRendererTests {
         "x", "ﾊﾝｶｸ", "\u{202E}abc", "   ", "🙂🙂", "200 OK", "i\u{200B}j", "éèü",
     ]
 
-    private static func style(_ random: inout SeededGenerator) -> Style {
+    private static func style(_ random: inout SplitMix) -> Style {
         func color() -> Color {
             switch Int.random(in: 0..<5, using: &random) {
             case 0: .ansi(.random(in: 0..<16, using: &random))
@@ -22,7 +22,7 @@ struct FrameRendererTests {
         return Style(color(), on: color(), Style.Attributes(rawValue: attributes))
     }
 
-    private static func change(_ buffer: inout CellBuffer, _ random: inout SeededGenerator) {
+    private static func change(_ buffer: inout CellBuffer, _ random: inout SplitMix) {
         let x = Int.random(in: -3...buffer.size.width, using: &random)
         let y = Int.random(in: -1...buffer.size.height, using: &random)
         let rect = Rect(
@@ -67,7 +67,7 @@ struct FrameRendererTests {
     )
     func randomFrames(depth: ColorDepth, isOld: Bool) {
         for seed in 1...40 as ClosedRange<UInt64> {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix(seed)
             var size = Size(width: .random(in: 2...30, using: &random), height: .random(in: 1...6, using: &random))
             var screen = VirtualScreen(size)
             screen.isOld = isOld
@@ -100,7 +100,7 @@ struct FrameRendererTests {
     @Test("a grid never holds half of a wide character")
     func wholeCharacters() {
         for seed in 1...60 as ClosedRange<UInt64> {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix(seed)
             var frame = CellBuffer(Size(width: 12, height: 2))
             frame.clip = Rect(x: 1, y: 0, width: 9, height: 2)
             for _ in 0..<40 { Self.change(&frame, &random) }

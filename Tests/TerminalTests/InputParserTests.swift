@@ -1,3 +1,4 @@
+import Support
 import Testing
 
 @testable import Terminal
@@ -176,7 +177,7 @@ struct InputParserTests {
             "\u{18}",
         ]
         for seed in 1...400 as ClosedRange<UInt64> {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix(seed)
             var bytes: [UInt8] = []
             for _ in 0..<Int.random(in: 1...40, using: &random) {
                 if Int.random(in: 0..<6, using: &random) == 0 {

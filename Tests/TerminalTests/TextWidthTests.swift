@@ -1,3 +1,4 @@
+import Support
 import Terminal
 import Testing
 
@@ -56,7 +57,7 @@ struct TextWidthTests {
 
     @Test("cut text never takes more columns than it may")
     func bounds() {
-        var random = SeededGenerator(seed: 7)
+        var random = SplitMix(7)
         let characters = ["a", "漢", "é", "🙂", "\t", "\u{1B}", " ", "क्ष", "\r\n"]
         for _ in 0..<400 {
             let text = (0..<Int.random(in: 0...12, using: &random)).compactMap { _ in

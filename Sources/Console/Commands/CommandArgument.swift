@@ -83,7 +83,7 @@ struct CommandArgument: Sendable {
     }
     static let preset = choice(
         "PRESET",
-        .word("preset", ["off"] + ThrottlePreset.all.map { $0.name.lowercased() })
+        .word("preset", ["off"] + (ToolRegistry.standard.withPresets?.presets?.presets.map(\.name) ?? []))
     ) { model, _ in model.presetChoices }
 
     /// What is wrong with a text in this place; `nil` for nothing, and where only the session can tell.
@@ -95,7 +95,7 @@ struct CommandArgument: Sendable {
         case .exchange:
             let isNumber = Int64(text.drop { $0 == "#" }).map { $0 > 0 } ?? false
             return isNumber ? nil : "'\(text.prefix(40))' is no number of an exchange"
-        case .tool: return Tool(word: first) == nil ? unknown("tool", first, Tool.allCases.map(\.rawValue)) : nil
+        case .tool: return Tool(word: first) == nil ? unknown("tool", first, Tool.all.map(\.key)) : nil
         case .page:
             let pages = DetailPage.allCases.map(\.rawValue)
             let isPage = Int(first).map { (1...pages.count).contains($0) } ?? pages.contains { $0.hasPrefix(first) }

@@ -1,4 +1,5 @@
 import Runner
+import Stages
 
 /// All commands: help, palette, footer, key file and linear mode are made from these rows, and `update` does what they say.
 package enum CommandTable {
@@ -224,17 +225,16 @@ package enum CommandTable {
     ]
 
     private static let tools: [CommandEntry] = [
-        asking(.toggleTool, "Switch a tool on or off", Tool.allCases.flatMap(\.toggleKeys), .tool, unless: \.noSteering)
-        {
+        asking(.toggleTool, "Switch a tool on or off", Tool.all.flatMap(\.toggleKeys), .tool, unless: \.noSteering) {
             $0.toggleTool($1)
         },
-        asking(.panel, "Open a tool's panel", Tool.allCases.compactMap(\.panelKey), .tool, unless: \.noProxy) {
+        asking(.panel, "Open a tool's panel", Tool.all.map(\.panelKey), .tool, unless: \.noProxy) {
             $0.openPanel($1)
         },
         asking(
             .ruleFromExchange,
             "Make a rule from the exchange",
-            Tool.allCases.map { "a \($0.letter)" },
+            Tool.all.map { "a \($0.letter)" },
             .toolAndID,
             short: "add rule",
             unless: \.noOrigin

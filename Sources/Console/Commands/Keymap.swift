@@ -1,3 +1,4 @@
+import Stages
 package import Terminal
 
 /// What keys mean where.
@@ -44,7 +45,7 @@ package struct Keymap: Sendable, Hashable {
     private static func argument(_ entry: CommandEntry, _ keys: String, _ index: Int) -> String? {
         switch entry.command {
         case .toggleTool, .panel, .ruleFromExchange:
-            Tool.allCases.first { keys.lowercased().hasSuffix($0.letter) }?.rawValue
+            Tool.all.first { keys.lowercased().hasSuffix($0.letter) }?.key
         case .page: keys
         default: nil
         }

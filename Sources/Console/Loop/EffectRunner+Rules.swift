@@ -10,7 +10,7 @@ import Synchronization
 extension EffectRunner {
     func setTool(_ tool: Tool, _ isOn: Bool) {
         control { [inbox] control in
-            _ = try await control.setTools([tool.rawValue], isOn: isOn)
+            _ = try await control.setTools([tool.key], isOn: isOn)
             inbox.send(.said("\(tool.title) is \(isOn ? "on" : "off").", .info))
         }
     }
@@ -87,7 +87,7 @@ extension EffectRunner {
     func draftRule(_ tool: Tool, _ origin: RuleOrigin?, _ level: Int) {
         onReader { reader, inbox in
             guard let (record, name, narrowest) = try Self.record(of: origin, reader) else {
-                let example = RuleExample.text(for: tool)
+                let example = RuleFromExchange.example(of: tool).yaml
                 return inbox.send(
                     .editor(
                         EditorState(
@@ -188,25 +188,6 @@ extension EffectRunner {
         let count = "It would match \(matching) of \(whole) recorded exchanges"
         let words = lint.isEmpty ? count + sample : "\(count). \(lint)"
         inbox.send(.ruleRemark(text: text, words, isWrong: false))
-    }
-}
-
-/// A rule to begin with, where there is no exchange to make one from: the example that the profile's help has.
-enum RuleExample {
-    static func text(for tool: Tool) -> String {
-        switch tool {
-        case .throttle: "preset: 3g\nonly: api.example.com"
-        case .breakpoints: "at: https://api.example.com/login\non: [request, response]"
-        case .mapRemote: "from: https://api.example.com/*\nto: http://localhost:3000/"
-        case .mapLocal: "from: https://api.example.com/v1/users\nto: users.json"
-        case .noCaching, .blockCookies: "only: api.example.com"
-        case .block: "at: \"*.tracker.example\"\naction: 403"
-        case .allow: "at: api.example.com"
-        case .rewrite:
-            "name: a header\nat: https://api.example.com/*\nrules:\n  - { add: header, on: response, name: X-Sluice, to: \"here\" }"
-        case .dnsSpoofing: "host: api.example.com\naddress: 127.0.0.1"
-        case .mirror: "only: api.example.com\nto: mirror"
-        }
     }
 }
 

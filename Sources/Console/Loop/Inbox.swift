@@ -47,14 +47,4 @@ final class Inbox: Sendable {
     }
 }
 
-/// Why the console cannot be opened.
-package struct ConsoleFailure: Error, Sendable, CustomStringConvertible {
-    /// What is wrong and what to try.
-    package let description: String
-
-    package init(_ description: String) {
-        self.description = description
-    }
-}
-
 private func describe(_ code: Int32) -> String { String(cString: strerror(code)) }

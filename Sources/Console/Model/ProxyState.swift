@@ -1,5 +1,6 @@
 package import HTTPModel
 package import Runner
+package import Stages
 
 package struct ProxyState: Sendable {
     /// Where it listens, `127.0.0.1:8080`; empty while it starts.
@@ -26,7 +27,7 @@ package struct ProxyState: Sendable {
     package var problem: String?
 
     /// The tool's state; `nil` where the proxy has told none.
-    package func tool(_ tool: Tool) -> ToolState? { tools.first { $0.name == tool.rawValue } }
+    package func tool(_ tool: Tool) -> ToolState? { tools.first { $0.name == tool.key } }
 }
 
 /// The rules' texts, as they are and as they were.

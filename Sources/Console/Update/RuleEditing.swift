@@ -1,4 +1,3 @@
-import ExchangeCore
 import HTTPModel
 import Stages
 
@@ -18,9 +17,10 @@ enum RuleEditing {
         }
     }
 
-    /// The throttle preset that is in force for everything; `nil` where none is.
+    /// The preset that is in force for everything; `nil` where none is.
     static func preset(in texts: [RulesState.Text]) -> String? {
-        texts.lazy.compactMap { profile($0).throttlePreset }.first
+        guard let tool = ToolRegistry.standard.withPresets else { return nil }
+        return texts.lazy.compactMap { profile($0).preset(of: tool) }.first
     }
 
     /// Puts a rule in: in place of one, or after the last of its tool; a new text is made where there is none.
@@ -55,7 +55,7 @@ enum RuleEditing {
         let isNew = index.map { !known.indices.contains($0) } ?? true
         guard let rule = isNew ? known.last?.rule : known[index ?? 0].rule else { return "" }
         let state = rule.isEnabled ? "it is in force" : "it is switched off"
-        return "\(tool.rawValue): \(rule.title) \(isNew ? "added" : "changed"); \(state)."
+        return "\(tool.key): \(rule.title) \(isNew ? "added" : "changed"); \(state)."
     }
 
     /// The profile that a rule belongs to, and which rule it stands in place of there; `nil` for a new one.
@@ -89,8 +89,5 @@ enum RuleEditing {
 
 extension Tool {
     /// The tool's place in the profile.
-    var section: ProfileSection { .tool(slot) }
-
-    /// The tool's stage.
-    var slot: StageSlot { StageSlot.allCases.first { $0.name == rawValue } ?? .throttle }
+    var section: ProfileSection { .tool(self) }
 }

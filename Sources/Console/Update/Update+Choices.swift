@@ -12,7 +12,7 @@ extension ConsoleModel {
 
     var palette: PickerState {
         let entries = CommandTable.entries.filter { $0.form != .lines }
-        let items = entries.map { paletteItem($0) } + Tool.allCases.flatMap { toolItems($0) }
+        let items = entries.map { paletteItem($0) } + Tool.all.flatMap { toolItems($0) }
         return PickerState(purpose: .palette, title: "Commands", items: items)
     }
 
@@ -37,13 +37,16 @@ extension ConsoleModel {
     }
 
     var presetChoices: PickerState {
-        let off = PickerState.Item("off", "off: no throttling")
-        let presets = ThrottlePreset.all.map { PickerState.Item($0.name, $0.name, detail: $0.conditions.brief) }
-        return PickerState(purpose: .argument(of: .preset), title: "Network", items: [off] + presets)
+        guard let choice = ToolRegistry.standard.withPresets?.presets else {
+            return PickerState(purpose: .argument(of: .preset), title: "", items: [])
+        }
+        let off = PickerState.Item("off", "off: no \(choice.effect.lowercased())")
+        let presets = choice.presets.map { PickerState.Item($0.name, $0.name, detail: $0.brief) }
+        return PickerState(purpose: .argument(of: .preset), title: choice.title, items: [off] + presets)
     }
 
     func toolChoices(_ command: Command) -> PickerState {
-        let items = Tool.allCases.map { PickerState.Item($0.rawValue, $0.title, detail: describe($0)) }
+        let items = Tool.all.map { PickerState.Item($0.key, $0.title, detail: describe($0)) }
         let title = CommandTable.entry(command)?.title ?? ""
         return PickerState(purpose: .argument(of: command), title: title, items: items)
     }
@@ -61,9 +64,9 @@ extension ConsoleModel {
             (.ruleFromExchange, "rule from the exchange"),
         ]
         return commands.map { command, words in
-            let keys = keymap.keys(for: command, argument: tool.rawValue, in: .list).prefix(2)
+            let keys = keymap.keys(for: command, argument: tool.key, in: .list).prefix(2)
             return .init(
-                "\(command.rawValue) \(tool.rawValue)",
+                "\(command.rawValue) \(tool.key)",
                 "\(tool.title): \(words)",
                 detail: keys.joined(separator: "  "),
                 disabled: whyNot(command)

@@ -97,7 +97,7 @@ extension ConsoleModel {
         if !filter.applied.isEmpty { lines.append("Filter \(filter.applied).") }
         if let text = list.query.bodyText { lines.append("Bodies with '\(text)'.") }
         if !marks.isEmpty { lines.append("Marked: \(marks.map(\.description).joined(separator: ", ")).") }
-        for tool in Tool.allCases where proxy.tool(tool).map({ $0.rules > 0 }) == true {
+        for tool in Tool.all where proxy.tool(tool).map({ $0.rules > 0 }) == true {
             lines.append("\(tool.title): \(describe(tool)).")
         }
         if let preset = proxy.preset { lines.append("Network: \(preset).") }

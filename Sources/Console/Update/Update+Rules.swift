@@ -8,7 +8,7 @@ extension ConsoleModel {
         let words = word.split(separator: " ").map(String.init)
         guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return unknownTool(word) }
         guard let state = proxy.tool(tool), state.rules > 0 else {
-            if !isLinear, tool == .throttle { return perform(.preset, nil) }
+            if !isLinear, tool.presets != nil { return perform(.preset, nil) }
             if words.dropFirst().first != "off", let effects = switchOnWhole(tool) { return effects }
             let (panel, rule) = (way(to: .panel, of: tool), way(to: .ruleFromExchange, of: tool))
             tell("\(tool.title) has no rules yet; \(panel) opens its panel, \(rule) makes one.", .error)
@@ -21,7 +21,7 @@ extension ConsoleModel {
     /// Switches a tool without rules on for everything; `nil` where it needs a rule to know what to do.
     private mutating func switchOnWhole(_ tool: Tool) -> [Effect]? {
         let texts = rules.texts.isEmpty ? [RulesState.Text(file: RulesState.newFile, text: "")] : rules.texts
-        let changed = try? RuleEditing.edit(texts, texts.count - 1) { try $0.setTool(tool.slot, isOn: true) }
+        let changed = try? RuleEditing.edit(texts, texts.count - 1) { try $0.setTool(tool, isOn: true) }
         guard let changed else { return nil }
         let isSwitchedOff = proxy.tool(tool)?.isOn == false
         let effects = apply(changed, "\(tool.title) is on for everything.")
@@ -29,12 +29,12 @@ extension ConsoleModel {
     }
 
     private func way(to command: Command, of tool: Tool) -> String {
-        let key = isLinear ? nil : keymap.keys(for: command, argument: tool.rawValue, in: .list).first
-        return key ?? "\(isLinear ? "" : ":")\(command.rawValue) \(tool.rawValue)"
+        let key = isLinear ? nil : keymap.keys(for: command, argument: tool.key, in: .list).first
+        return key ?? "\(isLinear ? "" : ":")\(command.rawValue) \(tool.key)"
     }
 
     private mutating func unknownTool(_ word: String) -> [Effect] {
-        let all = Tool.allCases.map(\.rawValue).joined(separator: ", ")
+        let all = Tool.all.map(\.key).joined(separator: ", ")
         tell("There is no tool '\(word.prefix(40))'. There are: \(all).", .error)
         return []
     }
@@ -79,8 +79,8 @@ extension ConsoleModel {
             return selected.map { _ in removeRule(panel.selected, of: panel.tool) }
         case (.character("J"), []), (.down, .shift), (.down, .alt): return moveRule(panel, selected, 1)
         case (.character("K"), []), (.up, .shift), (.up, .alt): return moveRule(panel, selected, -1)
-        case (.character("o"), []), (.character("x"), []): return toggleTool(panel.tool.rawValue)
-        case (.character("p"), []) where panel.tool == .throttle: return perform(.preset, nil)
+        case (.character("o"), []), (.character("x"), []): return toggleTool(panel.tool.key)
+        case (.character("p"), []) where panel.tool.presets != nil: return perform(.preset, nil)
         case (.character("s"), .control): return saveProfile(nil)
         default: return nil
         }
@@ -134,7 +134,7 @@ extension ConsoleModel {
         do {
             let title = panelRules(tool)[index].title
             let texts = try RuleEditing.change(index, of: tool, in: rules.texts, body)
-            return apply(texts, "\(tool.rawValue): \(title) \(words).")
+            return apply(texts, "\(tool.key): \(title) \(words).")
         } catch {
             tell("\(error)", .error)
             return []
@@ -199,21 +199,22 @@ extension ConsoleModel {
 
     /// Puts a preset in force for everything, or `off`.
     mutating func setPreset(_ word: String) -> [Effect] {
+        guard let tool = ToolRegistry.standard.withPresets else { return [] }
         let isOff = word == "off"
         // The conditions stay, so that the tool's key brings them back.
-        if isOff, let state = proxy.tool(.throttle), state.rules > 0 { return [.setTool(.throttle, isOn: false)] }
-        guard isOff || ThrottlePreset.named(word) != nil else {
-            tell("There is no preset '\(word.prefix(40))'; sluice throttle list prints them.", .error)
+        if isOff, let state = proxy.tool(tool), state.rules > 0 { return [.setTool(tool, isOn: false)] }
+        guard isOff || tool.presets?.named(word) != nil else {
+            tell("There is no preset '\(word.prefix(40))'; sluice \(tool.key) list prints them.", .error)
             return []
         }
         do {
             let texts = rules.texts.isEmpty ? [RulesState.Text(file: RulesState.newFile, text: "")] : rules.texts
-            let place = RuleEditing.rules(of: .throttle, in: texts).first?.text ?? texts.count - 1
-            let changed = try RuleEditing.edit(texts, place) { try $0.setThrottle(preset: isOff ? nil : word) }
-            let words = isOff ? "Throttling is off." : "throttle \(word) is on."
-            let isSwitchedOff = !isOff && proxy.tool(.throttle)?.isOn == false
+            let place = RuleEditing.rules(of: tool, in: texts).first?.text ?? texts.count - 1
+            let changed = try RuleEditing.edit(texts, place) { try $0.setPreset(isOff ? nil : word, of: tool) }
+            let words = isOff ? "\(tool.presets?.effect ?? tool.title) is off." : "\(tool.key) \(word) is on."
+            let isSwitchedOff = !isOff && proxy.tool(tool)?.isOn == false
             if changed == rules.texts { tell(words) }
-            return (isSwitchedOff ? [.setTool(.throttle, isOn: true)] : []) + apply(changed, words)
+            return (isSwitchedOff ? [.setTool(tool, isOn: true)] : []) + apply(changed, words)
         } catch {
             tell("\(error)", .error)
             return []

@@ -1,6 +1,7 @@
 import HTTPModel
 import Runner
 import Sharing
+import Stages
 import Terminal
 
 /// The filter: the line that is typed, or what is in force.
@@ -125,8 +126,9 @@ enum StatusView {
             let progress = job.progress.map { " \(Int($0 * 100)) %" } ?? ""
             parts.append("\(job.title)\(progress), \(model.way(to: .stop)) stops")
         }
-        if let preset = model.proxy.preset { parts.append("throttle \(preset)") }
-        let on = model.proxy.tools.filter { $0.isOn && $0.enabled > 0 && $0.name != "throttle" }.map(\.name)
+        let presetTool = ToolRegistry.standard.withPresets?.key
+        if let preset = model.proxy.preset { parts.append("\(presetTool ?? "") \(preset)") }
+        let on = model.proxy.tools.filter { $0.isOn && $0.enabled > 0 && $0.name != presetTool }.map(\.name)
         if !on.isEmpty { parts.append("on: \(on.joined(separator: " "))") }
         let off = model.proxy.tools.filter { !$0.isOn && $0.rules > 0 }.map(\.name)
         if !off.isEmpty { parts.append("off: \(off.joined(separator: " "))") }

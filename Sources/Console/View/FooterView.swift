@@ -1,6 +1,7 @@
 import HTTPModel
 import Runner
 import Sharing
+import Stages
 import Terminal
 
 /// The keys that mean something here.
@@ -68,13 +69,13 @@ enum FooterView {
     static func hints(_ model: ConsoleModel) -> [Hint] {
         if let prefix = model.pendingKey {
             return model.keymap.continuations(of: prefix, in: model.context).map { key, binding in
-                let tool = binding.argument.flatMap { Tool(rawValue: $0) }?.title.lowercased()
+                let tool = binding.argument.flatMap { ToolRegistry.standard[key: $0] }?.title.lowercased()
                 return (key.spelling, tool ?? binding.command.rawValue)
             }
         }
         switch model.overlays.last {
         case .panel(let panel):
-            let preset = panel.tool == .throttle ? [("p", "preset")] : []
+            let preset = panel.tool.presets != nil ? [("p", "preset")] : []
             return [
                 ("enter", "edit"), ("a", "add"), ("space", "on/off"), ("d", "delete"), ("J K", "move"),
                 ("o", "tool on/off"),

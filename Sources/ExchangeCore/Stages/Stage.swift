@@ -6,8 +6,8 @@ package import HTTPModel
 /// question lives in the handler it returns. The stages of an exchange are taken from one snapshot of the rules, so
 /// editing rules affects later exchanges only.
 package protocol Stage: Sendable {
-    /// The stage's place in the fixed order, which also names it.
-    var slot: StageSlot { get }
+    /// The stage's name, and its place in the fixed order.
+    var id: StageID { get }
 
     /// Returns a handler for this exchange, or `nil` when none of the rules concerns it.
     ///
@@ -15,61 +15,23 @@ package protocol Stage: Sendable {
     func handler(for opening: ExchangeOpening) -> (any StageHandler)?
 }
 
-/// The fixed order of the tools.
+/// A stage's name, and its place in the fixed order in which requests and responses pass the stages.
 ///
-/// Requests and responses pass them in this order.
-package enum StageSlot: Int, Sendable, Hashable, CaseIterable, Comparable {
-    /// Only matching requests pass.
-    case allowList
-    /// Matching requests are refused.
-    case blockList
-    /// Caching fields are taken out of requests and responses.
-    case noCaching
-    /// Cookies are taken out of requests and responses.
-    case blockCookies
-    /// Heads and bodies are edited by rules.
-    case rewrite
-    /// Requests are sent to another place.
-    case mapRemote
-    /// Requests are answered from files.
-    case mapLocal
-    /// Responses are saved to files.
-    case mirror
-    /// A human or a script decides.
-    case breakpoints
-    /// Names are resolved to chosen addresses.
-    case dnsSpoofing
-    /// Bytes are paced.
-    case throttle
-
+/// Whoever makes a stage makes its identity: the engine knows none by name.
+package struct StageID: Sendable, Hashable, Comparable {
     /// The name that traces and profiles use.
-    package var name: String {
-        switch self {
-        case .allowList: "allow"
-        case .blockList: "block"
-        case .noCaching: "no-caching"
-        case .blockCookies: "block-cookies"
-        case .rewrite: "rewrite"
-        case .mapRemote: "map-remote"
-        case .mapLocal: "map-local"
-        case .mirror: "mirror"
-        case .breakpoints: "breakpoints"
-        case .dnsSpoofing: "dns-spoofing"
-        case .throttle: "throttle"
-        }
+    package let name: String
+    /// Stages with lower numbers come first.
+    package let order: Int
+
+    package init(_ name: String, order: Int) {
+        self.name = name
+        self.order = order
     }
 
-    /// The messages that the tool acts on.
-    package var directions: Set<FlowDirection> {
-        switch self {
-        case .allowList, .blockList, .mapRemote, .mapLocal, .dnsSpoofing: [.request]
-        case .mirror: [.response]
-        case .noCaching, .blockCookies, .rewrite, .breakpoints, .throttle: [.request, .response]
-        }
+    package static func < (left: StageID, right: StageID) -> Bool {
+        (left.order, left.name) < (right.order, right.name)
     }
-
-    /// Orders by place.
-    package static func < (left: StageSlot, right: StageSlot) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// What a stage may know when it is asked whether an exchange concerns it.

@@ -7,7 +7,7 @@ package struct StageChain: Sendable {
     /// Finds out cheaply which stages may have something to do with a URL.
     private let preselection: (any StagePreselection)?
 
-    /// Orders stages by their slots; stages of one slot keep the given order.
+    /// Puts stages in their fixed order; those of the same identity keep the given one.
     ///
     /// - Parameters:
     ///   - stages: the tools.
@@ -15,7 +15,7 @@ package struct StageChain: Sendable {
     ///     or with more than 64 of them, all are.
     package init(_ stages: [any Stage] = [], preselection: (any StagePreselection)? = nil) {
         self.stages = stages.enumerated()
-            .sorted { ($0.element.slot, $0.offset) < ($1.element.slot, $1.offset) }
+            .sorted { ($0.element.id, $0.offset) < ($1.element.id, $1.offset) }
             .map(\.element)
         self.preselection = stages.count <= UInt64.bitWidth ? preselection : nil
     }
@@ -48,7 +48,7 @@ package struct StageChain: Sendable {
         var links: [ChainLink] = []
         for (index, stage) in stages.enumerated() where candidates.contains(index) {
             if let handler = stage.handler(for: opening) {
-                links.append(ChainLink(name: stage.slot.name, handler: handler))
+                links.append(ChainLink(name: stage.id.name, handler: handler))
             }
         }
         return links

@@ -48,12 +48,14 @@ private struct FilterCompiler {
         }
     }
 
-    /// Joins conditions in halves: in a row, a thousand of them would be deeper than SQLite reads.
-    private func joined(_ conditions: some RandomAccessCollection<String>, _ word: String) -> String {
-        let conditions = Array(conditions)
+    /// Joins conditions, a hundred in a row: a thousand would be deeper than SQLite evaluates.
+    private func joined(_ conditions: [String], _ word: String) -> String {
         guard conditions.count > 1 else { return conditions.first ?? "TRUE" }
-        let half = conditions.count / 2
-        return "(\(joined(conditions[..<half], word)) \(word) \(joined(conditions[half...], word)))"
+        guard conditions.count > 100 else { return "(\(conditions.joined(separator: " \(word) ")))" }
+        let parts = stride(from: 0, to: conditions.count, by: 100).map { start in
+            joined(Array(conditions[start..<min(start + 100, conditions.count)]), word)
+        }
+        return joined(parts, word)
     }
 
     private mutating func argument(_ argument: SQLArgument) -> String {
@@ -162,15 +164,19 @@ private struct FilterCompiler {
         guard !part.isEmpty else { return closer(&self) }
         let text = String(decoding: part, as: UTF8.self)
         let isNumber = part.allSatisfy { $0 &- 0x30 < 10 }
+        let isInScheme = !glob.ignoresCase || ["https", "wss"].contains { Array($0.utf8).firstRange(of: part) != nil }
         let columns =
-            ["e.path", "e.host", "coalesce(e.query, '')", "e.scheme"] + (isNumber ? ["CAST(e.port AS TEXT)"] : [])
+            ["e.path", "e.host", "coalesce(e.query, '')"] + (isInScheme ? ["e.scheme"] : [])
+            + (isNumber ? ["CAST(e.port AS TEXT)"] : [])
         let pattern = like("%", text, "%")
         let within = joined(columns.map { "\($0) \(pattern)" }, "OR")
-        let isPlain = "e.path >= '/' AND e.path < '0' AND e.scheme <> 'tunnel'"
+        // A tunnel has no path. Not `CASE`, within which SQLite asks all of the operands of `OR`.
+        let isUsual = "e.path >= '/' AND e.path < '0'"
+        let isUnusual = "(e.path < '/' OR e.path >= '0')"
         if glob.shape == .infix, glob.ignoresCase, glob.literalBytes == part, !isNumber {
-            return "CASE WHEN \(isPlain) THEN \(within) ELSE \(closer(&self)) END"
+            return "(\(within) AND \(isUsual) OR \(isUnusual) AND \(closer(&self)))"
         }
-        return "(CASE WHEN \(isPlain) THEN \(within) ELSE TRUE END AND \(closer(&self)))"
+        return "((\(within) OR \(isUnusual)) AND \(closer(&self)))"
     }
 
     private static func longestPart(of glob: Glob) -> [UInt8] {

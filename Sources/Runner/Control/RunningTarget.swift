@@ -40,7 +40,7 @@ struct RunningTarget: LocalHolds {
     func tools() async -> [ToolState] { await rules.tools }
 
     func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState] {
-        try await rules.set(try ToolNames.slots(names), isOn: isOn)
+        try await rules.set(try ToolNames.stages(names), isOn: isOn)
         return await rules.tools
     }
 

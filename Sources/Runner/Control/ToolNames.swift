@@ -1,23 +1,25 @@
 import ExchangeCore
+import Stages
 
 enum ToolNames {
     /// Finds the tools; `all` means every one.
     ///
     /// - Throws: ``ControlFailure`` for a name that no tool has.
-    static func slots(_ names: [String]) throws(ControlFailure) -> Set<StageSlot> {
-        var slots: Set<StageSlot> = []
+    static func stages(_ names: [String]) throws(ControlFailure) -> Set<StageID> {
+        let registry = ToolRegistry.standard
+        var stages: Set<StageID> = []
         for name in names {
             if name == "all" {
-                slots.formUnion(StageSlot.allCases)
-            } else if let slot = StageSlot.allCases.first(where: { $0.name == name }) {
-                slots.insert(slot)
+                stages.formUnion(registry.tools.map(\.id))
+            } else if let tool = registry[key: name] {
+                stages.insert(tool.id)
             } else {
                 throw ControlFailure(
                     "There is no tool '\(name.prefix(40))'.",
-                    hint: "There are: \(StageSlot.allCases.map(\.name).joined(separator: ", ")); or all."
+                    hint: "There are: \(registry.inOrder.map(\.key).joined(separator: ", ")); or all."
                 )
             }
         }
-        return slots
+        return stages
     }
 }

@@ -50,7 +50,7 @@ package enum RecordedWhy {
         guard !rules.sources.isEmpty else {
             return text + unknown(exchange, "No rules were in force: it was recorded without a profile.")
         }
-        let off = Set(StageSlot.allCases.filter { rules.switchedOff.contains($0.name) })
+        let off = Set(ToolRegistry.standard.tools.map(\.id).filter { rules.switchedOff.contains($0.name) })
         do throws(ProfileError) {
             let profile = try RuleProfile(sources: rules.sources)
             let explanation = Explanation(

@@ -50,10 +50,10 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
 
     /// Pairs rules tool by tool: first those that are the same, then those of one name, then those for the same
     /// requests; what is left has come or gone.
-    private mutating func compareRules(_ before: [StageSlot: [ComparedRule]], _ after: [StageSlot: [ComparedRule]]) {
-        for slot in StageSlot.allCases {
-            var old = before[slot] ?? []
-            var new = after[slot] ?? []
+    private mutating func compareRules(_ before: [Tool: [ComparedRule]], _ after: [Tool: [ComparedRule]]) {
+        for tool in ToolRegistry.standard.inOrder {
+            var old = before[tool] ?? []
+            var new = after[tool] ?? []
             shadowed += new.count { rule in rule.isShadowed && !old.contains { $0.isShadowed && $0 == rule } }
             RulesDifference.pair(&old, &new) { $0 == $1 }
             let renamed = RulesDifference.pair(&old, &new) { $0.name != nil && $0.name == $1.name }
@@ -100,11 +100,11 @@ private struct ComparedRule: Equatable {
             && left.heading.action == right.heading.action && left.heading.isEnabled == right.heading.isEnabled
     }
 
-    static func all(of profile: RuleProfile?) -> [StageSlot: [ComparedRule]] {
+    static func all(of profile: RuleProfile?) -> [Tool: [ComparedRule]] {
         guard let profile else { return [:] }
         let texts = profile.ruleTexts
         return profile.tools.reduce(into: [:]) { all, tool in
-            all[tool.slot] = tool.rules.enumerated().map { index, heading in
+            all[tool.tool] = tool.rules.enumerated().map { index, heading in
                 let isCounted = heading.name.hasPrefix("rule ") && Int(heading.name.dropFirst(5)) != nil
                 return ComparedRule(
                     heading: heading,

@@ -179,7 +179,7 @@ extension CharlesConverting {
 
     private static func read(_ rule: WrittenRule, into conditions: inout ThrottleConditions) {
         var reader = ProfileReader(file: "")
-        if let fields = reader.fields(rule.node, "a throttle rule", keys: Throttle.grammar.allKeys) {
+        if let fields = reader.fields(rule.node, "a throttle rule", keys: Tool.throttle.allKeys) {
             conditions.read(fields, &reader)
         }
     }

@@ -25,7 +25,7 @@ package struct CharlesExport: Sendable {
     ///   - sources: the files, those that are included before those that include them.
     ///   - off: the tools that are switched off as a whole.
     /// - Throws: ``ProfileError`` where a file is no YAML.
-    package init(_ sources: [ProfileSource], off: Set<StageSlot> = []) throws(ProfileError) {
+    package init(_ sources: [ProfileSource], off: Set<StageID> = []) throws(ProfileError) {
         var converting = CharlesConverting(off: off)
         for source in sources { converting.add(try ProfileDocument(source)) }
         converting.run()
@@ -36,8 +36,8 @@ package struct CharlesExport: Sendable {
 
 /// Puts Charles' settings together, tool by tool.
 struct CharlesConverting {
-    let off: Set<StageSlot>
-    private var rules: [StageSlot: [WrittenRule]] = [:]
+    let off: Set<StageID>
+    private var rules: [Tool: [WrittenRule]] = [:]
     /// The user's throttle presets by name in lower case.
     private(set) var presets: [String: WrittenRule] = [:]
     var settings = CharlesSettings()
@@ -45,7 +45,7 @@ struct CharlesConverting {
     /// What the top level has beside tools, with the number of its members.
     private var others: [(key: String, count: Int)] = []
 
-    init(off: Set<StageSlot>) {
+    init(off: Set<StageID>) {
         self.off = off
     }
 
@@ -54,7 +54,7 @@ struct CharlesConverting {
         let directory = document.directory
         for member in document.root?.mapping ?? [] {
             let key = member.key.string ?? ""
-            if let tool = StageSlot.allCases.first(where: { $0.name == key }) {
+            if let tool = ToolRegistry.standard[key: key] {
                 for node in member.value.members where node.scalar?.string != "false" {
                     let number = (rules[tool]?.count ?? 0) + 1
                     rules[tool, default: []].append(
@@ -73,9 +73,9 @@ struct CharlesConverting {
     }
 
     mutating func run() {
-        for tool in StageSlot.allCases {
+        for tool in ToolRegistry.standard.inOrder {
             guard let rules = rules[tool], !rules.isEmpty else { continue }
-            let isOn = !off.contains(tool)
+            let isOn = !off.contains(tool.id)
             switch tool {
             case .allowList: settings.allowList = list(rules, isOn: isOn)
             case .blockList: settings.blockList = list(rules, isOn: isOn)
@@ -88,6 +88,7 @@ struct CharlesConverting {
             case .breakpoints: settings.breakpoints = CharlesTool(isEnabled: isOn, rules.flatMap { breakpoints($0) })
             case .dnsSpoofing: settings.dnsSpoofing = CharlesTool(isEnabled: isOn, rules.flatMap { spoofs($0) })
             case .throttle: settings.throttle = throttle(rules, isOn: isOn)
+            default: report.add(tool.key, .skipped(why: "Charles has nothing like it"))
             }
         }
         for (key, count) in others { addOther(key, count) }

@@ -3,7 +3,7 @@ import HTTPModel
 
 /// One rule of a profile as it is written, key by key.
 struct WrittenRule {
-    let tool: StageSlot
+    let tool: Tool
     /// From 1, over all files.
     let number: Int
     /// The directory of its file.
@@ -40,6 +40,6 @@ struct WrittenRule {
     var words: String {
         let scope = ["at", "from", "only", "host"].first { node[$0] != nil }
         let places = scope.map { ": " + locations($0).map(\.description).joined(separator: ", ") }
-        return "\(tool.name) \(text("name") ?? "\(number)")\(places ?? "")"
+        return "\(tool.key) \(text("name") ?? "\(number)")\(places ?? "")"
     }
 }

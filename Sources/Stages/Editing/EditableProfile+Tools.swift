@@ -1,22 +1,22 @@
-import ExchangeCore
-
 /// Edits that know what a section is for.
 extension EditableProfile {
-    /// The preset of the rule that slows all traffic down; `nil` where there is none in force.
-    package var throttlePreset: String? {
-        let entries = try? ProfileOutline(text, file: name)[.tool(.throttle)]?.entries
+    /// The preset of the tool's rule that is for all traffic; `nil` where there is none in force.
+    package func preset(of tool: Tool) -> String? {
+        let entries = try? ProfileOutline(text, file: name)[.tool(tool)]?.entries
         return entries?.first { $0.isEnabled && $0.isGlobal }?.node["preset"]?.scalar?.string
     }
 
-    /// Slows all traffic down as a preset has it: edits the rule that does so already, or makes one.
+    /// Treats all traffic as a preset has it: edits the rule that does so already, or makes one.
     ///
     /// Rules for some hosts stay before it, so that they go on deciding about those. `nil` switches off every rule that
     /// is for all traffic; it is kept.
     ///
-    /// - Parameter preset: the preset's name.
+    /// - Parameters:
+    ///   - preset: the preset's name.
+    ///   - tool: a tool whose rules have a key `preset`.
     /// - Throws: ``ProfileError`` where there is no such preset, or the text cannot be edited.
-    package mutating func setThrottle(preset: String?) throws(ProfileError) {
-        let section = ProfileSection.tool(.throttle)
+    package mutating func setPreset(_ preset: String?, of tool: Tool) throws(ProfileError) {
+        let section = ProfileSection.tool(tool)
         var edited = self
         let entries = try ProfileOutline(text, file: name)[section]?.entries ?? []
         let global = entries.indices.filter { entries[$0].isGlobal }
@@ -28,7 +28,7 @@ extension EditableProfile {
             }
             try edited.setEnabled(id, true)
         } else if let preset {
-            let rule = RuleText("preset: \(ThrottlePreset.named(preset)?.name ?? Node.text(preset).flow)")
+            let rule = RuleText("preset: \(tool.presets?.named(preset)?.name ?? Node.text(preset).flow)")
             try edited.insert(rule, into: section, at: global.first { entries[$0].isEnabled })
         }
         // One before the chosen one would decide in its place; without a preset none is to decide.

@@ -1,4 +1,3 @@
-package import ExchangeCore
 package import HTTPModel
 
 /// A profile's text, edited rule by rule; whatever is not touched stays as it was written, comments included.
@@ -6,14 +5,16 @@ package import HTTPModel
 /// Every edit is checked before it counts: the new text is read again, must have just the rules that were meant, and no
 /// mistake that was not there before. An edit that fails leaves the text as it was; the value before an edit undoes it.
 package struct EditableProfile: Sendable, Hashable {
+    package let tools: ToolRegistry
     package private(set) var text: String
     /// The file it was read from, beside which relative paths begin; `nil` for a profile without one.
     package var file: String?
-    /// The other files of the same set-up, whose throttle presets the rules may name.
+    /// The other files of the same set-up, whose definitions the rules may name.
     package var others: [ProfileSource]
 
     /// Takes a text, whatever is in it; an empty one is a new profile.
-    package init(text: String, file: String?, among others: [ProfileSource] = []) {
+    package init(text: String, file: String?, among others: [ProfileSource] = [], tools: ToolRegistry) {
+        self.tools = tools
         self.text = text
         self.file = file
         self.others = others
@@ -36,15 +37,15 @@ package struct EditableProfile: Sendable, Hashable {
     /// - Throws: ``ProfileError`` where the text is no YAML, or is written in a way that cannot be edited.
     package func rules() throws(ProfileError) -> [EditableRule] {
         let outline = try ProfileOutline(text, file: name)
-        return rules(of: outline.pairs.compactMap { ProfileSection(key: $0.name) }, in: outline)
+        return rules(of: outline.pairs.compactMap { tools.section($0.name) }, in: outline)
     }
 
     private func rules(of sections: [ProfileSection], in outline: ProfileOutline) -> [EditableRule] {
-        let presets = presets
+        let definitions = definitions
         return sections.flatMap { section in
             outline[section].map { pair in
                 pair.entries.indices.map {
-                    EditableRule(section, $0, pair, outline, ProfileReader(file: name, presets))
+                    EditableRule(section, $0, pair, outline, ProfileReader(file: name, tools: tools, definitions))
                 }
             } ?? []
         }
@@ -53,7 +54,7 @@ package struct EditableProfile: Sendable, Hashable {
     /// What is wrong with the text or hardly meant, in its order; without what is said about the other files.
     package var issues: [ProfileIssue] {
         do throws(ProfileError) {
-            return try RuleProfile(sources: sources).lints.filter { $0.file == name }
+            return try RuleProfile(sources: sources, tools: tools).lints.filter { $0.file == name }
         } catch {
             return error.issues.filter { $0.file == name }
         }
@@ -63,13 +64,14 @@ package struct EditableProfile: Sendable, Hashable {
         others.filter { $0.file != name } + [ProfileSource(file: name, text: text)]
     }
 
-    /// The user's throttle presets.
-    var presets: [String: ThrottleConditions] {
+    /// What the user has defined for tools.
+    var definitions: ProfileReader.Definitions {
         // Most profiles have none, and need not be read twice.
-        guard sources.contains(where: { $0.text.contains("presets") }) else { return [:] }
-        var compiler = ProfileCompiler()
+        let keys = tools.tools.compactMap(\.definitions?.key.name)
+        guard sources.contains(where: { source in keys.contains { source.text.contains($0) } }) else { return [:] }
+        var compiler = ProfileCompiler(tools)
         do throws(ProfileError) { try compiler.add(sources) } catch { return [:] }
-        return compiler.presets
+        return compiler.definitions
     }
 
     // MARK: - Editing
@@ -154,13 +156,13 @@ package struct EditableProfile: Sendable, Hashable {
     /// Switches all rules of a tool on or off; one that takes `true` and has no rules is given that.
     ///
     /// - Throws: ``ProfileError`` where a tool without rules is to be switched on and needs some.
-    package mutating func setTool(_ slot: StageSlot, isOn: Bool) throws(ProfileError) {
-        let section = ProfileSection.tool(slot)
+    package mutating func setTool(_ tool: Tool, isOn: Bool) throws(ProfileError) {
+        let section = ProfileSection.tool(tool)
         let rules = try rules(of: section)
         var edited = self
         if rules.isEmpty, isOn {
-            guard section.tool?.grammar.takesTrue == true else {
-                throw ProfileError("'\(slot.name)' has no rules that could be switched on", file: name)
+            guard tool.takesTrue else {
+                throw ProfileError("'\(tool.key)' has no rules that could be switched on", file: name)
             }
             try edited.insert(RuleText("true"), into: section)
         }
@@ -177,7 +179,7 @@ package struct EditableProfile: Sendable, Hashable {
     }
 
     /// The same with another text.
-    func with(text: String) -> EditableProfile { EditableProfile(text: text, file: file, among: others) }
+    func with(text: String) -> EditableProfile { EditableProfile(text: text, file: file, among: others, tools: tools) }
 
     /// Makes an edit count, where the new text has just the rules that it should, and no mistake more than before.
     ///
@@ -189,11 +191,11 @@ package struct EditableProfile: Sendable, Hashable {
         expecting change: (inout [String]) -> Void
     ) throws(ProfileError) {
         let edited = with(text: text)
-        var meaning = editor.outline.meaning
+        var meaning = editor.outline.meaning(tools)
         var rules = meaning[section.key] ?? []
         change(&rules)
         meaning[section.key] = rules.isEmpty ? nil : rules
-        var found = try? ProfileOutline(text, file: name).meaning
+        var found = try? ProfileOutline(text, file: name).meaning(tools)
         // A new section may begin the profile.
         if editor.outline[section] == nil, meaning["version"] == nil { found?["version"] = nil }
         guard found == meaning else {

@@ -73,7 +73,7 @@ struct RuleReading {
             summary = reader.hasErrors ? nil : intercept.text ?? "every host is decrypted"
             return
         }
-        if node.scalar?.string == "false", tool.grammar.takesTrue {
+        if node.scalar?.string == "false", tool.takesTrue {
             rule = nil
             summary = "nothing"
             return

@@ -81,10 +81,10 @@ struct ProfileOutline {
     var column: Int { pairs.first.map { source.column(of: $0.key.lowerBound) } ?? 0 }
 
     /// What each key says, apart from how it is written, by which an edit is checked: its rules, or its value.
-    var meaning: [String: [String]] {
+    func meaning(_ tools: ToolRegistry) -> [String: [String]] {
         var meaning: [String: [String]] = [:]
         for pair in pairs {
-            if ProfileSection(key: pair.name) == nil {
+            if tools.section(pair.name) == nil {
                 meaning[pair.name] = [pair.node.text()]
             } else if pair.form == .nothing {
                 meaning[pair.name] = pair.node.scalar?.string.isEmpty == true ? nil : [pair.node.text()]

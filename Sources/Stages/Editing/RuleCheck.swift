@@ -8,7 +8,7 @@ package enum RuleCheck {
     /// - Parameters:
     ///   - rule: the text.
     ///   - section: where it belongs.
-    ///   - profile: the profile it is for; its throttle presets may be named, paths begin beside its file.
+    ///   - profile: the profile it is for; what it defines may be named, paths begin beside its file.
     ///   - id: the rule that it replaces; `nil` for a new one.
     /// - Returns: all that is wrong or hardly meant, with lines and columns of the rule's text.
     package static func check(
@@ -55,7 +55,7 @@ package enum RuleCheck {
         in profile: EditableProfile
     ) -> (rule: (any ToolRule)?, issues: [ProfileIssue]) {
         do throws(ProfileError) {
-            var reader = ProfileReader(file: profile.file ?? "", profile.presets)
+            var reader = ProfileReader(file: profile.file ?? "", tools: profile.tools, profile.definitions)
             let reading = RuleReading(try RuleLines(rule).node, of: section, number: 1, &reader)
             var issues = reader.issues
             for index in issues.indices { issues[index].file = RuleText.file }

@@ -42,9 +42,9 @@ extension RuleProfile {
     func firedRules(_ trace: [TraceEntry]) -> [FiredName] {
         var fired: [FiredName] = []
         for entry in trace where entry.outcome == .fired {
-            guard let slot = StageSlot.allCases.first(where: { $0.name == entry.stage }) else { continue }
-            let headings = tools.first { $0.slot == slot }?.rules ?? []
-            let name = FiredName(tool: slot, rule: entry.rule.map { RuleHeading.name(of: $0, among: headings) })
+            guard let tool = registry[key: entry.stage] else { continue }
+            let headings = tools.first { $0.tool == tool }?.rules ?? []
+            let name = FiredName(tool: tool.id, rule: entry.rule.map { RuleHeading.name(of: $0, among: headings) })
             if !fired.contains(name) { fired.append(name) }
         }
         return fired

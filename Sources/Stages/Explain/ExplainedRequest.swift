@@ -34,7 +34,7 @@ extension RehearsedRequest {
     /// Plays the request through a profile and explains what its rules did.
     package func explained(
         by profile: RuleProfile,
-        without off: Set<StageSlot>? = nil,
+        without off: Set<StageID>? = nil,
         answered response: RehearsedResponse = .init()
     ) -> ExplainedRequest {
         let off = off ?? profile.off

@@ -37,11 +37,11 @@ package struct Explanation: Sendable {
         _ trace: [TraceEntry],
         of opening: ExchangeOpening,
         by profile: RuleProfile,
-        without off: Set<StageSlot>
+        without off: Set<StageID>
     ) {
         tools = profile.tools.map { tool in
-            let isOff = off.contains(tool.slot)
-            let entries = trace.filter { $0.stage == tool.slot.name }
+            let isOff = off.contains(tool.tool.id)
+            let entries = trace.filter { $0.stage == tool.tool.key }
             var fired: [String: [String]] = [:]
             var remarks: [String] = []
             for entry in entries {
@@ -56,7 +56,7 @@ package struct Explanation: Sendable {
                 if heading.isConditional, case .idle = verdict {
                     verdict = .missed("it left this request alone")
                 }
-                if tool.slot == .allowList, case .idle = verdict { verdict = .fired(["lets the request pass"]) }
+                if let effect = tool.tool.silentEffect, case .idle = verdict { verdict = .fired([effect]) }
                 if case .idle = verdict, !tool.isWholeScope(heading) {
                     verdict = .missed("its own condition does not hold: \(heading.action)")
                 }
@@ -64,7 +64,7 @@ package struct Explanation: Sendable {
                 let location = locations.count > 1 ? locations.first { $0.matches(opening.url) } : nil
                 return Line(rule: heading, verdict: verdict, location: location)
             }
-            if tool.selection == .first { Explanation.shadow(&lines) }
+            if tool.tool.selection == .first { Explanation.shadow(&lines) }
             return ToolLines(tool: tool, isOff: isOff, remarks: remarks, lines: lines)
         }
     }
@@ -184,7 +184,7 @@ extension Explanation {
 
 extension Explanation.ToolLines {
     fileprivate func text(isWhole: Bool, most: Int) -> String {
-        var text = "\(tool.slot.name)\(isOff ? " (switched off)" : "")\n"
+        var text = "\(tool.tool.key)\(isOff ? " (switched off)" : "")\n"
         for remark in remarks { text += "  • \(VisibleText.of(remark))\n" }
         let isLong = !isWhole && lines.count > most
         var others = 0

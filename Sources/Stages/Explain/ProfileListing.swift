@@ -8,8 +8,8 @@ extension RuleProfile {
     package var listing: String {
         var text = name.isEmpty ? "" : "\(name)\n"
         text += "read from \(sources.map(\.file).joined(separator: ", "))\n"
-        text += "requests pass: \(RuleProfile.way)\n"
-        text += "responses pass: \(RuleProfile.wayBack)\n"
+        text += "requests pass: \(way(.request, to: "server", from: "access"))\n"
+        text += "responses pass: \(way(.response, to: "client", from: "server"))\n"
         if let hosts = intercept.text { text += "\nintercept\n      \(hosts)\n" }
         if !access.isEmpty { text += "\naccess\n      this machine and \(access.joined(separator: ", "))\n" }
         for tool in tools { text += "\n" + listing(of: tool) }
@@ -19,19 +19,17 @@ extension RuleProfile {
         return text
     }
 
-    private static let way = way(.request, to: "server", from: "access")
-    private static let wayBack = way(.response, to: "client", from: "server")
-
     /// The tools that a message passes, in order.
-    private static func way(_ direction: FlowDirection, to end: String, from start: String) -> String {
-        let slots = StageSlot.allCases.filter { $0.directions.contains(direction) }
-        return ([start] + slots.map(\.name) + [end]).joined(separator: " → ")
+    private func way(_ direction: FlowDirection, to end: String, from start: String) -> String {
+        let tools = registry.inOrder.filter { $0.directions.contains(direction) }
+        return ([start] + tools.map(\.key) + [end]).joined(separator: " → ")
     }
 
     private func listing(of tool: ToolOutline) -> String {
-        let state = off.contains(tool.slot) ? "  (switched off)" : ""
-        let selection = tool.selection == .first ? "the first rule that matches decides" : "all rules that match act"
-        var text = "\(tool.slot.name)\(state)\n"
+        let state = off.contains(tool.tool.id) ? "  (switched off)" : ""
+        let selection =
+            tool.tool.selection == .first ? "the first rule that matches decides" : "all rules that match act"
+        var text = "\(tool.tool.key)\(state)\n"
         if tool.rules.count > 1 { text += "      \(selection)\n" }
         if tool.rules.isEmpty { text += "      no rules\n" }
         for (number, rule) in tool.rules.enumerated() {
@@ -49,13 +47,13 @@ extension RuleProfile {
         let listing = Listing(
             name: name,
             files: sources.map(\.file),
-            order: StageSlot.allCases.map(\.name),
+            order: registry.inOrder.map(\.key),
             access: access,
             tools: tools.map { tool in
                 Listing.Tool(
-                    tool: tool.slot.name,
-                    selection: tool.selection == .first ? "first" : "all",
-                    off: off.contains(tool.slot),
+                    tool: tool.tool.key,
+                    selection: tool.tool.selection == .first ? "first" : "all",
+                    off: off.contains(tool.tool.id),
                     rules: tool.rules.enumerated().map { number, rule in
                         Listing.Rule(
                             name: rule.name,

@@ -26,7 +26,7 @@ package struct Rehearsal {
     private var count: Int64 = 0
 
     /// Prepares to rehearse under a profile; requests of one rehearsal follow one another, as those of one run do.
-    package init(_ profile: RuleProfile, without off: Set<StageSlot>? = nil) {
+    package init(_ profile: RuleProfile, without off: Set<StageID>? = nil) {
         chain = profile.rehearsalChain(without: off ?? profile.off)
         intercept = profile.intercept
     }
@@ -240,38 +240,4 @@ private struct Play: ~Copyable {
 /// Nothing is recorded of a rehearsal.
 private final class NoRecord: RecordSink {
     func record(_ event: RecordEvent) {}
-}
-
-/// Stands in for the mirror, which would write files: says what it would do.
-struct MirrorRehearsal: Stage {
-    let slot = StageSlot.mirror
-    private let names: [String]
-    private let index: RuleIndex
-
-    init(_ headings: [RuleHeading]) {
-        names = headings.map(\.name)
-        index = RuleIndex(headings)
-    }
-
-    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        guard !opening.isTunnel, let match = index.first(opening) else { return nil }
-        return Handler(rule: names[match.rule])
-    }
-
-    private final class Handler: StageHandler {
-        private let rule: String
-
-        init(rule: String) {
-            self.rule = rule
-        }
-
-        func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-            if exchange.isAnswered {
-                exchange.note("\(rule): \(MirrorHandler.isNoServers)")
-            } else {
-                exchange.fired(rule: rule, "the response would be saved")
-            }
-            return .forward
-        }
-    }
 }

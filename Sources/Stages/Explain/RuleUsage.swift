@@ -8,7 +8,7 @@ package struct RuleUsage: Sendable {
     /// What is known of one rule.
     package struct Entry: Sendable {
         /// The rule's tool.
-        package let tool: StageSlot
+        package let tool: StageID
         package let rule: RuleHeading
         /// How many requests it was for; `nil` where its own condition is not known here, or where it is not in force.
         package fileprivate(set) var count: Int?
@@ -35,12 +35,12 @@ package struct RuleUsage: Sendable {
     package init(_ profile: RuleProfile) {
         for tool in profile.tools {
             tools.append(
-                Tool(index: RuleIndex(tool.countable), isFirst: tool.selection == .first, base: entries.count)
+                Tool(index: RuleIndex(tool.countable), isFirst: tool.tool.selection == .first, base: entries.count)
             )
-            let isOff = profile.off.contains(tool.slot)
+            let isOff = profile.off.contains(tool.tool.id)
             for (heading, countable) in zip(tool.rules, tool.countable) {
                 entries.append(
-                    Entry(tool: tool.slot, rule: heading, count: countable.isEnabled && !isOff ? 0 : nil)
+                    Entry(tool: tool.tool.id, rule: heading, count: countable.isEnabled && !isOff ? 0 : nil)
                 )
             }
         }
@@ -54,7 +54,8 @@ package struct RuleUsage: Sendable {
     package mutating func add(_ opening: ExchangeOpening, sample: @autoclosure () -> String) {
         requests += 1
         for tool in tools {
-            let rules = tool.isFirst ? tool.index.first(opening).map { [$0.rule] } ?? [] : tool.index.all(opening)
+            let rules =
+                tool.isFirst ? tool.index.first(opening).map { [$0.rule] } ?? [] : tool.index.all(opening).map(\.rule)
             for rule in rules {
                 let entry = tool.base + rule
                 guard let count = entries[entry].count else { continue }
@@ -67,10 +68,10 @@ package struct RuleUsage: Sendable {
     /// As people read it: each rule with its count and samples, and the rules that are for none of the requests.
     package var text: String {
         var text = "\(requests) request\(requests == 1 ? "" : "s")\n"
-        var slot: StageSlot?
+        var tool: StageID?
         for entry in entries {
-            if entry.tool != slot { text += "\n\(entry.tool.name)\n" }
-            slot = entry.tool
+            if entry.tool != tool { text += "\n\(entry.tool.name)\n" }
+            tool = entry.tool
             let count =
                 entry.count.map { $0 == 0 ? "none" : String($0) }
                 ?? (entry.rule.isEnabled ? "not counted" : "disabled")
@@ -87,7 +88,7 @@ extension ToolOutline {
     fileprivate var countable: [RuleHeading] {
         rules.map { heading in
             var heading = heading
-            if !ToolOutline.isWholeScope(heading, scope) { heading.isEnabled = false }
+            if !isWholeScope(heading) { heading.isEnabled = false }
             return heading
         }
     }

@@ -17,11 +17,11 @@ final class RegularExpression: Sendable {
     /// Matching was given up: it took more than the limits allow.
     struct Runaway: Error {}
 
-    /// The `pcre2_code`, as a number.
+    /// The `pcre2_code`.
     ///
     /// SAFETY: after compilation PCRE2 only reads it, and documents that threads may share it; what a match writes is
     /// made for each call. It is freed once, in `deinit`.
-    private let code: UInt
+    nonisolated(unsafe) private let code: OpaquePointer  // SAFETY: see above
     private let isWhole: Bool
     /// How many groups there are.
     let groupCount: Int
@@ -66,13 +66,13 @@ final class RegularExpression: Sendable {
         _ = pcre2_jit_compile_8(compiled, UInt32(PCRE2_JIT_COMPLETE))
         var groups: UInt32 = 0
         _ = pcre2_pattern_info_8(compiled, UInt32(PCRE2_INFO_CAPTURECOUNT), &groups)
-        code = UInt(bitPattern: compiled)
+        code = compiled
         self.isWhole = isWhole
         groupCount = Int(groups)
     }
 
     deinit {
-        pcre2_code_free_8(OpaquePointer(bitPattern: code))
+        pcre2_code_free_8(code)
     }
 
     private static func message(_ number: Int32) -> String {
@@ -101,8 +101,7 @@ final class RegularExpression: Sendable {
             if let failure { throw failure }
             return
         }
-        let compiled = OpaquePointer(bitPattern: code)
-        guard let data = pcre2_match_data_create_from_pattern_8(compiled, nil),
+        guard let data = pcre2_match_data_create_from_pattern_8(code, nil),
             let context = pcre2_match_context_create_8(nil)
         else { throw Runaway() }
         let work = UnsafeMutablePointer<MatchingWork>.allocate(capacity: 1)
@@ -124,7 +123,7 @@ final class RegularExpression: Sendable {
         // The first call sees to it that the text is UTF-8, all of it.
         var options: UInt32 = 0
         while start <= subject.count {
-            let count = pcre2_match_8(compiled, text, subject.count, start, options, data, context)
+            let count = pcre2_match_8(code, text, subject.count, start, options, data, context)
             if count == PCRE2_ERROR_NOMATCH { return }
             if count == PCRE2_ERROR_JIT_STACKLIMIT, stack == nil {
                 stack = pcre2_jit_stack_create_8(64 << 10, RegularExpression.largestStack, nil)

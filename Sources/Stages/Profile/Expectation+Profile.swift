@@ -146,10 +146,10 @@ extension Expectation {
             let slash = text.firstIndex(of: "/")
             let tool = String(text[..<(slash ?? text.endIndex)])
             let rule = slash.map { String(text[text.index(after: $0)...]) }
-            if let slot = StageSlot.allCases.first(where: { $0.name == tool }) {
-                return FiredName(tool: slot, rule: rule)
+            if let tool = reader.tools[key: tool] {
+                return FiredName(tool: tool.id, rule: rule)
             }
-            let known = StageSlot.allCases.map(\.name)
+            let known = reader.tools.inOrder.map(\.key)
             reader.error("there is no tool '\(tool.prefix(40))'\(Suggestion.text(for: tool, among: known))", at: entry)
             return nil
         }

@@ -40,7 +40,7 @@ package struct Expectation: Sendable {
 
 /// A tool, or one of its rules.
 struct FiredName: Sendable, Hashable, CustomStringConvertible {
-    let tool: StageSlot
+    let tool: StageID
     /// `nil` for any rule of the tool.
     let rule: String?
 

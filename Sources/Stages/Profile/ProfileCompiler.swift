@@ -4,26 +4,29 @@ import NIOCore
 
 /// Gathers what the files of a profile say, one after the other.
 struct ProfileCompiler {
+    private let registry: ToolRegistry
     private(set) var name = ""
     private(set) var issues: [ProfileIssue] = []
-    private(set) var off: Set<StageSlot> = []
+    private(set) var off: Set<StageID> = []
     private(set) var intercept = InterceptRules()
     private(set) var access: [String] = []
     private(set) var expectations: [Expectation] = []
     private(set) var assertions: [Assertion] = []
-    private(set) var presets: [String: ThrottleConditions] = [:]
-    private var rules: [StageSlot: [any ToolRule]] = [:]
+    private(set) var definitions: ProfileReader.Definitions = [:]
+    private var rules: [StageID: [any ToolRule]] = [:]
     /// Tools that a file says something about, even if that is nothing.
-    private var mentioned: Set<StageSlot> = []
-    private var switchedOffAt: [StageSlot: ProfilePlace] = [:]
+    private var mentioned: Set<StageID> = []
+    private var switchedOffAt: [StageID: ProfilePlace] = [:]
     /// Where rules stood that act all, by what they say.
-    private var seen: [StageSlot: [String: ProfilePlace]] = [:]
+    private var seen: [StageID: [String: ProfilePlace]] = [:]
+
+    init(_ registry: ToolRegistry) {
+        self.registry = registry
+    }
 
     /// The tools that the files say something about, in the fixed order, with their rules.
     var tools: [(tool: Tool, rules: [any ToolRule])] {
-        ToolRegistry.tools.filter { mentioned.contains($0.grammar.slot) }
-            .sorted { $0.grammar.slot < $1.grammar.slot }
-            .map { ($0, rules[$0.grammar.slot] ?? []) }
+        registry.inOrder.filter { mentioned.contains($0.id) }.map { ($0, rules[$0.id] ?? []) }
     }
 
     /// Reads all texts.
@@ -32,9 +35,9 @@ struct ProfileCompiler {
     mutating func add(_ sources: [ProfileSource]) throws(ProfileError) {
         var trees: [(ProfileReader, ProfileFields)] = []
         for source in sources {
-            var reader = ProfileReader(file: source.file)
+            var reader = ProfileReader(file: source.file, tools: registry)
             if let tree = try ProfileDocument(source).root {
-                if let fields = ProfileCompiler.topLevel(tree, &reader) {
+                if let fields = topLevel(tree, &reader) {
                     trees.append((reader, fields))
                     continue
                 }
@@ -43,10 +46,10 @@ struct ProfileCompiler {
             }
             finish(reader)
         }
-        for index in trees.indices { readPresets(trees[index].1, &trees[index].0) }
+        for index in trees.indices { readDefinitions(trees[index].1, &trees[index].0) }
         for (reader, fields) in trees {
             var reader = reader
-            reader.presets = presets
+            reader.definitions = definitions
             read(fields, &reader)
             finish(reader)
         }
@@ -65,8 +68,8 @@ struct ProfileCompiler {
                 }
             }
         }
-        for (slot, place) in switchedOffAt where !mentioned.contains(slot) {
-            let message = "'\(slot.name)' is switched off, but the profile has no rules for it"
+        for (tool, place) in switchedOffAt where !mentioned.contains(tool) {
+            let message = "'\(tool.name)' is switched off, but the profile has no rules for it"
             issues.append(ProfileIssue(.lint, message, at: place))
         }
     }
@@ -75,12 +78,12 @@ struct ProfileCompiler {
         issues += reader.issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
     }
 
-    private static func topLevel(_ tree: Node, _ reader: inout ProfileReader) -> ProfileFields? {
+    private func topLevel(_ tree: Node, _ reader: inout ProfileReader) -> ProfileFields? {
         guard tree.mapping != nil else {
             reader.error("a profile is a mapping that begins with 'version: 1', not \(tree.kind)", at: tree)
             return nil
         }
-        return reader.fields(tree, "a profile", keys: ProfileGrammar.allKeys)
+        return reader.fields(tree, "a profile", keys: ProfileGrammar.allKeys(registry))
     }
 
     private mutating func read(_ fields: ProfileFields, _ reader: inout ProfileReader) {
@@ -90,9 +93,10 @@ struct ProfileCompiler {
         }
         for entry in fields["include"]?.members ?? [] { _ = reader.path(entry, "include") }
         for entry in fields["off"]?.members ?? [] {
-            guard let slot = reader.choice(entry, "off", StageSlot.allCases.map { ($0.name, $0) }) else { continue }
-            off.insert(slot)
-            switchedOffAt[slot] = reader.place(entry)
+            let choices = registry.inOrder.map { ($0.key, $0.id) }
+            guard let tool = reader.choice(entry, "off", choices) else { continue }
+            off.insert(tool)
+            switchedOffAt[tool] = reader.place(entry)
         }
         for entry in fields["access"]?.members ?? [] {
             guard let text = reader.text(entry, "access") else { continue }
@@ -104,29 +108,22 @@ struct ProfileCompiler {
         expectations += (fields["expect"]?.members ?? []).compactMap { Expectation($0, &reader) }
         assertions += (fields["assert"]?.members ?? []).compactMap { Assertion($0, &reader) }
         if let node = fields["intercept"] { intercept.add(node, &reader) }
-        for tool in ToolRegistry.tools {
-            let slot = tool.grammar.slot
-            guard let node = fields[slot.name] else { continue }
-            mentioned.insert(slot)
-            rules[slot, default: []] += tool.read(node, after: rules[slot]?.count ?? 0, &reader)
-            if tool.grammar.selection == .all { lintRepeated(node, slot, &reader) }
-            if slot == .allowList, node.sequence?.isEmpty == true {
-                reader.lint(
-                    "the allow list is empty and therefore not in force; to block all, use block: { at: \"*\" }",
-                    at: node
-                )
-            }
+        for tool in registry.tools {
+            guard let node = fields[tool.key] else { continue }
+            mentioned.insert(tool.id)
+            rules[tool.id, default: []] += tool.read(node, after: rules[tool.id]?.count ?? 0, &reader)
+            if tool.selection == .all { lintRepeated(node, tool.id, &reader) }
         }
     }
 
     /// Of rules that all act, one that stands twice acts twice.
-    private mutating func lintRepeated(_ node: Node, _ slot: StageSlot, _ reader: inout ProfileReader) {
+    private mutating func lintRepeated(_ node: Node, _ tool: StageID, _ reader: inout ProfileReader) {
         for entry in node.members where entry.mapping != nil {
             let text = entry.text(without: "name")
-            if let place = seen[slot]?[text] {
+            if let place = seen[tool]?[text] {
                 reader.lint("the same rule stands at \(place); both act", at: entry)
             } else {
-                seen[slot, default: [:]][text] = reader.place(entry)
+                seen[tool, default: [:]][text] = reader.place(entry)
             }
         }
     }
@@ -143,25 +140,29 @@ struct ProfileCompiler {
         return length <= (isV6 ? 128 : 32)
     }
 
-    /// Reads the user's presets, which the rules of every file may name.
-    private mutating func readPresets(_ fields: ProfileFields, _ reader: inout ProfileReader) {
-        guard let node = fields["presets"] else { return }
-        guard let mapping = node.mapping else {
-            reader.error("presets must be a mapping of names to conditions, not \(node.kind)", at: node)
-            return
-        }
-        for member in mapping {
-            guard let name = reader.text(member.key, "the name of a preset")?.lowercased(),
-                let fields = reader.fields(member.value, "a preset", keys: ThrottleConditions.keys)
-            else { continue }
-            if name.isEmpty {
-                reader.error("a preset needs a name", at: member.key)
-            } else if presets[name] != nil || ThrottlePreset.named(name) != nil {
-                reader.error("there is a preset '\(name.prefix(40))' already; choose another name", at: member.key)
-            } else {
-                var conditions = ThrottleConditions()
-                conditions.read(fields, &reader)
-                presets[name] = conditions
+    /// Reads what the user has defined for tools, which the rules of every file may name.
+    private mutating func readDefinitions(_ fields: ProfileFields, _ reader: inout ProfileReader) {
+        for kind in registry.tools.compactMap(\.definitions) {
+            guard let node = fields[kind.key.name] else { continue }
+            guard let mapping = node.mapping else {
+                reader.error(
+                    "\(kind.key.name) must be a mapping of names to \(kind.values), not \(node.kind)",
+                    at: node
+                )
+                continue
+            }
+            for member in mapping {
+                guard let name = reader.text(member.key, "the name of a \(kind.noun)")?.lowercased(),
+                    let fields = reader.fields(member.value, "a \(kind.noun)", keys: kind.keys)
+                else { continue }
+                if name.isEmpty {
+                    reader.error("a \(kind.noun) needs a name", at: member.key)
+                } else if definitions[kind.key.name]?[name] != nil || kind.isTaken(name) {
+                    let message = "there is a \(kind.noun) '\(name.prefix(40))' already; choose another name"
+                    reader.error(message, at: member.key)
+                } else {
+                    definitions[kind.key.name, default: [:]][name] = kind.read(fields, &reader)
+                }
             }
         }
     }

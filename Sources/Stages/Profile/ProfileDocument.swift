@@ -29,7 +29,7 @@ extension RuleProfile {
         var texts: [ProfilePlace: String] = [:]
         for source in sources {
             guard let document = try? ProfileDocument(source) else { continue }
-            for section in ProfileSection.allCases {
+            for section in registry.sections {
                 for rule in document.root?[section.key]?.members ?? [] { texts[document.place(rule)] = rule.text() }
             }
         }

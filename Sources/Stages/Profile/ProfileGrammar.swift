@@ -2,51 +2,46 @@ import ExchangeCore
 
 /// The keys at the top level of a profile that are no tools.
 enum ProfileGrammar {
-    static let keys: [GrammarKey] = [
-        GrammarKey("version", .text, "The version of the profile's grammar: 1.", example: "version: 1"),
-        GrammarKey(
-            "name",
-            .text,
-            "What the profile is called.",
-            example: "name: staging",
-            fallback: "the name of its file"
-        ),
-        GrammarKey(
-            "include",
-            .list(.path),
-            "Other profiles, whose rules come before this one's; files, not pipes.",
-            example: "include: [ common.yaml ]",
-            fallback: "none"
-        ),
-        GrammarKey(
-            "off",
-            .list(.choice(StageSlot.allCases.map(\.name))),
-            "Tools that are switched off at first; 'sluice tool on NAME' switches them on while Sluice runs.",
-            example: "off: [ breakpoints, throttle ]",
-            fallback: "none"
-        ),
-        GrammarKey(
-            "access",
-            .list(.text),
-            "Networks that may use the proxy beside this machine, as CIDR; like --allow.",
-            example: "access: [ \"192.168.0.0/16\" ]",
-            fallback: "none"
-        ),
-        GrammarKey(
-            "intercept",
-            .mapping(InterceptRules.keys),
-            "Which hosts are decrypted.",
-            example: "intercept: { except: [ \"*.bank.example\" ] }",
-            fallback: "all"
-        ),
-        GrammarKey(
-            "presets",
-            .names(.mapping(ThrottleConditions.keys)),
-            "Your own throttle presets, by names that are not taken yet.",
-            example: "presets: { office-vpn: { down: 2000, up: 500, latency: 80 } }",
-            fallback: "none"
-        ),
-    ]
+    private static func keys(_ tools: ToolRegistry) -> [GrammarKey] {
+        [
+            GrammarKey("version", .text, "The version of the profile's grammar: 1.", example: "version: 1"),
+            GrammarKey(
+                "name",
+                .text,
+                "What the profile is called.",
+                example: "name: staging",
+                fallback: "the name of its file"
+            ),
+            GrammarKey(
+                "include",
+                .list(.path),
+                "Other profiles, whose rules come before this one's; files, not pipes.",
+                example: "include: [ common.yaml ]",
+                fallback: "none"
+            ),
+            GrammarKey(
+                "off",
+                .list(.choice(tools.inOrder.map(\.key))),
+                "Tools that are switched off at first; 'sluice tool on NAME' switches them on while Sluice runs.",
+                example: "off: [ breakpoints, throttle ]",
+                fallback: "none"
+            ),
+            GrammarKey(
+                "access",
+                .list(.text),
+                "Networks that may use the proxy beside this machine, as CIDR; like --allow.",
+                example: "access: [ \"192.168.0.0/16\" ]",
+                fallback: "none"
+            ),
+            GrammarKey(
+                "intercept",
+                .mapping(InterceptRules.keys),
+                "Which hosts are decrypted.",
+                example: "intercept: { except: [ \"*.bank.example\" ] }",
+                fallback: "all"
+            ),
+        ]
+    }
 
     private static let tests: [GrammarKey] = [
         GrammarKey(
@@ -66,15 +61,15 @@ enum ProfileGrammar {
     ]
 
     /// All keys of the top level, tools included, in the order in which help lists them.
-    static var allKeys: [GrammarKey] {
-        keys
-            + ToolRegistry.tools.sorted { $0.grammar.slot < $1.grammar.slot }.map { tool in
-                let rule = GrammarValue.list(.mapping(tool.grammar.allKeys))
+    static func allKeys(_ tools: ToolRegistry) -> [GrammarKey] {
+        keys(tools) + tools.tools.compactMap(\.definitions?.key)
+            + tools.inOrder.map { tool in
+                let rule = GrammarValue.list(.mapping(tool.allKeys))
                 return GrammarKey(
-                    tool.grammar.slot.name,
-                    tool.grammar.takesTrue ? .either(.flag, rule) : rule,
-                    tool.grammar.summary,
-                    example: tool.grammar.example,
+                    tool.key,
+                    tool.takesTrue ? .either(.flag, rule) : rule,
+                    tool.summary,
+                    example: tool.example,
                     fallback: "not in use"
                 )
             }

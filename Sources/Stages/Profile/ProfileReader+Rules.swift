@@ -7,7 +7,7 @@ extension ProfileReader {
     ///   - grammar: the tool's grammar.
     ///   - number: the rule's number in its tool, from 1.
     /// - Returns: the heading; `nil` where the rule cannot be used.
-    mutating func heading(_ fields: ProfileFields, _ grammar: ToolGrammar, number: Int) -> RuleHeading? {
+    mutating func heading(_ fields: ProfileFields, _ grammar: ToolDescriptor, number: Int) -> RuleHeading? {
         let name = fields["name"].flatMap { text($0, "name") } ?? ""
         let isEnabled = fields["enabled"].flatMap { flag($0, "enabled") } ?? true
         var heading = RuleHeading(

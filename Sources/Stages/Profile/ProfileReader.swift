@@ -9,16 +9,21 @@ struct ProfileReader {
     let file: String
     /// Where relative paths begin: the directory of the file.
     let directory: String
-    /// The user's own throttle presets by name in lower case, from every file of the profile.
-    var presets: [String: ThrottleConditions] = [:]
+    /// The tools whose names mean something.
+    let tools: ToolRegistry
+    /// What the user has defined by the key it stands under, and by name in lower case, in every file of the profile.
+    var definitions: Definitions = [:]
     private(set) var issues: [ProfileIssue] = []
 
     /// Beyond this many there is no use in going on.
     private static let mostIssues = 200
 
-    init(file: String, _ presets: [String: ThrottleConditions] = [:]) {
+    typealias Definitions = [String: [String: any Sendable]]
+
+    init(file: String, tools: ToolRegistry = ToolRegistry([]), _ definitions: Definitions = [:]) {
         self.file = file
-        self.presets = presets
+        self.tools = tools
+        self.definitions = definitions
         directory = ProfileText.directory(of: file)
     }
 

@@ -23,13 +23,8 @@ struct CookieEdit: Sendable {
     /// - Returns: what was done in words, or `nil` where nothing was.
     /// - Throws: ``RegularExpression/Runaway``; nothing is changed then.
     func apply(toRequest fields: inout FieldSection) throws -> String? {
-        var edited = fields
-        var removed: [String] = []
-        var start = 0
-        while let position = edited.firstIndex(of: .cookie, from: start) {
-            start = position + 1
-            let cookies = edited.valueBytes(at: position)
-                .split(separator: CookieEdit.semicolon, omittingEmptySubsequences: false)
+        try edit(.cookie, in: &fields) { value, removed in
+            let cookies = value.split(separator: CookieEdit.semicolon, omittingEmptySubsequences: false)
             var kept: [ArraySlice<UInt8>] = []
             for (number, cookie) in cookies.enumerated() {
                 if let name = try match(cookie) {
@@ -39,15 +34,9 @@ struct CookieEdit: Sendable {
                     kept.append(kept.isEmpty && number > 0 ? cookie.drop { CookieEdit.isBlank($0) } : cookie)
                 }
             }
-            guard kept.count < cookies.count else { continue }
-            if kept.allSatisfy({ $0.allSatisfy(CookieEdit.isBlank) }) {
-                edited.remove(at: position)
-                start = position
-            } else {
-                edited.setValue(Array(kept.joined(separator: [CookieEdit.semicolon])), at: position)
-            }
+            let isEmpty = kept.allSatisfy { $0.allSatisfy(CookieEdit.isBlank) }
+            return isEmpty ? nil : Array(kept.joined(separator: [CookieEdit.semicolon]))
         }
-        return finish(&fields, edited, removed)
     }
 
     /// Removes the `Set-Cookie` lines of cookies from a response.
@@ -55,25 +44,37 @@ struct CookieEdit: Sendable {
     /// - Returns: what was done in words, or `nil` where nothing was.
     /// - Throws: ``RegularExpression/Runaway``; nothing is changed then.
     func apply(toResponse fields: inout FieldSection) throws -> String? {
+        try edit(.setCookie, in: &fields) { value, removed in
+            if let name = try match(value.prefix { $0 != CookieEdit.semicolon }) { removed.append(name) }
+            return nil
+        }
+    }
+
+    /// Replaces the value of each field of a name from which a cookie is removed by what `rest` leaves of it; removes
+    /// the field where that is `nil`.
+    private func edit(
+        _ name: FieldName,
+        in fields: inout FieldSection,
+        _ rest: (_ value: [UInt8], _ removed: inout [String]) throws -> [UInt8]?
+    ) throws -> String? {
         var edited = fields
         var removed: [String] = []
         var start = 0
-        while let position = edited.firstIndex(of: .setCookie, from: start) {
+        while let position = edited.firstIndex(of: name, from: start) {
             start = position + 1
-            guard let name = try match(edited.valueBytes(at: position).prefix { $0 != CookieEdit.semicolon }) else {
-                continue
+            let count = removed.count
+            let value = try rest(edited.valueBytes(at: position), &removed)
+            guard removed.count > count else { continue }
+            if let value {
+                edited.setValue(value, at: position)
+            } else {
+                edited.remove(at: position)
+                start = position
             }
-            removed.append(name)
-            edited.remove(at: position)
-            start = position
         }
-        return finish(&fields, edited, removed)
-    }
-
-    /// Names alone are told: values are often secrets, and stand in the message as received.
-    private func finish(_ fields: inout FieldSection, _ edited: FieldSection, _ removed: [String]) -> String? {
         guard !removed.isEmpty else { return nil }
         fields = edited
+        // Names alone are told: values are often secrets, and stand in the message as received.
         return "removed \(removed.joined(separator: ", ").clipped())"
     }
 

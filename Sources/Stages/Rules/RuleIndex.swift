@@ -45,15 +45,16 @@ struct RuleIndex: Sendable {
         return best.map { Match(rule: $0.rule, location: $0.location) }
     }
 
-    /// All rules that are for a request, in the user's order.
-    func all(_ opening: ExchangeOpening) -> [Int] {
-        var rules: [Int] = []
+    /// All rules that are for a request, in the user's order, each with the first of its locations that matches.
+    func all(_ opening: ExchangeOpening) -> [Match] {
+        var found: [Entry] = []
         byHost.forEach(opening.url.host) { entries in
-            for entry in entries where matches(entry, opening) { rules.append(entry.rule) }
+            for entry in entries where matches(entry, opening) { found.append(entry) }
         }
-        guard rules.count > 1 else { return rules }
-        rules.sort()
-        return rules.indices.filter { $0 == 0 || rules[$0] != rules[$0 - 1] }.map { rules[$0] }
+        if found.count > 1 { found.sort { ($0.rule, $0.place) < ($1.rule, $1.place) } }
+        return found.indices.filter { $0 == 0 || found[$0].rule != found[$0 - 1].rule }.map {
+            Match(rule: found[$0].rule, location: found[$0].location)
+        }
     }
 
     private func matches(_ entry: Entry, _ opening: ExchangeOpening) -> Bool {

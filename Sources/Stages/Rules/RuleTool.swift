@@ -1,118 +1,136 @@
-package import ExchangeCore
+import ExchangeCore
+import HTTPModel
 
-/// A tool that a profile configures: its grammar, its rules, and the stage that they make.
+/// A tool that a profile configures: what others need to know of it, its rules, and the stage that they make.
 ///
-/// Adding one takes one file in `Tools`, one line in ``ToolRegistry``, one test file and an example in `Profiles`.
+/// Adding one takes one file in `Tools`, one line in the registry, one test file and an example in `Profiles`.
 protocol RuleTool: Stage {
-    /// One rule, compiled.
+    /// One rule, compiled; `RuleHeading` where a rule has nothing of its own.
     associatedtype Rule: ToolRule
-    /// What a profile may say about it.
-    static var grammar: ToolGrammar { get }
+    static var descriptor: ToolDescriptor { get }
     /// Reads what is the tool's own in one entry.
     ///
     /// The heading is read already. What is wrong goes to the reader; `nil` where the entry cannot be used.
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule?
     /// Makes the stage of all rules in the user's order, those that are not enabled too.
-    init(_ rules: [Rule])
-    /// Whether it must be asked about every exchange, since it acts where no rule matches.
-    static var actsWithoutMatch: Bool { get }
+    init(rules: RuleList<Rule>)
+
+    // MARK: What only some tools answer in their own way
+
+    /// Whether a rule is for a request; what is in messages, chance and other rules do not count.
+    static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool
+    /// The breadths that a rule for a URL can have, from narrow to wide.
+    static func breadths(for url: RequestURL) -> [ExchangeBreadth]
+    /// The fields of a rule made from a recorded exchange.
+    static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member]
+    /// The stage for a dry run: one that writes nothing.
+    var rehearsed: any Stage { get }
+    /// Whether the tool is switched by `isOn`, which reaches exchanges that are under way, and not by leaving it out.
+    static var isSwitchedInPlace: Bool { get }
+    /// Whether it acts; does something only where `isSwitchedInPlace`.
+    var isOn: Bool { get nonmutating set }
+    /// Called before the stage is in force in the place of an older one.
+    func prepare(toReplace old: Self)
+    /// Called once another stage is in force in its place, or none.
+    func wasReplaced(by new: Self?)
 }
 
 extension RuleTool {
-    var slot: StageSlot { Self.grammar.slot }
-    static var actsWithoutMatch: Bool { false }
+    package var id: StageID { Self.descriptor.id }
+
+    static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool {
+        rule.heading.scope.matches(method: method, url: url)
+    }
+    static func breadths(for url: RequestURL) -> [ExchangeBreadth] { ExchangeBreadth.all(for: url) }
+    static func draft(
+        from record: ExchangeRecord,
+        _ breadth: ExchangeBreadth,
+        at place: Node
+    ) -> [Node.Member] {
+        [Node.Member(descriptor.scope.rawValue, place)]
+    }
+    var rehearsed: any Stage { self }
+    static var isSwitchedInPlace: Bool { false }
+    var isOn: Bool {
+        get { true }
+        nonmutating set {}
+    }
+    func prepare(toReplace old: Self) {}
+    func wasReplaced(by new: Self?) {}
+}
+
+extension RuleTool {
+    func prepare(toReplaceAny old: any RuleTool) { (old as? Self).map(prepare) }
+    func wasReplaced(byAny new: (any RuleTool)?) { wasReplaced(by: new as? Self) }
+}
+
+/// A tool of which the first rule that matches decides, each exchange by itself.
+protocol FirstRuleTool: RuleTool {
+    var rules: RuleList<Rule> { get }
+    func handler(for opening: ExchangeOpening, by match: RuleMatch<Rule>) -> any StageHandler
+}
+
+extension FirstRuleTool {
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        rules.first(opening).map { handler(for: opening, by: $0) }
+    }
 }
 
 protocol ToolRule: Sendable {
     var heading: RuleHeading { get }
 }
 
+extension RuleHeading: ToolRule {
+    package var heading: RuleHeading { self }
+}
+
+/// The rules of a tool in the user's order, found by the request that they are for.
+struct RuleList<Rule: ToolRule>: Sendable {
+    let all: [Rule]
+    private let index: RuleIndex
+    private let takesTunnels: Bool
+
+    init(_ rules: [Rule], takesTunnels: Bool) {
+        all = rules
+        index = RuleIndex(rules.map(\.heading))
+        self.takesTunnels = takesTunnels
+    }
+
+    /// The first rule that is for a request, and the first of its locations that matches.
+    func first(_ opening: ExchangeOpening) -> RuleMatch<Rule>? {
+        guard takesTunnels || !opening.isTunnel else { return nil }
+        return index.first(opening).map { RuleMatch(position: $0.rule, rule: all[$0.rule], location: $0.location) }
+    }
+
+    /// All rules that are for a request, each with the first of its locations that matches.
+    func matches(_ opening: ExchangeOpening) -> [RuleMatch<Rule>] {
+        guard takesTunnels || !opening.isTunnel else { return [] }
+        return index.all(opening).map { RuleMatch(position: $0.rule, rule: all[$0.rule], location: $0.location) }
+    }
+}
+
+/// A rule that is for a request, and the location by which it is; `nil` where it is for every one.
+struct RuleMatch<Rule: ToolRule> {
+    let position: Int
+    let rule: Rule
+    let location: Location?
+}
+
 /// What a profile says about one tool.
 package struct ToolOutline: Sendable {
-    /// The tool's place and name.
-    package let slot: StageSlot
-    /// What the tool is for, in one sentence.
-    package let summary: String
-    /// Which of the rules that match act.
-    package let selection: RuleSelection
+    package let tool: Tool
     /// The rules in the user's order, those that are not enabled too.
     package let rules: [RuleHeading]
     /// By position: rules that never decide, and for each the earlier one that is for all that it is for.
     package let shadows: [Int: Int]
-    /// How the tool's rules say which requests they are for.
-    let scope: ToolGrammar.ScopeKey
 
-    init(_ grammar: ToolGrammar, _ rules: [RuleHeading]) {
-        slot = grammar.slot
-        summary = grammar.summary
-        selection = grammar.selection
-        scope = grammar.scope
+    init(_ tool: Tool, _ rules: [RuleHeading]) {
+        self.tool = tool
         self.rules = rules
-        let comparable = rules.map {
-            ToolOutline.isWholeScope($0, grammar.scope) && !$0.isConditional ? $0 : nil
-        }
-        shadows = grammar.selection == .first ? Shadows.find(comparable) : [:]
-    }
-
-    /// Whether a rule's scope says all about which requests it is for; some have conditions of their own.
-    static func isWholeScope(_ heading: RuleHeading, _ scope: ToolGrammar.ScopeKey) -> Bool {
-        heading.scope.locations != nil || scope == .at || scope == .only
+        let comparable = rules.map { tool.isWholeScope($0) && !$0.isConditional ? $0 : nil }
+        shadows = tool.selection == .first ? Shadows.find(comparable) : [:]
     }
 
     /// Whether a rule's scope says all about which requests it is for.
-    func isWholeScope(_ heading: RuleHeading) -> Bool { ToolOutline.isWholeScope(heading, scope) }
-}
-
-/// Which of several rules that match a request act.
-package enum RuleSelection: Sendable, Hashable {
-    /// The first one; later ones are shadowed.
-    case first
-    /// All, in the user's order.
-    case all
-}
-
-/// A tool with its types erased, as the registry lists it.
-struct Tool: Sendable {
-    let grammar: ToolGrammar
-    let actsWithoutMatch: Bool
-    private let readRule: @Sendable (RuleHeading, ProfileFields, inout ProfileReader) -> (any ToolRule)?
-    private let makeStage: @Sendable ([any ToolRule]) -> any Stage
-
-    init<T: RuleTool>(_ type: T.Type) {
-        grammar = T.grammar
-        actsWithoutMatch = T.actsWithoutMatch
-        readRule = { T.rule($0, $1, &$2) }
-        makeStage = { T($0.compactMap { $0 as? T.Rule }) }
-    }
-
-    /// Reads the value of the tool's key: one entry or a list of them.
-    ///
-    /// - Parameters:
-    ///   - node: the value.
-    ///   - count: how many rules of the tool were read before.
-    ///   - reader: told what is wrong.
-    func read(_ node: Node, after count: Int, _ reader: inout ProfileReader) -> [any ToolRule] {
-        if let text = node.scalar?.string, grammar.takesTrue {
-            guard let isOn = reader.flag(node, grammar.slot.name), isOn else { return [] }
-            let heading = RuleHeading(name: "rule \(count + 1)", place: reader.place(node), action: "")
-            var fields = ProfileFields(node: node, keys: [])
-            fields.name = text
-            return readRule(heading, fields, &reader).map { [$0] } ?? []
-        }
-        var rules: [any ToolRule] = []
-        for entry in reader.list(node) {
-            guard let fields = reader.fields(entry, grammar.noun, keys: grammar.allKeys) else { continue }
-            guard let heading = reader.heading(fields, grammar, number: count + rules.count + 1) else {
-                // What else is wrong with it is found too.
-                if grammar.scope == .at {
-                    _ = readRule(RuleHeading(name: "", place: reader.place(entry)), fields, &reader)
-                }
-                continue
-            }
-            if let rule = readRule(heading, fields, &reader) { rules.append(rule) }
-        }
-        return rules
-    }
-
-    func stage(_ rules: [any ToolRule]) -> any Stage { makeStage(rules) }
+    func isWholeScope(_ heading: RuleHeading) -> Bool { tool.isWholeScope(heading) }
 }

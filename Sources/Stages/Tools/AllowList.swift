@@ -1,37 +1,37 @@
-package import ExchangeCore
+import ExchangeCore
 import HTTPModel
 
 /// The allow list: only requests that match one of its rules pass.
-package struct AllowList: Stage {
+struct AllowList: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
         let refusal: Refusal?
     }
 
-    private let index: RuleIndex
+    private let rules: RuleList<Rule>
     private let refusal: Refusal
 
-    init(_ rules: [Rule]) {
-        index = RuleIndex(rules.map(\.heading))
-        refusal = rules.lazy.filter(\.heading.isEnabled).compactMap(\.refusal).first ?? .answer(403)
+    init(rules: RuleList<Rule>) {
+        self.rules = rules
+        refusal = rules.all.lazy.filter(\.heading.isEnabled).compactMap(\.refusal).first ?? .answer(403)
     }
 
     /// A handler that refuses, unless a rule matches.
-    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        guard index.first(opening) == nil else { return nil }
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        guard rules.first(opening) == nil else { return nil }
         return RefusingHandler(refusal, rule: nil, reason: "no location of the allow list matches")
     }
 }
 
-extension AllowList: RuleTool {
-    /// It acts on what no rule matches.
-    static var actsWithoutMatch: Bool { true }
-
-    /// The allow list's place.
-    package var slot: StageSlot { .allowList }
-
-    static let grammar = ToolGrammar(
-        .allowList,
+extension AllowList {
+    static let descriptor = ToolDescriptor(
+        "allow",
+        order: 100,
+        title: "Allow list",
+        letter: "w",
+        alone: [.toggle, .panel],
+        directions: [.request],
+        takesTunnels: true,
         noun: "an allow rule",
         summary: "Lets only matching requests pass; all others are refused.",
         scope: .at,
@@ -45,7 +45,10 @@ extension AllowList: RuleTool {
                 fallback: "403"
             )
         ],
-        example: "allow: { at: [\"*.example.com\", \"localhost\"], action: 403 }"
+        example: "allow: { at: [\"*.example.com\", \"localhost\"], action: 403 }",
+        actsWithoutMatch: true,
+        silentEffect: "lets the request pass",
+        emptyListLint: "the allow list is empty and therefore not in force; to block all, use block: { at: \"*\" }"
     )
 
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
@@ -56,4 +59,8 @@ extension AllowList: RuleTool {
         }
         return Rule(heading: heading, refusal: fields["action"].flatMap { Refusal($0, &reader) })
     }
+}
+
+extension Tool {
+    package static let allowList = Tool(AllowList.self)
 }

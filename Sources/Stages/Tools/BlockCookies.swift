@@ -1,24 +1,12 @@
-package import ExchangeCore
+import ExchangeCore
 import HTTPModel
 
 /// Takes cookies out of both messages: `Cookie` out of requests, `Set-Cookie` out of responses, and nothing else.
-package struct BlockCookies: Stage {
-    struct Rule: ToolRule {
-        var heading: RuleHeading
-    }
+struct BlockCookies: FirstRuleTool {
+    let rules: RuleList<RuleHeading>
 
-    private let rules: [Rule]
-    private let index: RuleIndex
-
-    init(_ rules: [Rule]) {
-        self.rules = rules
-        index = RuleIndex(rules.map(\.heading))
-    }
-
-    /// A handler that removes the cookies, where a rule matches.
-    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        guard !opening.isTunnel, let match = index.first(opening) else { return nil }
-        return Handler(rules[match.rule].heading.name)
+    func handler(for opening: ExchangeOpening, by match: RuleMatch<RuleHeading>) -> any StageHandler {
+        Handler(match.rule.name)
     }
 
     private final class Handler: StageHandler {
@@ -57,12 +45,15 @@ package struct BlockCookies: Stage {
     }
 }
 
-extension BlockCookies: RuleTool {
-    /// The tool's place.
-    package var slot: StageSlot { .blockCookies }
-
-    static let grammar = ToolGrammar(
-        .blockCookies,
+extension BlockCookies {
+    static let descriptor = ToolDescriptor(
+        "block-cookies",
+        order: 400,
+        title: "Block cookies",
+        letter: "c",
+        alone: [],
+        directions: [.request, .response],
+        takesTunnels: false,
         noun: "a block-cookies rule",
         summary: "Removes cookies: Cookie from requests, Set-Cookie from responses.",
         scope: .only,
@@ -72,9 +63,13 @@ extension BlockCookies: RuleTool {
         takesTrue: true
     )
 
-    static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
+    static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> RuleHeading? {
         var heading = heading
         heading.action = "remove cookies both ways"
-        return Rule(heading: heading)
+        return heading
     }
+}
+
+extension Tool {
+    package static let blockCookies = Tool(BlockCookies.self)
 }

@@ -1,11 +1,11 @@
-package import ExchangeCore
+import ExchangeCore
 import HTTPModel
 
 /// The block list: requests that match one of its rules are refused, by a cut connection or by an answer.
 ///
 /// A rule may be for a share of the requests that match it; the others are left to the rules after it. A tunnel that is
 /// not decrypted can match by host and port only.
-package struct BlockList: Stage {
+struct BlockList: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
         let refusal: Refusal
@@ -13,47 +13,44 @@ package struct BlockList: Stage {
         let share: BlockShare?
     }
 
-    private let rules: [Rule]
-    private let index: RuleIndex
+    private let rules: RuleList<Rule>
     private let hasShares: Bool
 
-    init(_ rules: [Rule]) {
+    init(rules: RuleList<Rule>) {
         self.rules = rules
-        index = RuleIndex(rules.map(\.heading))
-        hasShares = rules.contains { $0.share != nil }
+        hasShares = rules.all.contains { $0.share != nil }
     }
 
-    /// A handler that refuses, where a rule matches.
-    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        guard let match = index.first(opening) else { return nil }
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         if hasShares { return drawn(opening) }
-        return RefusingHandler(rules[match.rule].refusal, rule: rules[match.rule].heading.name, reason: reason(match))
+        return rules.first(opening).map {
+            RefusingHandler($0.rule.refusal, rule: $0.rule.heading.name, reason: reason($0))
+        }
     }
 
     /// Goes on with the counts of a list whose place it takes: each rule with those of the one that has its name.
-    func goOnCounting(from other: BlockList) {
+    func prepare(toReplace old: BlockList) {
         var counters: [String: [RequestCounter]] = [:]
-        for rule in other.rules.reversed() {
+        for rule in old.rules.all.reversed() {
             if let share = rule.share { counters[rule.heading.name, default: []].append(share.counter) }
         }
-        for rule in rules {
+        for rule in rules.all {
             if let share = rule.share, let counter = counters[rule.heading.name]?.popLast() {
                 share.counter.goOn(from: counter)
             }
         }
     }
 
-    private func reason(_ match: RuleIndex.Match) -> String {
+    private func reason(_ match: RuleMatch<Rule>) -> String {
         "the block list has \(match.location?.description ?? "everything")"
     }
 
     /// The first rule that matches and whose draw, if there is one, is against the request.
     private func drawn(_ opening: ExchangeOpening) -> (any StageHandler)? {
         var spared: [String] = []
-        for position in index.all(opening) {
-            let rule = rules[position]
-            let location = rule.heading.scope.locations?.first { $0.matches(opening.url) }
-            var reason = reason(RuleIndex.Match(rule: position, location: location))
+        for match in rules.matches(opening) {
+            let rule = match.rule
+            var reason = reason(match)
             if let share = rule.share {
                 let draw = share.draw(opening)
                 guard draw.isHit else {
@@ -110,12 +107,15 @@ private final class SparingHandler: StageHandler {
     }
 }
 
-extension BlockList: RuleTool {
-    /// The block list's place.
-    package var slot: StageSlot { .blockList }
-
-    static let grammar = ToolGrammar(
-        .blockList,
+extension BlockList {
+    static let descriptor = ToolDescriptor(
+        "block",
+        order: 200,
+        title: "Block list",
+        letter: "b",
+        alone: [.toggle, .panel],
+        directions: [.request],
+        takesTunnels: true,
         noun: "a block rule",
         summary: "Refuses matching requests: cuts the connection, or answers with an error.",
         scope: .at,
@@ -144,8 +144,17 @@ extension BlockList: RuleTool {
                 fallback: "another one in each run"
             ),
         ],
-        example: "block: [ { at: \"*.tracker.example\", action: drop } ]"
+        example: "block: [ { at: \"*.tracker.example\", action: drop } ]",
+        usualBreadth: .path
     )
+
+    static func draft(
+        from record: ExchangeRecord,
+        _ breadth: ExchangeBreadth,
+        at place: Node
+    ) -> [Node.Member] {
+        [Node.Member("at", place), Node.Member("action", .word("403"))]
+    }
 
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
         let refusal = fields["action"].flatMap { Refusal($0, &reader) } ?? .answer(403)
@@ -170,4 +179,8 @@ extension BlockList: RuleTool {
         }
         return Rule(heading: heading, refusal: refusal, share: share)
     }
+}
+
+extension Tool {
+    package static let blockList = Tool(BlockList.self)
 }

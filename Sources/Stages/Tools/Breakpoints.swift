@@ -1,4 +1,4 @@
-package import ExchangeCore
+import ExchangeCore
 import HTTPModel
 import NIOCore
 
@@ -7,25 +7,17 @@ import NIOCore
 /// A message is held whole, so that its body can be edited; of a stream, of what asks for another protocol and of a body
 /// that is too large only the head is held, and the trace says so. The first rule that matches and is for a direction
 /// holds the message of that direction.
-package struct Breakpoints: Stage {
+struct Breakpoints: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
         let directions: Set<FlowDirection>
         let limit: HoldLimit?
     }
 
-    private let rules: [Rule]
-    private let index: RuleIndex
+    let rules: RuleList<Rule>
 
-    init(_ rules: [Rule]) {
-        self.rules = rules
-        index = RuleIndex(rules.map(\.heading))
-    }
-
-    /// A handler that holds, where a rule matches.
-    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        guard !opening.isTunnel else { return nil }
-        let found = index.all(opening).map { rules[$0] }
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        let found = rules.matches(opening).map(\.rule)
         guard !found.isEmpty else { return nil }
         return Handler(
             request: found.first { $0.directions.contains(.request) },
@@ -113,12 +105,15 @@ package struct Breakpoints: Stage {
     }
 }
 
-extension Breakpoints: RuleTool {
-    /// The tool's place.
-    package var slot: StageSlot { .breakpoints }
-
-    static let grammar = ToolGrammar(
-        .breakpoints,
+extension Breakpoints {
+    static let descriptor = ToolDescriptor(
+        "breakpoints",
+        order: 900,
+        title: "Breakpoints",
+        letter: "k",
+        alone: [.panel],
+        directions: [.request, .response],
+        takesTunnels: false,
         noun: "a breakpoint",
         summary: "Holds matching messages until somebody edits them, lets them go on, or aborts them.",
         scope: .at,
@@ -145,12 +140,23 @@ extension Breakpoints: RuleTool {
             ),
         ],
         example:
-            "breakpoints: { at: \"https://api.example.com/login\", method: POST, on: request, after: 30s, then: cancel }"
+            "breakpoints: { at: \"https://api.example.com/login\", method: POST, on: request, after: 30s, then: cancel }",
+        usualBreadth: .path
     )
+
+    static func draft(
+        from record: ExchangeRecord,
+        _ breadth: ExchangeBreadth,
+        at place: Node
+    ) -> [Node.Member] {
+        let isMethod = !record.method.isEmpty && record.method.utf8.allSatisfy(ProfileReader.isTokenByte)
+        return [Node.Member("at", place)] + (isMethod ? [Node.Member("method", .text(record.method))] : [])
+            + [Node.Member("on", .list([.word("request"), .word("response")]))]
+    }
 
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
         let limit = limit(fields, &reader)
-        guard let node = reader.required(fields, "on", grammar.noun) else { return nil }
+        guard let node = reader.required(fields, "on", descriptor.noun) else { return nil }
         let choices: [(String, FlowDirection)] = [("request", .request), ("response", .response)]
         let directions = reader.list(node).compactMap { reader.choice($0, "on", choices) }
         if node.sequence?.isEmpty == true {
@@ -186,4 +192,8 @@ extension Breakpoints: RuleTool {
             return (HoldLimit(after: time, resolution: resolution), "; after " + words.joined(separator: " "))
         }
     }
+}
+
+extension Tool {
+    package static let breakpoints = Tool(Breakpoints.self)
 }

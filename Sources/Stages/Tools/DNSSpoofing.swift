@@ -1,4 +1,4 @@
-package import ExchangeCore
+import ExchangeCore
 import HTTPModel
 import NIOCore
 
@@ -7,23 +7,17 @@ import NIOCore
 /// What counts is the host that is about to be looked up: the one a map-remote rule put in the place of the client's, if
 /// there is one. `Host`, Server Name Indication and the name that the certificate must have stay the host's. An address is
 /// never looked up, so no rule applies to it. Tunnels that are not decrypted are spoofed likewise.
-package struct DNSSpoofing: Stage {
+struct DNSSpoofing: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
         /// What is connected to: an address without brackets, or a name.
         let address: String
     }
 
-    private let rules: [Rule]
-    private let index: RuleIndex
-
-    init(_ rules: [Rule]) {
-        self.rules = rules
-        index = RuleIndex(rules.map(\.heading))
-    }
+    let rules: RuleList<Rule>
 
     /// A handler that looks at the host once earlier stages have decided about it.
-    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         Handler(stage: self, opening: opening)
     }
 
@@ -50,8 +44,7 @@ package struct DNSSpoofing: Stage {
                 head: head,
                 clientAddress: opening.clientAddress
             )
-            guard let match = stage.index.first(lookedUp) else { return .forward }
-            let rule = stage.rules[match.rule]
+            guard let rule = stage.rules.first(lookedUp)?.rule else { return .forward }
             exchange.destination.address = rule.address
             exchange.fired(rule: rule.heading.name, "connects to \(rule.address) for \(destination.host)")
             return .forward
@@ -59,15 +52,15 @@ package struct DNSSpoofing: Stage {
     }
 }
 
-extension DNSSpoofing: RuleTool {
-    /// DNS spoofing's place.
-    package var slot: StageSlot { .dnsSpoofing }
-
-    /// The host that counts is known only after map-remote.
-    static var actsWithoutMatch: Bool { true }
-
-    static let grammar = ToolGrammar(
-        .dnsSpoofing,
+extension DNSSpoofing {
+    static let descriptor = ToolDescriptor(
+        "dns-spoofing",
+        order: 1000,
+        title: "DNS spoofing",
+        letter: "d",
+        alone: [],
+        directions: [.request],
+        takesTunnels: true,
         noun: "a dns-spoofing rule",
         summary: "Connects to chosen addresses for hosts; Host, SNI and certificate stay the host's.",
         scope: .none,
@@ -87,12 +80,33 @@ extension DNSSpoofing: RuleTool {
                 example: "address: \"127.0.0.1\""
             ),
         ],
-        example: "dns-spoofing: [ { host: api.example.com, address: \"127.0.0.1\" } ]"
+        example: "dns-spoofing: [ { host: api.example.com, address: \"127.0.0.1\" } ]",
+        // The host that counts is known only once tools before it have decided about it.
+        actsWithoutMatch: true
     )
 
+    /// Only the host counts.
+    static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool {
+        guard !url.host.isAddress else { return false }
+        let bare = RequestURL(scheme: url.scheme, host: url.host, port: url.port, path: "")
+        return rule.heading.scope.matches(method: method, url: bare)
+    }
+
+    static func breadths(for url: RequestURL) -> [ExchangeBreadth] {
+        url.host.isAddress ? [] : ExchangeBreadth.all(for: url).filter { $0 >= .host }
+    }
+
+    static func draft(
+        from record: ExchangeRecord,
+        _ breadth: ExchangeBreadth,
+        at place: Node
+    ) -> [Node.Member] {
+        [Node.Member("host", place), Node.Member("address", .text("127.0.0.1"))]
+    }
+
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
-        let hostNode = reader.required(fields, "host", grammar.noun)
-        let addressNode = reader.required(fields, "address", grammar.noun)
+        let hostNode = reader.required(fields, "host", descriptor.noun)
+        let addressNode = reader.required(fields, "address", descriptor.noun)
         guard let hostNode, let addressNode, let text = reader.text(addressNode, "address") else { return nil }
         let locations = reader.locations(hostNode)
         for location in locations {
@@ -117,4 +131,8 @@ extension DNSSpoofing: RuleTool {
         heading.action = "connect to \(address)"
         return Rule(heading: heading, address: address)
     }
+}
+
+extension Tool {
+    package static let dnsSpoofing = Tool(DNSSpoofing.self)
 }

@@ -183,12 +183,12 @@ private struct FileLookUp {
     }
 
     private func fired(_ text: String) -> TraceEntry {
-        TraceEntry(stage: StageSlot.mapLocal.name, rule: rule.heading.name, outcome: .fired, text: text)
+        TraceEntry(stage: MapLocal.descriptor.key, rule: rule.heading.name, outcome: .fired, text: text)
     }
 
     /// A note is no rule's doing, so it has the rule's name in its text.
     private func note(_ text: String) -> TraceEntry {
-        TraceEntry(stage: StageSlot.mapLocal.name, outcome: .note, text: "\(rule.heading.name): \(text)")
+        TraceEntry(stage: MapLocal.descriptor.key, outcome: .note, text: "\(rule.heading.name): \(text)")
     }
 }
 

@@ -1,4 +1,4 @@
-package import ExchangeCore
+import ExchangeCore
 import HTTPModel
 import NIOCore
 
@@ -7,7 +7,7 @@ import NIOCore
 /// A rule leads to a file, which answers every request that matches, or to a directory, in which the part of the path
 /// behind the literal part of the location is looked up. Like locations, this goes by the URL as the client sent it; the
 /// query is no part of it. Every method is answered, `OPTIONS` too, unless the rule names methods.
-package struct MapLocal: Stage {
+struct MapLocal: FirstRuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
         /// Where the files are.
@@ -22,24 +22,14 @@ package struct MapLocal: Stage {
         let fields: [(name: String, value: String)]
     }
 
-    private let rules: [Rule]
-    private let index: RuleIndex
+    let rules: RuleList<Rule>
 
-    init(_ rules: [Rule]) {
-        self.rules = rules
-        index = RuleIndex(rules.map(\.heading))
-    }
-
-    /// A handler that looks for a file, where a rule matches.
-    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        guard !opening.isTunnel, let match = index.first(opening) else { return nil }
-        var candidates = [Candidate(rules[match.rule], match.location, opening.url)]
-        if rules[match.rule].onMiss == .next {
-            for position in index.all(opening) where position > match.rule {
-                let rule = rules[position]
-                let location = rule.heading.scope.locations?.first { $0.matches(opening.url) }
-                candidates.append(Candidate(rule, location, opening.url))
-                if rule.onMiss != .next { break }
+    func handler(for opening: ExchangeOpening, by match: RuleMatch<Rule>) -> any StageHandler {
+        var candidates = [Candidate(match.rule, match.location, opening.url)]
+        if match.rule.onMiss == .next {
+            for next in rules.matches(opening) where next.position > match.position {
+                candidates.append(Candidate(next.rule, next.location, opening.url))
+                if next.rule.onMiss != .next { break }
             }
         }
         return Handler(candidates)
@@ -86,12 +76,15 @@ enum MissPolicy: Sendable {
     ]
 }
 
-extension MapLocal: RuleTool {
-    /// Map local's place.
-    package var slot: StageSlot { .mapLocal }
-
-    static let grammar = ToolGrammar(
-        .mapLocal,
+extension MapLocal {
+    static let descriptor = ToolDescriptor(
+        "map-local",
+        order: 700,
+        title: "Map local",
+        letter: "l",
+        alone: [.panel],
+        directions: [.request],
+        takesTunnels: false,
         noun: "a map-local rule",
         summary: "Answers matching requests from files; they are read anew for each request.",
         scope: .from,
@@ -142,11 +135,26 @@ extension MapLocal: RuleTool {
                 fallback: "Content-Type by the file's extension, and what NAME.headers says"
             ),
         ],
-        example: "map-local: [ { from: \"https://api.example.com/v1/*\", to: fixtures/, on-miss: 404 } ]"
+        example: "map-local: [ { from: \"https://api.example.com/v1/*\", to: fixtures/, on-miss: 404 } ]",
+        usualBreadth: .path,
+        change: .response
     )
 
+    static func breadths(for url: RequestURL) -> [ExchangeBreadth] {
+        ExchangeBreadth.all(for: url).filter { $0 <= .host && $0 != .below }
+    }
+
+    static func draft(
+        from record: ExchangeRecord,
+        _ breadth: ExchangeBreadth,
+        at place: Node
+    ) -> [Node.Member] {
+        let file = breadth == .host ? SuggestedFile.folder(record.url) : SuggestedFile.name(for: record, breadth)
+        return [Node.Member("from", place), Node.Member("to", .text(file))]
+    }
+
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
-        guard let node = reader.required(fields, "to", grammar.noun), let name = reader.text(node, "to"),
+        guard let node = reader.required(fields, "to", descriptor.noun), let name = reader.text(node, "to"),
             let path = reader.path(node, "to")
         else { return nil }
         var heading = heading
@@ -218,4 +226,8 @@ extension MapLocal: RuleTool {
             )
         }
     }
+}
+
+extension Tool {
+    package static let mapLocal = Tool(MapLocal.self)
 }

@@ -1,13 +1,16 @@
-package import ExchangeCore
+import ExchangeCore
 import HTTPModel
 import NIOCore
 
-extension MapRemote: RuleTool {
-    /// Map remote's place.
-    package var slot: StageSlot { .mapRemote }
-
-    static let grammar = ToolGrammar(
-        .mapRemote,
+extension MapRemote {
+    static let descriptor = ToolDescriptor(
+        "map-remote",
+        order: 600,
+        title: "Map remote",
+        letter: "m",
+        alone: [.toggle, .panel],
+        directions: [.request],
+        takesTunnels: true,
         noun: "a map-remote rule",
         summary: "Sends matching requests to another place; redirects in the answer are left as they are.",
         scope: .from,
@@ -42,8 +45,26 @@ extension MapRemote: RuleTool {
                 fallback: "false"
             ),
         ],
-        example: "map-remote: [ { from: \"https://qiita.com/*\", to: \"http://localhost:3000/\" } ]"
+        example: "map-remote: [ { from: \"https://qiita.com/*\", to: \"http://localhost:3000/\" } ]",
+        usualBreadth: .path,
+        change: .url
     )
+
+    /// An expression that runs away counts as one that matches, since the trace would say that.
+    static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool {
+        guard rule.heading.scope.matches(method: method, url: url) else { return false }
+        guard let expression = rule.expression else { return true }
+        do throws(RegularExpression.Runaway) { return try Match(expression, url) != nil } catch { return true }
+    }
+
+    static func draft(
+        from record: ExchangeRecord,
+        _ breadth: ExchangeBreadth,
+        at place: Node
+    ) -> [Node.Member] {
+        // What it leaves out, path and query, stays as it is.
+        [Node.Member("from", place), Node.Member("to", .text("http://localhost:3000"))]
+    }
 
     private static let partKeys: [GrammarKey] = [
         GrammarKey(
@@ -72,8 +93,8 @@ extension MapRemote: RuleTool {
     ]
 
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
-        guard let from = reader.required(fields, "from", grammar.noun),
-            let to = reader.required(fields, "to", grammar.noun)
+        guard let from = reader.required(fields, "from", descriptor.noun),
+            let to = reader.required(fields, "to", descriptor.noun)
         else { return nil }
         var heading = heading
         let before = reader.issues.count
@@ -178,4 +199,8 @@ extension MapRemote: RuleTool {
             reader.lint("'keep-prefix' means nothing where 'to' has no path: the path stays as it is", at: node)
         }
     }
+}
+
+extension Tool {
+    package static let mapRemote = Tool(MapRemote.self)
 }

@@ -1,4 +1,4 @@
-package import ExchangeCore
+import ExchangeCore
 import HTTPModel
 import NIOCore
 
@@ -8,7 +8,7 @@ import NIOCore
 /// it. What `to` leaves blank stays as it is when the rule acts: as earlier tools, rewrite for one, have left it.
 ///
 /// Nothing in the response is changed: a redirect to the new place leads the client there, past the rule (as Charles).
-package struct MapRemote: Stage {
+struct MapRemote: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
         /// What the whole URL must match; `nil` where locations say which requests are meant.
@@ -18,31 +18,26 @@ package struct MapRemote: Stage {
         let keepsPrefix: Bool
     }
 
-    private let rules: [Rule]
-    private let index: RuleIndex
+    private let rules: RuleList<Rule>
     private let hasExpressions: Bool
 
-    init(_ rules: [Rule]) {
+    init(rules: RuleList<Rule>) {
         self.rules = rules
-        index = RuleIndex(rules.map(\.heading))
-        hasExpressions = rules.contains { $0.expression != nil && $0.heading.isEnabled }
+        hasExpressions = rules.all.contains { $0.expression != nil && $0.heading.isEnabled }
     }
 
-    /// A handler that changes the destination, where a rule matches.
-    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard hasExpressions else {
-            return index.first(opening).map { RemoteHandler(rules[$0.rule], located(opening.url, $0.location)) }
+            return rules.first(opening).map { RemoteHandler($0.rule, located(opening.url, $0.location)) }
         }
-        for position in index.all(opening) {
-            let rule = rules[position]
-            guard let expression = rule.expression else {
-                let location = rule.heading.scope.locations?.first { $0.matches(opening.url) }
-                return RemoteHandler(rule, located(opening.url, location))
+        for found in rules.matches(opening) {
+            guard let expression = found.rule.expression else {
+                return RemoteHandler(found.rule, located(opening.url, found.location))
             }
             do throws(RegularExpression.Runaway) {
-                if let match = try Match(expression, opening.url) { return RemoteHandler(rule, match) }
+                if let match = try Match(expression, opening.url) { return RemoteHandler(found.rule, match) }
             } catch {
-                return RemoteHandler(rule, nil)
+                return RemoteHandler(found.rule, nil)
             }
         }
         return nil

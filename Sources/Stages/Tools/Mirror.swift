@@ -1,5 +1,5 @@
 import Content
-package import ExchangeCore
+import ExchangeCore
 import HTTPModel
 import NIOCore
 
@@ -10,7 +10,7 @@ import NIOCore
 /// where another one was asked; contents are as earlier tools, rewrite for one, have left them. Each part of the body is written before the client
 /// gets it, so nothing is gathered in memory. The content coding is removed in the file only; the client gets what the
 /// server sent.
-package struct Mirror: Stage {
+struct Mirror: FirstRuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
         /// Where the files go.
@@ -19,18 +19,15 @@ package struct Mirror: Stage {
         let name: String
     }
 
-    private let rules: [Rule]
-    private let index: RuleIndex
+    let rules: RuleList<Rule>
 
-    init(_ rules: [Rule]) {
-        self.rules = rules
-        index = RuleIndex(rules.map(\.heading))
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        guard opening.head.method == "GET" else { return nil }
+        return rules.first(opening).map { handler(for: opening, by: $0) }
     }
 
-    /// A handler that saves the response, where a rule matches.
-    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        guard !opening.isTunnel, opening.head.method == "GET", let match = index.first(opening) else { return nil }
-        return MirrorHandler(rules[match.rule])
+    func handler(for opening: ExchangeOpening, by match: RuleMatch<Rule>) -> any StageHandler {
+        MirrorHandler(match.rule)
     }
 }
 
@@ -151,21 +148,24 @@ final class MirrorHandler: StageHandler {
     }
 
     private static func fired(_ rule: String, _ text: String) -> TraceEntry {
-        TraceEntry(stage: StageSlot.mirror.name, rule: rule, outcome: .fired, text: text)
+        TraceEntry(stage: Mirror.descriptor.key, rule: rule, outcome: .fired, text: text)
     }
 
     /// A note is no rule's doing, so it has the rule's name in its text.
     private static func note(_ rule: String, _ text: String) -> TraceEntry {
-        TraceEntry(stage: StageSlot.mirror.name, outcome: .note, text: "\(rule): \(text)")
+        TraceEntry(stage: Mirror.descriptor.key, outcome: .note, text: "\(rule): \(text)")
     }
 }
 
-extension Mirror: RuleTool {
-    /// The mirror's place.
-    package var slot: StageSlot { .mirror }
-
-    static let grammar = ToolGrammar(
-        .mirror,
+extension Mirror {
+    static let descriptor = ToolDescriptor(
+        "mirror",
+        order: 800,
+        title: "Mirror",
+        letter: "i",
+        alone: [],
+        directions: [.response],
+        takesTunnels: false,
         noun: "a mirror rule",
         summary:
             "Saves the bodies of servers' successful responses to GET as files, by host and path; not what map-local "
@@ -184,8 +184,20 @@ extension Mirror: RuleTool {
         example: "mirror: { to: mirrored/, only: [ \"https://*.example.com/*\" ] }"
     )
 
+    static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool {
+        method == "GET" && rule.heading.scope.matches(method: method, url: url)
+    }
+
+    static func draft(
+        from record: ExchangeRecord,
+        _ breadth: ExchangeBreadth,
+        at place: Node
+    ) -> [Node.Member] {
+        [Node.Member("to", .text("mirrored/")), Node.Member("only", place)]
+    }
+
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
-        guard let node = reader.required(fields, "to", grammar.noun), let name = reader.text(node, "to"),
+        guard let node = reader.required(fields, "to", descriptor.noun), let name = reader.text(node, "to"),
             let path = reader.path(node, "to")
         else { return nil }
         if let problem = FileStatus.obstacle(toDirectory: path) { reader.lint(problem, at: node) }
@@ -193,4 +205,39 @@ extension Mirror: RuleTool {
         heading.action = "save responses to \(name)"
         return Rule(heading: heading, path: path, name: name)
     }
+}
+
+extension Mirror {
+    /// Says what it would do.
+    var rehearsed: any Stage { Rehearsal(rules: rules) }
+
+    private struct Rehearsal: Stage {
+        let rules: RuleList<Rule>
+        let id = Mirror.descriptor.id
+
+        func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+            rules.first(opening).map { Handler(rule: $0.rule.heading.name) }
+        }
+
+        private final class Handler: StageHandler {
+            private let rule: String
+
+            init(rule: String) {
+                self.rule = rule
+            }
+
+            func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+                if exchange.isAnswered {
+                    exchange.note("\(rule): \(MirrorHandler.isNoServers)")
+                } else {
+                    exchange.fired(rule: rule, "the response would be saved")
+                }
+                return .forward
+            }
+        }
+    }
+}
+
+extension Tool {
+    package static let mirror = Tool(Mirror.self)
 }

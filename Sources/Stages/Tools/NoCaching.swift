@@ -1,26 +1,14 @@
-package import ExchangeCore
+import ExchangeCore
 import HTTPModel
 
 /// Keeps caches out of it: every request is answered in full, and no answer is kept.
 ///
 /// Conditions and validators are taken out, and both messages say `no-cache`, whatever they said before.
-package struct NoCaching: Stage {
-    struct Rule: ToolRule {
-        var heading: RuleHeading
-    }
+struct NoCaching: FirstRuleTool {
+    let rules: RuleList<RuleHeading>
 
-    private let rules: [Rule]
-    private let index: RuleIndex
-
-    init(_ rules: [Rule]) {
-        self.rules = rules
-        index = RuleIndex(rules.map(\.heading))
-    }
-
-    /// A handler that edits the caching fields, where a rule matches.
-    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        guard !opening.isTunnel, let match = index.first(opening) else { return nil }
-        return Handler(rules[match.rule].heading.name)
+    func handler(for opening: ExchangeOpening, by match: RuleMatch<RuleHeading>) -> any StageHandler {
+        Handler(match.rule.name)
     }
 
     private final class Handler: StageHandler {
@@ -82,12 +70,15 @@ package struct NoCaching: Stage {
     }
 }
 
-extension NoCaching: RuleTool {
-    /// The tool's place.
-    package var slot: StageSlot { .noCaching }
-
-    static let grammar = ToolGrammar(
-        .noCaching,
+extension NoCaching {
+    static let descriptor = ToolDescriptor(
+        "no-caching",
+        order: 300,
+        title: "No caching",
+        letter: "n",
+        alone: [.toggle, .panel],
+        directions: [.request, .response],
+        takesTunnels: false,
         noun: "a no-caching rule",
         summary: "Keeps caches out of it: removes conditions and validators, and says no-cache both ways.",
         scope: .only,
@@ -97,9 +88,13 @@ extension NoCaching: RuleTool {
         takesTrue: true
     )
 
-    static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
+    static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> RuleHeading? {
         var heading = heading
         heading.action = "say no-cache both ways"
-        return Rule(heading: heading)
+        return heading
     }
+}
+
+extension Tool {
+    package static let noCaching = Tool(NoCaching.self)
 }

@@ -1,11 +1,15 @@
-package import ExchangeCore
+import ExchangeCore
+import HTTPModel
 
-extension Rewrite: RuleTool {
-    /// The rewrite tool's place.
-    package var slot: StageSlot { .rewrite }
-
-    static let grammar = ToolGrammar(
-        .rewrite,
+extension Rewrite {
+    static let descriptor = ToolDescriptor(
+        "rewrite",
+        order: 500,
+        title: "Rewrite",
+        letter: "r",
+        alone: [.toggle, .panel],
+        directions: [.request, .response],
+        takesTunnels: false,
         noun: "a rewrite set",
         summary: "Edits requests and responses by sets of rules: headers, cookies, query, host, path, URL, status, "
             + "body.",
@@ -26,11 +30,27 @@ extension Rewrite: RuleTool {
                 rules:
                   - { modify: query, name: per_page, to: "10" }
                   - { modify: body, on: response, match: '/"plan":"(\\w+)"/', to: '"plan":"pro-$1"' }
-            """
+            """,
+        usualBreadth: .path
     )
 
+    static func draft(
+        from record: ExchangeRecord,
+        _ breadth: ExchangeBreadth,
+        at place: Node
+    ) -> [Node.Member] {
+        let edit = Node.mapping([
+            Node.Member("add", .word("header")), Node.Member("on", .word("response")),
+            Node.Member("name", .text("X-Sluice")), Node.Member("to", .text("seen")),
+        ])
+        return [
+            Node.Member("name", .text("mark what came through")), Node.Member("at", place),
+            Node.Member("rules", .list([edit])),
+        ]
+    }
+
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
-        guard let node = reader.required(fields, "rules", grammar.noun) else { return nil }
+        guard let node = reader.required(fields, "rules", descriptor.noun) else { return nil }
         let list = reader.list(node)
         if list.isEmpty { reader.lint("the set has no rules", at: node) }
         var rules: [RewriteRule] = []
@@ -44,4 +64,8 @@ extension Rewrite: RuleTool {
         heading.action = set.action
         return Rule(heading: heading, set: set)
     }
+}
+
+extension Tool {
+    package static let rewrite = Tool(Rewrite.self)
 }

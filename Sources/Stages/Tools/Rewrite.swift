@@ -1,5 +1,5 @@
 import Content
-package import ExchangeCore
+import ExchangeCore
 import HTTPModel
 import NIOCore
 
@@ -8,25 +8,18 @@ import NIOCore
 /// Rules about heads act when a head has come, those about bodies when the body is there; apart from that they act in the
 /// user's order. A body is gathered only for a rule that edits it, and only where it can be text: what is a stream, a part
 /// of a whole (206) or of a binary type passes, and the trace says so.
-package struct Rewrite: Stage {
+struct Rewrite: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
         let set: RewriteSet
     }
 
-    private let sets: [RewriteSet]
-    private let index: RuleIndex
-
-    init(_ rules: [Rule]) {
-        sets = rules.map(\.set)
-        index = RuleIndex(rules.map(\.heading))
-    }
+    let rules: RuleList<Rule>
 
     /// A handler with the rules of every set that has a matching location, in the user's order.
-    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        guard !opening.isTunnel else { return nil }
-        let found = index.all(opening)
-        return found.isEmpty ? nil : RewritingHandler(found.map { sets[$0] }, opening)
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        let found = rules.matches(opening)
+        return found.isEmpty ? nil : RewritingHandler(found.map(\.rule.set), opening)
     }
 }
 

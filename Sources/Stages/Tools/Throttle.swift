@@ -1,34 +1,32 @@
-package import ExchangeCore
+import ExchangeCore
 import HTTPModel
 
 /// The throttle: a slow, unreliable or missing network for all traffic or for some.
 ///
 /// Everything that a rule is for shares one link, so two downloads get half of it each. The first rule that matches
 /// counts.
-package struct Throttle: Stage {
+struct Throttle: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
         let conditions: ThrottleConditions
         let seed: UInt64?
     }
 
+    private let rules: RuleList<Rule>
     private let links: [ThrottleLink]
-    private let isEnabled: [Bool]
-    private let index: RuleIndex
     private let power = ThrottlePower()
 
-    init(_ rules: [Rule]) {
+    init(rules: RuleList<Rule>) {
         let power = power
-        links = rules.map {
+        links = rules.all.map {
             ThrottleLink(rule: $0.heading.name, conditions: $0.conditions, seed: $0.seed, power: power)
         }
-        isEnabled = rules.map(\.heading.isEnabled)
-        index = RuleIndex(rules.map(\.heading))
+        self.rules = rules
     }
 
     /// A handler that takes the exchange over the link of the first rule that matches.
-    package func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        index.first(opening).map { ThrottleHandler(links[$0.rule], opening) }
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        rules.first(opening).map { ThrottleHandler(links[$0.position], opening) }
     }
 
     /// Whether it slows anything down; switching reaches exchanges that are under way at their next bytes.
@@ -39,32 +37,32 @@ package struct Throttle: Stage {
 }
 
 extension Throttle {
-    /// Takes the place of another throttle for what is under way on its links.
-    ///
+    static var isSwitchedInPlace: Bool { true }
+
     /// A rule goes on with the conditions of the one that has its name now; where there is none, or it is not enabled,
     /// nothing slows its exchanges down any more.
-    func replace(_ other: Throttle) {
+    func wasReplaced(by new: Throttle?) {
         var successors: [String: [ThrottleLink]] = [:]
-        for (rule, link) in links.enumerated().reversed() where isEnabled[rule] {
-            successors[link.rule, default: []].append(link)
+        if let new {
+            for (rule, link) in zip(new.rules.all, new.links).reversed() where rule.heading.isEnabled {
+                successors[link.rule, default: []].append(link)
+            }
         }
-        for link in other.links { link.replace(by: successors[link.rule]?.popLast()) }
-    }
-
-    /// Lets go of everything that is under way on its links.
-    func release() {
-        for link in links { link.replace(by: nil) }
+        for link in links { link.replace(by: successors[link.rule]?.popLast()) }
     }
 }
 
-extension Throttle: RuleTool {
-    /// The throttle's place.
-    package var slot: StageSlot { .throttle }
-
+extension Throttle {
     private static let conditionKeys = Set(["preset"] + ThrottleConditions.keys.map(\.name))
 
-    static let grammar = ToolGrammar(
-        .throttle,
+    static let descriptor = ToolDescriptor(
+        "throttle",
+        order: 1100,
+        title: "Throttle",
+        letter: "t",
+        alone: [.toggle, .panel],
+        directions: [.request, .response],
+        takesTunnels: true,
         noun: "a throttle rule",
         summary: "Simulates a slow, unreliable or missing network; all that a rule is for shares one link.",
         scope: .only,
@@ -88,8 +86,49 @@ extension Throttle: RuleTool {
                 fallback: "another one in every run"
             )
         ],
-        example: "throttle: { name: mobile, preset: 3g, only: [\"api.example.com\"], reliability: 99, seed: 42 }"
+        example: "throttle: { name: mobile, preset: 3g, only: [\"api.example.com\"], reliability: 99, seed: 42 }",
+        presets: PresetChoice(
+            title: "Network",
+            effect: "Throttling",
+            presets: ThrottlePreset.all.map {
+                .init(
+                    name: $0.name,
+                    alias: $0.charlesName,
+                    brief: $0.conditions.brief,
+                    text: $0.conditions.text,
+                    source: $0.source
+                )
+            }
+        ),
+        definitions: ToolDefinitions(
+            GrammarKey(
+                definedPresets,
+                .names(.mapping(ThrottleConditions.keys)),
+                "Your own throttle presets, by names that are not taken yet.",
+                example: "presets: { office-vpn: { down: 2000, up: 500, latency: 80 } }",
+                fallback: "none"
+            ),
+            noun: "preset",
+            values: "conditions",
+            keys: ThrottleConditions.keys,
+            isTaken: { ThrottlePreset.named($0) != nil },
+            read: { fields, reader in
+                var conditions = ThrottleConditions()
+                conditions.read(fields, &reader)
+                return conditions
+            }
+        )
     )
+
+    private static let definedPresets = "presets"
+
+    static func draft(
+        from record: ExchangeRecord,
+        _ breadth: ExchangeBreadth,
+        at place: Node
+    ) -> [Node.Member] {
+        [Node.Member("preset", .word("3g")), Node.Member("only", place)]
+    }
 
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
         var heading = heading
@@ -114,9 +153,10 @@ extension Throttle: RuleTool {
 
     private static func preset(_ node: Node, _ reader: inout ProfileReader) -> (String, ThrottleConditions)? {
         guard let text = reader.text(node, "preset") else { return nil }
-        if let conditions = reader.presets[text.lowercased()] { return (text, conditions) }
+        let defined = reader.definitions[definedPresets] ?? [:]
+        if let conditions = defined[text.lowercased()] as? ThrottleConditions { return (text, conditions) }
         if let preset = ThrottlePreset.named(text) { return (text, preset.conditions) }
-        let known = ThrottlePreset.all.map(\.name) + reader.presets.keys.sorted()
+        let known = ThrottlePreset.all.map(\.name) + defined.keys.sorted()
         reader.error("there is no preset '\(text.prefix(40))'\(Suggestion.text(for: text, among: known))", at: node)
         return nil
     }
@@ -127,4 +167,8 @@ extension Throttle: RuleTool {
         reader.error("seed must be a whole number", at: node)
         return nil
     }
+}
+
+extension Tool {
+    package static let throttle = Tool(Throttle.self)
 }

@@ -28,10 +28,9 @@ enum CrashRestoration {
 
     private static let capacity = 512
 
-    /// The address of the record.
-    ///
-    /// It is written only while not armed, by the thread that enters the terminal; whoever takes `isArmed` back reads it.
-    private static let record: UInt = {
+    /// SAFETY: the record is written only while not armed, by the thread that enters the terminal; whoever takes `isArmed`
+    /// back reads it. Its memory is never given back.
+    nonisolated(unsafe) private static let record: UnsafeMutablePointer<Record> = {  // SAFETY: see above
         let record = UnsafeMutablePointer<Record>.allocate(capacity: 1)
         record.initialize(
             to: Record(
@@ -42,14 +41,16 @@ enum CrashRestoration {
                 length: 0
             )
         )
-        return UInt(bitPattern: record)
+        return record
     }()
 
-    /// The address of the actions before ours, indexed by the signal's number.
-    private static let actionsBefore: UInt = {
+    /// The actions before ours, indexed by the signal's number.
+    ///
+    /// SAFETY: `isInstalled` writes each of them before the handler that reads it can run.
+    nonisolated(unsafe) private static let actionsBefore: UnsafeMutablePointer<sigaction> = {  // SAFETY: see above
         let actions = UnsafeMutablePointer<sigaction>.allocate(capacity: 64)
         actions.initialize(repeating: sigaction(), count: 64)
-        return UInt(bitPattern: actions)
+        return actions
     }()
 
     private static let isInstalled: Bool = {
@@ -59,8 +60,7 @@ enum CrashRestoration {
             action.setHandler { CrashRestoration.crashed($0) }
             action.sa_flags = Int32(truncatingIfNeeded: SA_ONSTACK)
             sigemptyset(&action.sa_mask)
-            guard let before = UnsafeMutablePointer<sigaction>(bitPattern: actionsBefore) else { continue }
-            sigaction(number, &action, before + Int(number))
+            sigaction(number, &action, actionsBefore + Int(number))
         }
         atexit { CrashRestoration.restore() }
         return true
@@ -71,7 +71,7 @@ enum CrashRestoration {
     /// One terminal is looked after; another one takes its place.
     static func arm(input: Int32, output: Int32, attributes: termios, sequence: [UInt8]) {
         disarm()
-        guard let record = UnsafeMutablePointer<Record>(bitPattern: record), isInstalled else { return }
+        guard isInstalled else { return }
         record.pointee.input = input
         record.pointee.output = output
         record.pointee.attributes = attributes
@@ -87,18 +87,14 @@ enum CrashRestoration {
 
     /// Runs in a signal's handler: nothing here allocates or locks.
     private static func restore() {
-        guard isArmed.exchange(false, ordering: .sequentiallyConsistent),
-            let record = UnsafeMutablePointer<Record>(bitPattern: record)
-        else { return }
+        guard isArmed.exchange(false, ordering: .sequentiallyConsistent) else { return }
         _ = write(record.pointee.output, record.pointee.sequence.baseAddress, record.pointee.length)
         tcsetattr(record.pointee.input, TCSANOW, &record.pointee.attributes)
     }
 
     private static func crashed(_ number: Int32) {
         restore()
-        if let before = UnsafeMutablePointer<sigaction>(bitPattern: actionsBefore) {
-            sigaction(number, before + Int(number), nil)
-        }
+        sigaction(number, actionsBefore + Int(number), nil)
         raise(number)
     }
 

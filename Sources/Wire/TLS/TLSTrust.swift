@@ -14,12 +14,14 @@ package final class TLSTrust: Sendable {
     private let certificates: [[UInt8]]
     /// The store and what is in it so far.
     private struct State {
-        /// The `X509_STORE` as a number, since a pointer may not leave a lock.
-        var address: UInt = 0
+        /// The `X509_STORE`.
+        ///
+        /// SAFETY: we touch it only under the lock; OpenSSL itself counts its references atomically and locks its
+        /// content. It is freed once, in `deinit`.
+        nonisolated(unsafe) var store: OpaquePointer?  // SAFETY: see above
         var hasSystem = false
     }
 
-    /// We touch the store only under the lock; OpenSSL itself counts its references atomically and locks its content.
     private let state = Mutex(State())
 
     /// Creates a set of authorities; reads nothing yet.
@@ -39,7 +41,7 @@ package final class TLSTrust: Sendable {
 
     deinit {
         state.withLock { state in
-            if let store = OpaquePointer(bitPattern: state.address) { X509_STORE_free(store) }
+            if let store = state.store { X509_STORE_free(store) }
         }
     }
 
@@ -61,11 +63,11 @@ package final class TLSTrust: Sendable {
     private func load(system: Bool) throws(CertificateFailure) {
         let failure = state.withLock { state -> CertificateFailure? in
             do throws(CertificateFailure) {
-                if state.address == 0 { state.address = UInt(bitPattern: try makeStore()) }
+                if state.store == nil { state.store = try makeStore() }
             } catch {
                 return error
             }
-            if system, !state.hasSystem, let store = OpaquePointer(bitPattern: state.address) {
+            if system, !state.hasSystem, let store = state.store {
                 state.hasSystem = true
                 addSystem(to: store)
                 ERR_clear_error()
@@ -77,12 +79,8 @@ package final class TLSTrust: Sendable {
 
     /// Makes the context verify against these authorities, once they are loaded.
     func install(in context: OpaquePointer) {
-        let contextAddress = UInt(bitPattern: context)
         state.withLock { state in
-            guard let context = OpaquePointer(bitPattern: contextAddress),
-                let store = OpaquePointer(bitPattern: state.address)
-            else { return }
-            SSL_CTX_set1_cert_store(context, store)
+            if let store = state.store { SSL_CTX_set1_cert_store(context, store) }
         }
     }
 

@@ -1,3 +1,4 @@
+import Stages
 import Terminal
 import Testing
 
@@ -45,10 +46,10 @@ struct CommandTableTests {
 
     @Test func `every tool has its letter, its panel and its rule by keys`() {
         let map = Keymap.standard
-        #expect(Set(Tool.allCases.map(\.letter)).count == Tool.allCases.count)
-        for tool in Tool.allCases {
+        #expect(Set(Tool.all.map(\.letter)).count == Tool.all.count)
+        for tool in Tool.all {
             for command in [Command.toggleTool, .panel, .ruleFromExchange] {
-                #expect(!map.keys(for: command, argument: tool.rawValue, in: .list).isEmpty, "\(command) \(tool)")
+                #expect(!map.keys(for: command, argument: tool.key, in: .list).isEmpty, "\(command) \(tool)")
             }
         }
     }
@@ -77,7 +78,7 @@ struct CommandTableTests {
     }
 
     @Test func `a tool is meant by its key, its letter or the beginning of its name`() {
-        #expect(Tool(word: "block") == .block)
+        #expect(Tool(word: "block") == .blockList)
         #expect(Tool(word: "K") == .breakpoints)
         #expect(Tool(word: "map l") == .mapLocal)
         #expect(Tool(word: "dns") == .dnsSpoofing)
@@ -110,7 +111,7 @@ struct KeymapTests {
         let map = Keymap.standard
         let a = Key(.character("a"))
         #expect(map.lookUp(a, after: nil, in: .list) == .prefix(a))
-        #expect(map.continuations(of: a, in: .list).count == Tool.allCases.count)
+        #expect(map.continuations(of: a, in: .list).count == Tool.all.count)
         let block = Key(.character("b"))
         #expect(map.lookUp(block, after: a, in: .list) == .binding(.init(.ruleFromExchange, "block")))
         #expect(map.lookUp(up, after: a, in: .list) == .unknown)

@@ -1,5 +1,6 @@
 import HTTPModel
 import Runner
+import Stages
 import Terminal
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 
 struct EditorUpdateTests {
     private static let purposes: [EditorState.Purpose] = [
-        .rule(.block, replaces: nil), .hold("7.1"), .request(ExchangeID(3)),
+        .rule(.blockList, replaces: nil), .hold("7.1"), .request(ExchangeID(3)),
     ]
 
     private func console(_ purpose: EditorState.Purpose) -> ConsoleModel {

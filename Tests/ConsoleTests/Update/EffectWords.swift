@@ -1,5 +1,6 @@
 import HTTPModel
 import Runner
+import Stages
 
 @testable import Console
 @testable import Sharing
@@ -13,10 +14,10 @@ extension Effect {
         case .locate(let id, let generation): "locate \(id.number) #\(generation)"
         case .find(_, let from, let forward, _): "find \(forward ? "after" : "before") \(from)"
         case .detail(let id, let options, let generation): "detail \(id.number) \(options.page.rawValue) #\(generation)"
-        case .setTool(let tool, let isOn): "\(tool.rawValue) \(isOn ? "on" : "off")"
+        case .setTool(let tool, let isOn): "\(tool.key) \(isOn ? "on" : "off")"
         case .draftRule(let tool, let origin, let level):
-            "draft \(tool.rawValue) \(origin?.words ?? "example") \(level)"
-        case .checkRule(let tool, _, let replaced, _): "check \(tool.rawValue) \(replaced.map { "\($0)" } ?? "new")"
+            "draft \(tool.key) \(origin?.words ?? "example") \(level)"
+        case .checkRule(let tool, _, let replaced, _): "check \(tool.key) \(replaced.map { "\($0)" } ?? "new")"
         case .loadRules: "load rules"
         case .applyRules: "apply rules"
         case .reloadRules: "reload rules"

@@ -1,5 +1,6 @@
 import HTTPModel
 import Runner
+import Stages
 import Support
 import Terminal
 import Testing
@@ -68,7 +69,7 @@ struct NewcomerTests {
             model.press("a")
             let screen = ConsoleView.draw(model)
             let text = (0..<24).map { screen.row($0) }.joined(separator: "\n")
-            for tool in Tool.allCases { #expect(text.contains(tool.title.lowercased()), "\(tool) at \(width)") }
+            for tool in Tool.all { #expect(text.contains(tool.title.lowercased()), "\(tool) at \(width)") }
         }
     }
 

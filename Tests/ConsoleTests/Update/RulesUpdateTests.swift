@@ -34,10 +34,10 @@ struct RulesUpdateTests {
         let added = ModelFixture.rules.replacing("block:\n", with: "block:\n  - at: new.example\n")
         _ = model.update(.rules([.init(file: "rules.yaml", text: added)], revision: "r2"))
         #expect(model.update(.proxy(status, [])).isEmpty)
-        #expect(model.panelRules(.block).count == 3)
+        #expect(model.panelRules(.blockList).count == 3)
         // The editor goes on with the rule that it was opened for.
         let purpose = model.overlays.last.flatMap { if case .editor(let editor) = $0 { editor.purpose } else { nil } }
-        #expect(purpose == .rule(.block, replaces: 2))
+        #expect(purpose == .rule(.blockList, replaces: 2))
         let revisions = model.perform(.preset, "3g").compactMap {
             if case .applyRules(_, _, let from) = $0 { from } else { nil }
         }
@@ -91,7 +91,7 @@ struct RulesUpdateTests {
         var model = console()
         model.press("B")
         #expect(model.context == .panel)
-        #expect(model.panelRules(.block).count == 2)
+        #expect(model.panelRules(.blockList).count == 2)
         let off = applied(model.press("space"))
         #expect(off?.contains("enabled: false") == true)
         model.press("j")
@@ -115,7 +115,7 @@ struct RulesUpdateTests {
             return
         }
         _ = model.update(.rulesApplied([.init(file: "rules.yaml", text: changed)], "One rule less."))
-        #expect(model.panelRules(.block).count == 1)
+        #expect(model.panelRules(.blockList).count == 1)
         #expect(applied(model.press("u")) == ModelFixture.rules)
     }
 
@@ -129,7 +129,7 @@ struct RulesUpdateTests {
 
     @Test func `a rule is checked while it is edited, and an old remark is not shown`() {
         var model = console()
-        let editor = EditorState(purpose: .rule(.block, replaces: nil), title: "rule", area: TextArea("at: a"))
+        let editor = EditorState(purpose: .rule(.blockList, replaces: nil), title: "rule", area: TextArea("at: a"))
         #expect(model.update(.editor(editor)).words == ["check block new"])
         model.press("end")
         #expect(model.type("b").words == ["check block new"])
@@ -148,7 +148,7 @@ struct RulesUpdateTests {
 
     @Test func `a rule that is wrong stays in the editor`() {
         var model = console()
-        let editor = EditorState(purpose: .rule(.block, replaces: nil), title: "rule", area: TextArea("{ at: ["))
+        let editor = EditorState(purpose: .rule(.blockList, replaces: nil), title: "rule", area: TextArea("{ at: ["))
         _ = model.update(.editor(editor))
         #expect(model.press("ctrl-s").isEmpty)
         guard case .editor(let open)? = model.overlays.last else {
@@ -201,7 +201,7 @@ struct RulesUpdateTests {
         #expect(words(model.press("K")) == "block: \(second) moved up.")
         #expect(words(model.press("d")) == "block: trackers removed.")
         func open(_ text: String, replaces index: Int?) {
-            let purpose = EditorState.Purpose.rule(.block, replaces: index)
+            let purpose = EditorState.Purpose.rule(.blockList, replaces: index)
             _ = model.update(.editor(EditorState(purpose: purpose, title: "rule", area: TextArea(text))))
         }
         open("at: example.com/*", replaces: nil)
@@ -222,14 +222,19 @@ struct RulesUpdateTests {
             RulesState.Text(file: "c.yaml", text: "version: 1\n"),
         ]
         func issues(_ yaml: String, replacing index: Int?) -> [String] {
-            let place = RuleEditing.place(of: .block, replacing: index, in: texts)
-            return RuleCheck.check(RuleText(yaml), of: Tool.block.section, in: place.profile, replacing: place.replaced)
-                .map(\.message)
+            let place = RuleEditing.place(of: .blockList, replacing: index, in: texts)
+            return RuleCheck.check(
+                RuleText(yaml),
+                of: Tool.blockList.section,
+                in: place.profile,
+                replacing: place.replaced
+            )
+            .map(\.message)
         }
         #expect(issues("at: b.com", replacing: 1).isEmpty)
         #expect(issues("at: a.com", replacing: 1).count > 0)
         #expect(issues("at: c.com", replacing: 2).isEmpty)
-        #expect(RuleEditing.place(of: .block, replacing: nil, in: texts).profile.file == "b.yaml")
+        #expect(RuleEditing.place(of: .blockList, replacing: nil, in: texts).profile.file == "b.yaml")
     }
 
     @Test func `the end asks only where something would be lost`() {
@@ -322,7 +327,7 @@ struct RulesUpdateTests {
         model.notices = []
         #expect(model.press("d").isEmpty)
         #expect(model.told == "Attached with --view: looking only.")
-        #expect(model.panelRules(.block).count == 2)
+        #expect(model.panelRules(.blockList).count == 2)
         model.press("esc")
         #expect(model.press("p").isEmpty)
         #expect(model.told == "Attached with --view: looking only.")

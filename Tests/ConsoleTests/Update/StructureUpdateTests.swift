@@ -1,4 +1,5 @@
 import HTTPModel
+import Stages
 import Support
 import Terminal
 import Testing
@@ -90,7 +91,7 @@ struct StructureUpdateTests {
         var site = Self.model(at: Self.site)
         #expect(site.press("a", "k").words == ["draft breakpoints \(Self.site) 0"])
         let editor = EditorState(
-            purpose: .rule(.block, replaces: nil),
+            purpose: .rule(.blockList, replaces: nil),
             title: "Block list",
             area: TextArea("at: x"),
             origin: .place(StructureNode(site: Self.site))

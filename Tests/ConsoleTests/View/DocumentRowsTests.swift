@@ -8,7 +8,7 @@ import Testing
 
 struct DocumentRowsTests {
     /// A document with lines of all kinds: long ones, wide characters, words that have no room in a row, folded blocks.
-    private static func document(_ random: inout Generator) -> DetailDocument {
+    private static func document(_ random: inout SplitMix) -> DetailDocument {
         let words = [
             "a", "word", "日本語", "e\u{301}", "👩‍👩‍👧‍👦", " ", "  ", "-", String(repeating: "x", count: 40), "\u{7}", "\t", "",
         ]
@@ -58,7 +58,7 @@ struct DocumentRowsTests {
 
     @Test(arguments: 0..<60)
     func `every page follows the one before, down and up, and nothing is left out`(_ seed: UInt64) {
-        var random = Generator(state: seed)
+        var random = SplitMix(seed)
         let document = Self.document(&random)
         let height = Int.random(in: 1...20, using: &random)
         let rect = Rect(x: 0, y: 0, width: Int.random(in: 12...90, using: &random), height: height)
@@ -108,7 +108,7 @@ struct DocumentRowsTests {
 
     @Test(arguments: 0..<60)
     func `a line's rows are its text, and only a space at a row's end is in none`(_ seed: UInt64) {
-        var random = Generator(state: seed &* 31 &+ 7)
+        var random = SplitMix(seed &* 31 &+ 7)
         for line in Self.document(&random).lines {
             let width = Int.random(in: 2...60, using: &random)
             let indent = min(line.indent, width / 2)
@@ -127,7 +127,7 @@ struct DocumentRowsTests {
 
     @Test(arguments: 0..<30)
     func `finding goes from each row that has the text to the next, and shows it`(_ seed: UInt64) throws {
-        var random = Generator(state: seed &+ 900)
+        var random = SplitMix(seed &+ 900)
         let document = Self.document(&random)
         let height = Int.random(in: 1...9, using: &random)
         let sought = try #require(SoughtText("WORD"))

@@ -41,7 +41,7 @@ struct InvariantTests {
 
     @Test(arguments: 0..<8)
     func `whatever is pressed, it can be drawn`(_ seed: UInt64) {
-        var random = Generator(state: seed &* 7_919 &+ 1)
+        var random = SplitMix(seed &* 7_919 &+ 1)
         let size = Size(width: Int.random(in: 1...250, using: &random), height: Int.random(in: 1...40, using: &random))
         var model = Screens.all.randomElement(using: &random)?.make(size, Look()) ?? ModelFixture.started(size)
         let keys: [Key.Code] =
@@ -74,18 +74,5 @@ struct InvariantTests {
             if step.isMultiple(of: 10) { check(model, "seed \(seed)") }
         }
         check(model, "seed \(seed)")
-    }
-}
-
-/// Numbers that are the same in every run.
-struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

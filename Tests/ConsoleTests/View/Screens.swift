@@ -1,5 +1,6 @@
 import HTTPModel
 import Runner
+import Stages
 import Terminal
 import Testing
 
@@ -55,7 +56,7 @@ struct Screens: Sendable, CustomTestStringConvertible {
     private static func ruleEditor(_ model: inout ConsoleModel, _ words: String, isWrong: Bool) {
         let text = "match: {host: api.example.com}\naction: deny"
         let editor = EditorState(
-            purpose: .rule(.block, replaces: nil),
+            purpose: .rule(.blockList, replaces: nil),
             title: "Block list: new rule",
             area: TextArea(text)
         )

@@ -1,5 +1,6 @@
 import Content
 import NIOCore
+import Support
 
 /// Inputs that are right, or nearly so, for the fuzzer's corpus and for the tests.
 enum ContentSeeds {

@@ -1,5 +1,6 @@
 import Content
 import NIOCore
+import Support
 
 /// Reads arbitrary bytes with the decoders of content codings and the readers of streams, gRPC and Protocol Buffers;
 /// the first decision says which.

@@ -1,37 +1,26 @@
 import Content
 import NIOCore
+import Support
 import Testing
 
 /// What the fuzzers of `Tests/Fuzzing` start with, and all that they ever found, run once more.
 @Suite struct ContentFindTests {
-    @Test("no seed of WebSocket frames fails", arguments: ContentSeeds.webSocket.indices)
-    func webSocketSeed(_ index: Int) throws {
-        try WebSocketProbe.run(ContentSeeds.webSocket[index])
+    @Test("no input of images fails", arguments: try FuzzReplay.all("Images", seeds: ImageSeeds.inputs))
+    func images(_ input: FuzzReplay) throws {
+        try ImageProbe.run(input.bytes)
     }
 
-    @Test("no seed of the decoders fails", arguments: ContentSeeds.decoders.indices)
-    func decoderSeed(_ index: Int) throws {
-        try DecoderProbe.run(ContentSeeds.decoders[index])
+    @Test(
+        "no input of WebSocket frames fails",
+        arguments: try FuzzReplay.all("WebSocket", seeds: ContentSeeds.webSocket)
+    )
+    func webSocket(_ input: FuzzReplay) throws {
+        try WebSocketProbe.run(input.bytes)
     }
 
-    @Test("no seed of images fails", arguments: ImageSeeds.inputs.indices)
-    func imageSeed(_ index: Int) throws {
-        try ImageProbe.run(ImageSeeds.inputs[index])
-    }
-
-    @Test("no find in images fails again", arguments: try FuzzFind.all("Images"))
-    func images(_ find: FuzzFind) throws {
-        try ImageProbe.run(find.bytes())
-    }
-
-    @Test("no find in WebSocket frames fails again", arguments: try FuzzFind.all("WebSocket"))
-    func webSocket(_ find: FuzzFind) throws {
-        try WebSocketProbe.run(find.bytes())
-    }
-
-    @Test("no find in the decoders fails again", arguments: try FuzzFind.all("Decoders"))
-    func decoders(_ find: FuzzFind) throws {
-        try DecoderProbe.run(find.bytes())
+    @Test("no input of the decoders fails", arguments: try FuzzReplay.all("Decoders", seeds: ContentSeeds.decoders))
+    func decoders(_ input: FuzzReplay) throws {
+        try DecoderProbe.run(input.bytes)
     }
 
     @Test("of a body with a fault near its end nearly all is shown", arguments: [ContentCoding.brotli, .zstd])

@@ -1,5 +1,6 @@
 import Content
 import NIOCore
+import Support
 
 /// Reads arbitrary bytes as the header of an image, and where they are one makes it small.
 enum ImageProbe {

@@ -1,5 +1,6 @@
 import Content
 import NIOCore
+import Support
 
 /// Small images of each format, for the fuzzer's corpus and for the tests.
 enum ImageSeeds {

@@ -1,5 +1,6 @@
 import Content
 import NIOCore
+import Support
 
 /// Reads the frames of gRPC, and messages in Protocol Buffers with and without descriptors.
 enum RPCProbe {

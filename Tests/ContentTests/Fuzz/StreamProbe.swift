@@ -1,5 +1,6 @@
 import Content
 import NIOCore
+import Support
 
 /// Reads event streams and lines of JSON, and compares with a reader that has everything at once.
 enum StreamProbe {

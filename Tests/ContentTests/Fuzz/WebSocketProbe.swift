@@ -1,5 +1,6 @@
 import Content
 import NIOCore
+import Support
 
 /// Reads frames of one direction of a WebSocket, arbitrary ones or right ones, and checks that the pieces they come in
 /// make no difference, that the counter counts what the reader reads, and that right frames give the messages sent.

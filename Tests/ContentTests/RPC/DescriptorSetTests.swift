@@ -1,6 +1,7 @@
 import Content
 import Foundation
 import NIOCore
+import Support
 import Testing
 
 @Suite("Protocol Buffers with a descriptor set")
@@ -224,7 +225,7 @@ struct DescriptorSetTests {
     @Test("Changed sets and messages are read without a crash")
     func survivesAnything() throws {
         let seed: UInt64 = 0x510C_E005
-        var random = SeededBytes(seed: seed)
+        var random = SplitMix(seed)
         let good = try shop()
         var accepted = 0
         for round in 0..<2000 {

@@ -1,5 +1,6 @@
 import Content
 import NIOCore
+import Support
 import Testing
 
 @Suite("Server-sent events and lines of JSON")
@@ -64,7 +65,7 @@ struct EventStreamTests {
     func splits() {
         let seed: UInt64 = 0x510C_E005
         print("seed \(seed)")
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix(seed)
         let parts = ["data", "data: x", "data:yé", "id: 3", "event: e", "retry: 5", ":c", "dat: a", "datax: b", "", ""]
         let ends = ["\n", "\r", "\r\n"]
         var text = "\u{FEFF}"
@@ -167,7 +168,7 @@ struct EventStreamTests {
     func hostile() {
         let seed: UInt64 = 0x510C_E005
         print("seed \(seed)")
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix(seed)
         for _ in 0..<300 {
             let bytes = (0..<300).map { _ in
                 Bool.random(using: &generator)

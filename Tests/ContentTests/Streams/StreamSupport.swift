@@ -1,27 +1,11 @@
 import Content
 import NIOCore
-
-/// A small generator whose numbers a seed decides (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
+import Support
 
 extension [UInt8] {
     /// The bytes cut into pieces: whole, one by one, and at random places.
     func splittings(seed: UInt64, count: Int = 20) -> [[[UInt8]]] {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix(seed)
         let random = (0..<count).map { _ in
             var pieces: [[UInt8]] = []
             var rest = self[...]

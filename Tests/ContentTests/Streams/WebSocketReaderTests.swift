@@ -1,5 +1,6 @@
 import Content
 import NIOCore
+import Support
 import Testing
 
 @Suite("WebSocket reader")
@@ -225,7 +226,7 @@ struct WebSocketReaderTests {
     func splits() {
         let seed: UInt64 = 0x510C_E005
         print("seed \(seed)")
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix(seed)
         var bytes: [UInt8] = []
         var expected: Int64 = 0
         for index in 0..<60 {
@@ -253,7 +254,7 @@ struct WebSocketReaderTests {
     func hostile() {
         let seed: UInt64 = 0x510C_E005
         print("seed \(seed)")
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix(seed)
         for round in 0..<2000 {
             var bytes = (0..<Int.random(in: 1...200, using: &generator)).map { _ in
                 UInt8.random(in: 0...255, using: &generator)

@@ -77,7 +77,7 @@ extension EndToEnd {
                     try SluiceProcess.executable(),
                     ["open", "--linear", sluice.session],
                     environment: SluiceProcess.environment(sluice.scratch).merging(
-                        ["HOME": sluice.scratch.directory]
+                        ["HOME": sluice.scratch.path]
                     ) { $1 },
                     input: Array(script.utf8)
                 )
@@ -184,7 +184,7 @@ private final class LinearProcess {
         try Program(
             "curl",
             ["-sS", "--noproxy", "", "--max-time", "60", "--proxy", "http://\(address)", url],
-            environment: ["HOME": scratch.directory, "CURL_HOME": scratch.directory]
+            environment: ["HOME": scratch.path, "CURL_HOME": scratch.path]
         )
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Support
 
 /// The programs in Python with which these tests speak HTTP/2, gRPC and WebSocket.
 ///

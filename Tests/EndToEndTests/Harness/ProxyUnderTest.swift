@@ -1,4 +1,5 @@
 import Foundation
+import Support
 
 /// A Sluice that clients of these tests go through.
 protocol ProxyUnderTest: Sendable {
@@ -25,7 +26,7 @@ extension ProxyUnderTest {
         return try await Program.run(
             "curl",
             common + arguments,
-            environment: ["HOME": scratch.directory, "CURL_HOME": scratch.directory],
+            environment: ["HOME": scratch.path, "CURL_HOME": scratch.path],
             input: input,
             within: seconds + 5
         )
@@ -61,7 +62,7 @@ extension ProxyUnderTest {
         let outcome = try await Program.run(
             "curl",
             Array(transfers.joined(separator: ["--next"])),
-            environment: ["HOME": self.scratch.directory, "CURL_HOME": self.scratch.directory],
+            environment: ["HOME": self.scratch.path, "CURL_HOME": self.scratch.path],
             within: seconds + 5
         )
         let lines = outcome.text.split(separator: "\n").map { $0.split(separator: " ") }

@@ -1,17 +1,16 @@
-import Foundation
+import Support
 
 /// A real nginx that answers every request with what it got of it, and sets cookies and caching fields.
 ///
 /// It listens at two addresses and at two ports that speak TLS (HTTP/2 and HTTP/1.1, as ALPN agrees), so that a report
 /// tells where a request was sent. Text is compressed for whoever takes that. Below `/files/` there are files.
-final class ReportingNginx: Sendable {
+final class ReportingNginx: NginxBacked, Sendable {
+    let server: NginxServer
     let secure: Int
     /// TLS, too; where requests go that are sent somewhere else.
     let other: Int
     /// HTTP/1.1 without TLS.
     let plain: Int
-    let scratch: Scratch
-    private let program: Program
 
     /// What a request looked like to the server.
     struct Report: Equatable, CustomStringConvertible {
@@ -33,17 +32,9 @@ final class ReportingNginx: Sendable {
     }
 
     init() async throws {
-        let scratch = try Scratch()
-        self.scratch = scratch
         let certificate = try await TestAuthority.shared.good
         let (secure, other, plain) = (try unusedPort(), try unusedPort(), try unusedPort())
         (self.secure, self.other, self.plain) = (secure, other, plain)
-        for directory in ["www/files", "temp"] {
-            try FileManager.default.createDirectory(
-                atPath: scratch.path(directory),
-                withIntermediateDirectories: true
-            )
-        }
         let listening = ["127.0.0.1", "127.0.0.2"].map { address in
             """
                     listen \(address):\(secure) ssl http2;
@@ -51,24 +42,11 @@ final class ReportingNginx: Sendable {
                     listen \(address):\(plain);
             """
         }
-        try scratch.write(
-            "nginx.conf",
+        server = try await NginxServer(folders: ["files"]) { scratch in
             """
-            daemon off;
-            master_process off;
-            worker_processes 1;
-            pid \(scratch.path("nginx.pid"));
-            error_log \(scratch.path("error.log"));
-            events { worker_connections 512; }
-            http {
                 log_format seen "$server_addr:$server_port $request_method $request_uri";
                 access_log \(scratch.path("seen.log")) seen;
                 client_max_body_size 64m;
-                client_body_temp_path \(scratch.path("temp/body"));
-                proxy_temp_path \(scratch.path("temp/proxy"));
-                fastcgi_temp_path \(scratch.path("temp/fastcgi"));
-                uwsgi_temp_path \(scratch.path("temp/uwsgi"));
-                scgi_temp_path \(scratch.path("temp/scgi"));
                 gzip on;
                 gzip_min_length 1;
                 gzip_types text/plain application/json;
@@ -95,24 +73,11 @@ final class ReportingNginx: Sendable {
                         return 200 "\(ReportingNginx.report)";
                     }
                 }
-            }
-
             """
-        )
-        program = try Program(
-            "nginx",
-            ["-p", scratch.directory, "-c", scratch.path("nginx.conf"), "-e", scratch.path("error.log")]
-        )
-        let program = program
-        try await eventually("nginx listens") {
-            if let status = program.status {
-                throw Program.Failure(description: "nginx ended with \(status): \(program.errors)")
-            }
-            return (try? Socket(port: plain)) != nil
+        } isListening: {
+            (try? Socket(port: plain)) != nil
         }
     }
-
-    deinit { program.signal(SIGTERM) }
 
     private static let report =
         [
@@ -125,7 +90,7 @@ final class ReportingNginx: Sendable {
 
     /// The requests it has answered, as `ADDRESS:PORT METHOD TARGET`.
     var requests: [String] {
-        String(decoding: scratch.bytes("seen.log"), as: UTF8.self).split(separator: "\n").map(String.init)
+        scratch.text("seen.log").split(separator: "\n").map(String.init)
     }
 
     /// The same as soon as there are so many: a client has its answer before the server writes about it.

@@ -1,4 +1,5 @@
 import Foundation
+import Support
 
 extension SluiceProcess {
     // MARK: - Commands to the running proxy

@@ -2,6 +2,7 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Recording
+import Support
 
 /// A running `sluice run` with directories of its own.
 final class SluiceProcess: ProxyUnderTest {

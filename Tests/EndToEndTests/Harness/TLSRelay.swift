@@ -1,4 +1,5 @@
 import Foundation
+import Support
 
 /// Ends TLS in front of an origin, so that the origin still chooses every byte inside.
 final class TLSRelay: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import Support
 
 /// Roots and certificates for the servers of these tests, made anew for each run by the `openssl` program.
 actor TestAuthority {

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPModel
 import Recording
+import Support
 import Testing
 
 extension EndToEnd {

@@ -1,3 +1,4 @@
+import Support
 import Testing
 
 @testable import HTTPModel
@@ -50,7 +51,7 @@ struct FilterClockTests {
     @Test("are written so that they read back")
     func writes() throws {
         let seed: UInt64 = 0x510C_E006
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix(seed)
         #expect(FilterClock.write(noon) == "2026-11-21T12:00:00Z")
         #expect(FilterClock.write(-1) == "1969-12-31T23:59:59.999999Z")
         #expect(FilterClock.write(951_782_400_000_000) == "2000-02-29T00:00:00Z")

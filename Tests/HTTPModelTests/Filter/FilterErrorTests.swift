@@ -125,8 +125,18 @@ struct FilterErrorTests {
         #expect(column(String(repeating: "\u{301}", count: 1_000_000)) == 1)
         #expect(column(String(repeating: "!", count: 9_999) + "a") == nil)
         #expect(column(String(repeating: "not ", count: 2_400) + "a") == nil)
-        #expect(column(String(repeating: "!(", count: 100) + "a" + String(repeating: ")", count: 100)) == nil)
-        #expect(column(String(repeating: "!(", count: 101) + "a" + String(repeating: ")", count: 101)) == 202)
+        #expect(
+            column(
+                String(repeating: "!(", count: Filter.maximumDepth) + "a"
+                    + String(repeating: ")", count: Filter.maximumDepth)
+            ) == nil
+        )
+        #expect(
+            column(
+                String(repeating: "!(", count: Filter.maximumDepth + 1) + "a"
+                    + String(repeating: ")", count: Filter.maximumDepth + 1)
+            ) == 2 * Filter.maximumDepth + 2
+        )
         #expect(column("host:" + String(repeating: "*a", count: 4_000)) == 6)
         #expect(column("id:" + String(repeating: "9", count: 9_000)) == 4)
         #expect(column(String(repeating: "a or ", count: 1_999) + "a") == nil)

@@ -33,7 +33,7 @@ struct FilterPrinterTests {
     }
 
     /// Expressions that are well formed, made at random.
-    private static func expression(_ random: inout SeededGenerator, depth: Int) -> String {
+    private static func expression(_ random: inout SplitMix, depth: Int) -> String {
         switch depth > 3 ? 0 : random.number(below: 6) {
         case 0, 1, 2: return term(&random)
         case 3: return ["!", "not ", "-"][random.number(below: 3)] + expression(&random, depth: depth + 4)
@@ -43,8 +43,8 @@ struct FilterPrinterTests {
         }
     }
 
-    private static func term(_ random: inout SeededGenerator) -> String {
-        let quotedText = { (random: inout SeededGenerator) in
+    private static func term(_ random: inout SplitMix) -> String {
+        let quotedText = { (random: inout SplitMix) in
             "\""
                 + random.text(
                     of: [
@@ -54,7 +54,7 @@ struct FilterPrinterTests {
                     upTo: 6
                 ) + "x\""
         }
-        let plainText = { (random: inout SeededGenerator) in
+        let plainText = { (random: inout SplitMix) in
             "y" + random.text(of: ["a", "B", "*", "?", "[", "]", "\\,", "\\ ", "\\*", "\\\\", "é", "/", "!"], upTo: 6)
         }
         let numbers = ["5", ">5", "<7", ">=0", "<=9", "3..8", "4..", "..6", "0", "0..5"]
@@ -86,7 +86,7 @@ struct FilterPrinterTests {
     @Test("compile to an equal filter")
     func roundTrip() throws {
         let seed: UInt64 = 0x510C_E004
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix(seed)
         for _ in 0..<5_000 {
             let expression = FilterPrinterTests.expression(&random, depth: 0)
             let filter = try Filter(expression, clock: FilterFixture.clock)
@@ -102,7 +102,7 @@ struct FilterPrinterTests {
     @Test("of anything compile, and nothing crashes")
     func anything() throws {
         let seed: UInt64 = 0x510C_E005
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix(seed)
         let alphabet =
             Filter.reference.map { $0.name + ":" } + [
                 "(", ")", "!", "-", " ", " ", "\"", "\\", ",", "*", "?", "..", ">", "<", "=", "5", "xx", "kb", "ms",

@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 import Testing
 
 @testable import HTTPModel
@@ -26,7 +27,7 @@ struct StoredHeadSearchTests {
         arguments: [StoredSection.request, .response, .trailers]
     )
     func agrees(section: StoredSection) throws {
-        var random = SeededGenerator(seed: 0x5EED)
+        var random = SplitMix(0x5EED)
         var known = 0
         for _ in 0..<4_000 {
             var text = ""

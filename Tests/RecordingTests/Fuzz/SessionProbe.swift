@@ -3,6 +3,7 @@ import GRDB
 import HTTPModel
 import NIOCore
 import Recording
+import Support
 
 /// Changes columns of a good session, reads all that there is to read, and records on into it.
 enum SessionProbe {

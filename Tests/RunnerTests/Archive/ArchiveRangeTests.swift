@@ -2,6 +2,7 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Recording
+import Support
 import Testing
 
 @testable import Runner
@@ -13,11 +14,8 @@ struct ArchiveRangeTests {
         "Whatever a number is, the session that it becomes can be read, or the archive is refused with the place",
         arguments: 0..<HostileNumbers.count(ArchiveProbe.template)
     )
-    func numbers(_ place: Int) throws {
-        for text in HostileNumbers.texts {
-            let json = HostileNumbers.filled(ArchiveProbe.template) { $0 == place ? text : nil }
-            #expect(throws: Never.self, "number \(place) is \(text)") { try ArchiveProbe.read(Array(json.utf8)) }
-        }
+    func numbers(_ place: Int) {
+        HostileNumbers.expect(ArchiveProbe.template, at: place) { _ = try ArchiveProbe.read($0) }
     }
 
     @Test("What is out of range is refused by name, line and column; what is below 0 is not known")
@@ -62,13 +60,8 @@ struct ArchiveRangeTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("No seed fails", arguments: ArchiveProbe.seeds.indices)
-    func seed(_ index: Int) throws {
-        try ArchiveProbe.run(ArchiveProbe.seeds[index])
-    }
-
-    @Test("no find in archives fails again", arguments: try FuzzFind.all("Archives"))
-    func find(_ find: FuzzFind) throws {
-        try ArchiveProbe.run(find.bytes())
+    @Test("no input of archives fails", arguments: try FuzzReplay.all("Archives", seeds: ArchiveProbe.seeds))
+    func fuzz(_ input: FuzzReplay) throws {
+        try ArchiveProbe.run(input.bytes)
     }
 }

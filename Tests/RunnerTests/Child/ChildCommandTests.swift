@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 @testable import Runner
@@ -58,30 +59,4 @@ import Testing
         #expect(folder?.exitCode == 126)
         #expect(folder?.message.hasSuffix("it is a directory.") == true)
     }
-}
-
-/// A new directory under the system's temporary one, for what a test needs.
-struct Scratch {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.appendingPathComponent("sluice-child-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
-
-    func makeDirectory(_ name: String) throws {
-        try FileManager.default.createDirectory(atPath: "\(path)/\(name)", withIntermediateDirectories: true)
-    }
-
-    @discardableResult
-    func write(_ name: String, _ text: String, mode: Int = 0o644) throws -> String {
-        let file = "\(path)/\(name)"
-        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
-        return file
-    }
-
-    func text(_ name: String) throws -> String { try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8) }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import Support
 import Testing
 import Wire
 

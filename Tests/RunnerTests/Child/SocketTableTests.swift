@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import Support
 import Testing
 
 @testable import Runner
@@ -66,7 +67,7 @@ import Testing
     @Test("No answer, however mutilated, is read past its end")
     func mutilated() {
         let seed: UInt64 = 0x510C_E005
-        var generator = SplitMix(state: seed)
+        var generator = SplitMix(seed)
         let whole = message() + message(family: AF_INET6) + done
         for _ in 0..<5_000 {
             var bytes = whole
@@ -90,16 +91,5 @@ import Testing
         let endpoint = try #require(SocketEndpoint(SocketAddress(ipAddress: text, port: 1)))
         #expect(!endpoint.isLoopback)
         #expect(endpoint.isUnspecified == ["::", "0.0.0.0"].contains(text))
-    }
-
-    private struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            return value ^ (value >> 31)
-        }
     }
 }

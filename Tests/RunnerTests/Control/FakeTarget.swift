@@ -47,7 +47,7 @@ final class FakeTarget: LocalHolds {
     func tools() async -> [ToolState] { state.withLock { $0.tools } }
 
     func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState] {
-        let names = try ToolNames.slots(names).map(\.name)
+        let names = try ToolNames.stages(names).map(\.name)
         return state.withLock { state in
             for index in state.tools.indices where names.contains(state.tools[index].name) {
                 state.tools[index].isOn = isOn

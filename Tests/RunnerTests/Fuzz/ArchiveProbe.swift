@@ -4,6 +4,7 @@ import NIOCore
 import Recording
 import Runner
 import Sharing
+import Support
 
 /// Reads arbitrary bytes as a HAR, and writes one of the session that it becomes.
 enum ArchiveProbe {

@@ -1,6 +1,7 @@
 import Content
 import HTTPModel
 import NIOCore
+import Support
 import Synchronization
 import Testing
 
@@ -52,13 +53,8 @@ struct BudgetTests {
         #expect(document.lines.contains { $0.plain.contains("(no preview: it takes too long)") })
     }
 
-    @Test("No hostile exchange fails", arguments: PageSeeds.all.indices)
-    func seed(_ index: Int) throws {
-        try PageProbe.run(PageSeeds.all[index])
-    }
-
-    @Test("no find in pages fails again", arguments: try FuzzFind.all("Pages"))
-    func find(_ find: FuzzFind) throws {
-        try PageProbe.run(find.bytes())
+    @Test("No hostile exchange fails", arguments: try FuzzReplay.all("Pages", seeds: PageSeeds.all))
+    func fuzz(_ input: FuzzReplay) throws {
+        try PageProbe.run(input.bytes)
     }
 }

@@ -2,6 +2,7 @@ import Content
 import HTTPModel
 import NIOCore
 import Sharing
+import Support
 
 /// Shows hostile exchanges on each page of the console, and exports them: numbers at the ends of what a session may hold, and
 /// arbitrary heads and bodies.

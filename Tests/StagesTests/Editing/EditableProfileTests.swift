@@ -16,7 +16,7 @@ struct EditableProfileTests {
         return profile.text
     }
 
-    private func id(_ index: Int, _ slot: StageSlot = .blockList) -> EditableRule.ID {
+    private func id(_ index: Int, _ slot: Tool = .blockList) -> EditableRule.ID {
         EditableRule.ID(.tool(slot), index)
     }
 

@@ -6,6 +6,8 @@ import Testing
 
 @Suite("Rules from recorded exchanges")
 struct RuleFromExchangeTests {
+    private let empty = EditableProfile(text: "", file: nil)
+
     private func record(
         _ url: String,
         method: String = "GET",
@@ -46,7 +48,7 @@ struct RuleFromExchangeTests {
     )
     func matches(_ url: String) throws {
         let record = try record(url, method: "POST")
-        for section in ProfileSection.allCases {
+        for section in ToolRegistry.standard.sections {
             let breadths = RuleFromExchange.breadths(for: section, record)
             if section != .tool(.dnsSpoofing) { #expect(!breadths.isEmpty) }
             for breadth in breadths {
@@ -54,7 +56,7 @@ struct RuleFromExchangeTests {
                 var profile = EditableProfile(text: "", file: nil)
                 try profile.insert(rule, into: section)
                 #expect(try profile.rules(of: section).map(\.problem) == [nil])
-                let matcher = try RuleMatcher(rule, of: section)
+                let matcher = try RuleMatcher(rule, of: section, in: empty)
                 let isExpected = section != .tool(.mirror)  // which is for GET only
                 #expect(matcher.matches(record) == isExpected, "\(section) \(breadth): \(rule.yaml)")
             }
@@ -72,7 +74,7 @@ struct RuleFromExchangeTests {
         ]
         let counts = try RuleFromExchange.breadths(for: section, record).map { breadth in
             let rule = try #require(RuleFromExchange.rule(for: section, from: record, breadth))
-            let matcher = try RuleMatcher(rule, of: section)
+            let matcher = try RuleMatcher(rule, of: section, in: empty)
             return try others.count { matcher.matches(method: "GET", url: try #require(RequestURL($0))) }
         }
         #expect(counts == [1, 2, 3, 5, 6])
@@ -102,7 +104,7 @@ struct RuleFromExchangeTests {
         #expect(try text(.intercept) == "except: api.example.com")
         #expect(try text(.tool(.rewrite)).contains("\nrules:\n  - { add: header, "))
         #expect(
-            RuleFromExchange.suggestedFile(for: try self.record("https://a.example/")) == "local/a.example/index.json"
+            SuggestedFile.name(for: try self.record("https://a.example/")) == "local/a.example/index.json"
         )
     }
 
@@ -113,16 +115,16 @@ struct RuleFromExchangeTests {
         #expect(RuleFromExchange.rule(for: .tool(.mapLocal), from: record) == nil)
         let rule = try #require(RuleFromExchange.rule(for: .tool(.blockList), from: record))
         #expect(rule.yaml == "at: a.example\naction: 403")
-        #expect(try RuleMatcher(rule, of: .tool(.blockList)).matches(record))
-        #expect(try !RuleMatcher(RuleText("only: a.example"), of: .tool(.noCaching)).matches(record))
-        #expect(try RuleMatcher(RuleText("except: \"*.example\""), of: .intercept).matches(record))
+        #expect(try RuleMatcher(rule, of: .tool(.blockList), in: empty).matches(record))
+        #expect(try !RuleMatcher(RuleText("only: a.example"), of: .tool(.noCaching), in: empty).matches(record))
+        #expect(try RuleMatcher(RuleText("except: \"*.example\""), of: .intercept, in: empty).matches(record))
     }
 
     @Test("are counted as their tools decide, whatever a rule's form")
     func matcher() throws {
         let url = try #require(RequestURL("https://build-7.example.com/x"))
-        func matches(_ rule: String, _ slot: StageSlot, _ method: String = "GET") throws -> Bool {
-            try RuleMatcher(RuleText(rule), of: .tool(slot)).matches(method: method, url: url)
+        func matches(_ rule: String, _ slot: Tool, _ method: String = "GET") throws -> Bool {
+            try RuleMatcher(RuleText(rule), of: .tool(slot), in: empty).matches(method: method, url: url)
         }
         let expression = "from: '/^https:..build-(\\d+)/'\nto: \"http://localhost:30$1\""
         #expect(try matches(expression, .mapRemote))
@@ -150,20 +152,20 @@ struct RuleFromExchangeTests {
     @Test("the throttle's preset is switched in the one rule for all traffic, and off but kept")
     func throttle() throws {
         var profile = EditableProfile(text: "version: 1\nthrottle:\n  - { down: 9, only: a } # a\n", file: nil)
-        try profile.setThrottle(preset: "3g")
+        try profile.setPreset("3g", of: .throttle)
         #expect(profile.text == "version: 1\nthrottle:\n  - { down: 9, only: a } # a\n  - preset: 3g\n")
-        try profile.setThrottle(preset: "lte")
-        #expect(profile.throttlePreset == "lte" && profile.text.hasSuffix("  - preset: lte\n"))
-        try profile.setThrottle(preset: nil)
-        #expect(profile.throttlePreset == nil && profile.text.hasSuffix("  - preset: lte\n    enabled: false\n"))
-        try profile.setThrottle(preset: "4g")
-        #expect(profile.throttlePreset == "4g" && profile.text.hasSuffix("  - preset: \"4g\"\n    enabled: true\n"))
+        try profile.setPreset("lte", of: .throttle)
+        #expect(profile.preset(of: .throttle) == "lte" && profile.text.hasSuffix("  - preset: lte\n"))
+        try profile.setPreset(nil, of: .throttle)
+        #expect(profile.preset(of: .throttle) == nil && profile.text.hasSuffix("  - preset: lte\n    enabled: false\n"))
+        try profile.setPreset("4g", of: .throttle)
+        #expect(profile.preset(of: .throttle) == "4g" && profile.text.hasSuffix("  - preset: \"4g\"\n    enabled: true\n"))
         let before = profile
-        #expect(throws: ProfileError.self) { try profile.setThrottle(preset: "6g") }
+        #expect(throws: ProfileError.self) { try profile.setPreset("6g", of: .throttle) }
         #expect(profile == before)
         var custom = EditableProfile(text: "version: 1\nthrottle: { latency: 9 }\n", file: nil)
-        try custom.setThrottle(preset: "3g")
-        #expect(custom.throttlePreset == "3g" && custom.issues.filter { $0.severity == .error }.isEmpty)
+        try custom.setPreset("3g", of: .throttle)
+        #expect(custom.preset(of: .throttle) == "3g" && custom.issues.filter { $0.severity == .error }.isEmpty)
     }
 
     @Test("a host is passed through unread in every form of 'intercept'")

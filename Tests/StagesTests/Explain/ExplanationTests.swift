@@ -10,7 +10,7 @@ struct ExplanationTests {
         let profile = try RuleProfile("version: 1\n" + rules, file: "p.yaml")
         let explanation = try #require(RehearsedRequest(request)).explained(by: profile).explanation
         return explanation.tools.flatMap { tool in
-            tool.remarks.map { "\(tool.tool.slot.name): \($0)" }
+            tool.remarks.map { "\(tool.tool.tool.key): \($0)" }
                 + tool.lines.map { "\($0.rule.name) \($0.verdict.word): \($0.verdict.texts.joined(separator: "; "))" }
         }
     }

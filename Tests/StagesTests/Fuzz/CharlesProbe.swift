@@ -1,4 +1,5 @@
 import Stages
+import Support
 
 /// Reads arbitrary bytes as Charles' settings, makes a profile of them, and settings of that again.
 enum CharlesProbe {

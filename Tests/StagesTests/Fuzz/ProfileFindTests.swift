@@ -1,19 +1,15 @@
+import Support
 import Testing
 
 /// What the fuzzer of `Tests/Fuzzing` starts with, and all that it ever found, run once more.
 @Suite struct ProfileFindTests {
-    @Test("no seed of profiles fails", arguments: ProfileSeeds.all.indices)
-    func seed(_ index: Int) throws {
-        try ProfileProbe.run(ProfileSeeds.all[index])
+    @Test("no input of profiles fails", arguments: try FuzzReplay.all("Profiles", seeds: ProfileSeeds.all))
+    func profiles(_ input: FuzzReplay) throws {
+        try ProfileProbe.run(input.bytes)
     }
 
-    @Test("no find in profiles fails again", arguments: try FuzzFind.all("Profiles"))
-    func find(_ find: FuzzFind) throws {
-        try ProfileProbe.run(find.bytes())
-    }
-
-    @Test("no find in Charles' settings fails again", arguments: try FuzzFind.all("Charles"))
-    func charles(_ find: FuzzFind) throws {
-        try CharlesProbe.run(find.bytes())
+    @Test("no input of Charles' settings fails", arguments: try FuzzReplay.all("Charles", seeds: CharlesProbe.seeds))
+    func charles(_ input: FuzzReplay) throws {
+        try CharlesProbe.run(input.bytes)
     }
 }

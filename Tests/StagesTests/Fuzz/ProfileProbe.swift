@@ -2,6 +2,7 @@ import ExchangeCore
 import HTTPModel
 import NIOCore
 import Stages
+import Support
 
 /// Reads arbitrary text as a profile, as locations, and as a filter; the first decision says which.
 enum ProfileProbe {

@@ -1,3 +1,5 @@
+import Support
+
 /// What the fuzzer of profiles begins with.
 enum ProfileSeeds {
     private static let profiles = [

@@ -1,6 +1,7 @@
 import HTTPModel
 import NIOCore
 import Stages
+import Support
 import Testing
 
 @Suite("Numbers in profiles")

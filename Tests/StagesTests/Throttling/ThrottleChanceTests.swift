@@ -136,7 +136,7 @@ struct ThrottleChanceTests {
         flow.respond(1_000)
         flow.run(until: .seconds(60))
         #expect(flow.bytes("< part") == 0)
-        profile.setThrottle(isOn: false)
+        profile.switchTools(without: [Tool.throttle.id])
         flow.run(until: .milliseconds(60_300))
         flow.finish()
         #expect(flow.time <= .milliseconds(60_300))

@@ -59,7 +59,7 @@ struct ThrottleShippedTests {
     func offline() throws {
         let profile = try load("offline.yaml")
         #expect(rule(profile, "https://a.example/").isEmpty)
-        profile.setThrottle(isOn: true)
+        profile.switchTools(without: [])
         let flow = ThrottledFlow(profile, "https://a.example/")
         flow.tell { $0.request() }
         flow.dialogue.finish()

@@ -1,5 +1,6 @@
 import HTTPModel
 import NIOCore
+import Support
 import Wire
 
 /// Has header blocks of arbitrary bytes read, and checks that what was read is one head in every form it takes: as

@@ -1,5 +1,6 @@
 import HTTPModel
 import NIOCore
+import Support
 import Wire
 
 /// Feeds a session with arbitrary bytes, has its owner do arbitrary things, and checks what the session promises.

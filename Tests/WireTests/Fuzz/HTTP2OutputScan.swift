@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 
 /// Reads what a session writes, frame by frame, as strictly as a peer may.
 struct HTTP2OutputScan {

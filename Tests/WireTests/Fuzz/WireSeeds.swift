@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 
 /// Inputs that reach most of what a session does, for the fuzzer's corpus and for the tests.
 enum WireSeeds {

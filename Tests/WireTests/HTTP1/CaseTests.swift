@@ -1,3 +1,4 @@
+import Support
 import Testing
 
 /// The Markdown cases, each fed in several ways that must all give the same events.
@@ -31,7 +32,7 @@ import Testing
     @Test("the case gives its events when cut at random places", arguments: try ParserCase.all())
     func cutAtRandom(_ parserCase: ParserCase) {
         for seed in UInt64(1)...20 {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix(seed)
             var pieces: [[UInt8]] = []
             var rest = parserCase.input[...]
             while !rest.isEmpty {
@@ -48,22 +49,5 @@ import Testing
         let cases = try ParserCase.all()
         #expect(cases.count >= 100)
         #expect(Set(cases.map(\.description)).count == cases.count)
-    }
-}
-
-/// SplitMix64: small, seeded, and the same everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

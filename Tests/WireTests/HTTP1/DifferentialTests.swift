@@ -2,6 +2,7 @@ import HTTPModel
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
+import Support
 import Testing
 import Wire
 
@@ -20,7 +21,7 @@ private struct PlainMessage: Equatable {
     @Test("both parsers read the same from valid requests, however they are cut")
     func requests() throws {
         let seed: UInt64 = 0x510C_E005
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix(seed)
         for round in 0..<40 {
             let bytes = (0..<Int.random(in: 1...4, using: &random)).flatMap { _ in makeRequest(&random) }
             let pieces = cut(bytes, &random)
@@ -34,7 +35,7 @@ private struct PlainMessage: Equatable {
     @Test("both parsers read the same from valid responses, however they are cut")
     func responses() throws {
         let seed: UInt64 = 0x510C_E005
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix(seed)
         for round in 0..<40 {
             let bytes = makeResponse(&random)
             let pieces = cut(bytes, &random)
@@ -97,7 +98,7 @@ private struct PlainMessage: Equatable {
 // MARK: - Making messages
 
 extension HTTP1DifferentialTests {
-    private func makeFields(_ random: inout SeededGenerator) -> String {
+    private func makeFields(_ random: inout SplitMix) -> String {
         let names = ["Accept", "x-one", "X-Two", "User-Agent", "Referer", "X_3", "Cookie", "Date"]
         let values = [
             "a", "", "a b", "text/html;q=0.9, */*", "=?x\"y\"", "1", String(repeating: "v", count: 300), "\tx\ty ",
@@ -111,7 +112,7 @@ extension HTTP1DifferentialTests {
             .joined()
     }
 
-    private func makeBody(_ random: inout SeededGenerator) -> (field: String, bytes: [UInt8]) {
+    private func makeBody(_ random: inout SplitMix) -> (field: String, bytes: [UInt8]) {
         let body = (0..<Int.random(in: 1...3_000, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random)
         }
         if Bool.random(using: &random) { return ("Content-Length: \(body.count)\r\n", body) }
@@ -128,7 +129,7 @@ extension HTTP1DifferentialTests {
         return ("transfer-encoding: chunked\r\n", bytes + Array("0\r\n\(trailers)\r\n".utf8))
     }
 
-    private func makeRequest(_ random: inout SeededGenerator) -> [UInt8] {
+    private func makeRequest(_ random: inout SplitMix) -> [UInt8] {
         let method =
             ["GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "PURGE", "HEAD"].randomElement(using: &random) ?? ""
         let target =
@@ -139,7 +140,7 @@ extension HTTP1DifferentialTests {
         return Array("\(head)\(field)\(makeFields(&random))\r\n".utf8) + bytes
     }
 
-    private func makeResponse(_ random: inout SeededGenerator) -> [UInt8] {
+    private func makeResponse(_ random: inout SplitMix) -> [UInt8] {
         let start =
             ["200 OK", "404 Not Found", "301 ", "599 Odd", "503 Service Unavailable"].randomElement(using: &random)
             ?? ""
@@ -147,7 +148,7 @@ extension HTTP1DifferentialTests {
         return Array("HTTP/1.1 \(start)\r\n\(makeFields(&random))\(field)\(makeFields(&random))\r\n".utf8) + bytes
     }
 
-    private func cut(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [[UInt8]] {
+    private func cut(_ bytes: [UInt8], _ random: inout SplitMix) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         var rest = bytes[...]
         let most = [1, 10, 500, 100_000].randomElement(using: &random) ?? 1

@@ -1,5 +1,6 @@
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 import Wire
 
@@ -8,7 +9,7 @@ struct HTTP2FlowTests {
     @Test("A thousand streams at once carry their bodies, mixed at random, both ways")
     func thousandStreams() throws {
         let seed: UInt64 = 0x510C_E005
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix(seed)
         let pair = HTTP2Pair()
         #expect(pair.client.peerMaxConcurrentStreams == 1000)
         var up: [HTTP2StreamID: ByteBuffer] = [:]
@@ -418,7 +419,7 @@ struct HTTP2FlowTests {
 
 extension ByteBuffer {
     /// The bytes in a few parts of any length.
-    fileprivate func parts(using generator: inout SeededGenerator) -> [ByteBuffer] {
+    fileprivate func parts(using generator: inout SplitMix) -> [ByteBuffer] {
         var rest = self
         var parts: [ByteBuffer] = []
         while rest.readableBytes > 0 {

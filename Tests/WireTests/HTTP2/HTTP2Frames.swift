@@ -1,5 +1,6 @@
 import HTTPModel
 import NIOCore
+import Support
 import Wire
 
 /// Writes frames of any kind, right or wrong (RFC 9113 §4.1).
@@ -159,7 +160,7 @@ struct HTTP2Outcome: Equatable {
         seed: UInt64 = 0,
         now: NIODeadline = .uptimeNanoseconds(1)
     ) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix(seed)
         var bytes = bytes
         var output = ByteBuffer()
         var events: [String] = []

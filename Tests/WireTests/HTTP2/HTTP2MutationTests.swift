@@ -1,5 +1,6 @@
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 import Wire
 
@@ -9,7 +10,7 @@ struct HTTP2MutationTests {
     func mutations() throws {
         let seed: UInt64 = 0x510C_E005
         print("HTTP/2 mutations: seed \(seed)")
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix(seed)
         for round in 0..<400 {
             let role = Bool.random(using: &generator) ? HTTP2Session.Role.server : .client
             let bytes = mutated(valid(role, using: &generator), using: &generator)
@@ -38,7 +39,7 @@ struct HTTP2MutationTests {
     private func run(
         _ bytes: ByteBuffer,
         through session: HTTP2Session,
-        using generator: inout SeededGenerator
+        using generator: inout SplitMix
     ) throws -> Ledger {
         var bytes = bytes
         var ledger = Ledger()
@@ -56,7 +57,7 @@ struct HTTP2MutationTests {
     }
 
     /// Acts on what happened, as an owner does who is in no mood to do it right.
-    private func answer(_ session: HTTP2Session, _ ledger: inout Ledger, using generator: inout SeededGenerator) {
+    private func answer(_ session: HTTP2Session, _ ledger: inout Ledger, using generator: inout SplitMix) {
         while let event = session.nextEvent() {
             switch event {
             case .requestHead(let id, _, _, _, _):
@@ -82,7 +83,7 @@ struct HTTP2MutationTests {
         }
     }
 
-    private func valid(_ role: HTTP2Session.Role, using generator: inout SeededGenerator) -> ByteBuffer {
+    private func valid(_ role: HTTP2Session.Role, using generator: inout SplitMix) -> ByteBuffer {
         guard role == .server else {
             return HTTP2Frames.server { frames in
                 frames.head([(":status", "103"), ("link", "x")], isEnd: false)
@@ -113,7 +114,7 @@ struct HTTP2MutationTests {
     }
 
     /// Changes, drops, repeats or swaps a few bytes; mostly after the preface.
-    private func mutated(_ bytes: ByteBuffer, using generator: inout SeededGenerator) -> ByteBuffer {
+    private func mutated(_ bytes: ByteBuffer, using generator: inout SplitMix) -> ByteBuffer {
         var bytes = Array(bytes.readableBytesView)
         for _ in 0..<Int.random(in: 0...6, using: &generator) {
             let first = Int.random(in: 0..<20, using: &generator) == 0 ? 0 : min(24, bytes.count - 1)

@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 @testable import Wire
@@ -6,7 +7,7 @@ import Testing
 @Suite struct CertificateAuthorityTests {
     @Test("A new directory gets an authority that later starts load again")
     func persists() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         let path = directory.path + "/config/sluice"
         let first = try CertificateAuthority.open(directory: path)
@@ -14,8 +15,8 @@ import Testing
         #expect(first.fingerprint == second.fingerprint)
         #expect(first.keyDER == second.keyDER)
         #expect(first.subject.hasPrefix("CN=Sluice CA "))
-        #expect(try directory.mode("config/sluice") == 0o700)
-        #expect(try directory.mode("config/sluice/ca.pem") == 0o600)
+        #expect(directory.mode("config/sluice") == 0o700)
+        #expect(directory.mode("config/sluice/ca.pem") == 0o600)
         let published = try String(contentsOfFile: path + "/ca-cert.pem", encoding: .utf8)
         #expect(published == first.certificatePEM)
         #expect(!published.contains("PRIVATE KEY"))
@@ -24,21 +25,21 @@ import Testing
 
     @Test("Loose permissions are tightened")
     func permissions() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         _ = try CertificateAuthority.open(directory: directory.path)
         let file = directory.path + "/ca.pem"
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
         _ = try CertificateAuthority.open(directory: directory.path)
-        #expect(try directory.mode() == 0o700)
-        #expect(try directory.mode("ca.pem") == 0o600)
+        #expect(directory.mode() == 0o700)
+        #expect(directory.mode("ca.pem") == 0o600)
     }
 
     @Test("Many starts at once make one authority")
     func concurrentStarts() async throws {
         for _ in 0..<5 {
-            let directory = try TemporaryDirectory()
+            let directory = try Scratch()
             defer { directory.remove() }
             let path = directory.path + "/new"
             let fingerprints = try await withThrowingTaskGroup(of: String.self) { group in
@@ -54,7 +55,7 @@ import Testing
 
     @Test("The root passes OpenSSL's strict verification and says what it should")
     func rootText() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         let authority = try CertificateAuthority.generate()
         let file = try directory.write("ca.pem", authority.export(.pem))
@@ -73,7 +74,7 @@ import Testing
 
     @Test("PKCS#12 is readable by OpenSSL and by us, and only with its password")
     func pkcs12() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         let authority = try CertificateAuthority.generate(label: "test")
         let file = try directory.write("ca.p12", authority.export(.p12, password: "secret"))
@@ -106,7 +107,7 @@ import Testing
 
     @Test("Certificate and key may come in one PEM file or in two, the key encrypted or not")
     func pem() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         let ca = try opensslAuthority(in: directory, "rsa:2048", "ca")
         #expect(try CertificateAuthority.load(file: ca.certificate, keyFile: ca.key).subject == "CN=ca")
@@ -128,7 +129,7 @@ import Testing
 
     @Test("What cannot be an authority is refused with path, reason and advice")
     func refusals() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         let one = try opensslAuthority(in: directory, "rsa:2048", "one")
         let two = try opensslAuthority(in: directory, "rsa:2048", "two")
@@ -155,7 +156,7 @@ import Testing
 
     /// Makes a self-signed certificate with the `openssl` program.
     private func opensslAuthority(
-        in directory: TemporaryDirectory,
+        in directory: Scratch,
         _ algorithm: String,
         _ name: String,
         isAuthority: Bool = true

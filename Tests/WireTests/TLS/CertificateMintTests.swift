@@ -1,6 +1,7 @@
 import Foundation
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 
 @testable import Wire
@@ -82,7 +83,7 @@ import Testing
 
     @Test("An RSA authority and an intermediate one work as well")
     func otherAuthorities() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         let path = directory.path
         let configuration = """
@@ -133,7 +134,7 @@ import Testing
 
     /// Verifies the host's certificate with the `openssl` program and returns its text.
     private func verifiedText(_ host: String) throws -> String {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         let authority = try CertificateAuthority.generate(label: "test")
         let leaf = try CertificateMint(authority: authority, leafKey: LeafKey()).certificate(for: host)

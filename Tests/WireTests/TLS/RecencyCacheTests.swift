@@ -1,3 +1,4 @@
+import Support
 import Testing
 
 @testable import Wire
@@ -18,7 +19,7 @@ import Testing
 
     @Test("It behaves like a simple list of recent keys under random use")
     func model() {
-        var generator = SplitMix64.printingSeed()
+        var generator = SplitMix(0x510C_E005)
         var cache = RecencyCache<Int, Int>(capacity: 7)
         var model: [(key: Int, value: Int)] = []
         for step in 0..<20_000 {

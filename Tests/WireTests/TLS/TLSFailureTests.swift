@@ -1,6 +1,7 @@
 import COpenSSL
 import HTTPModel
 import NIOCore
+import Support
 import Testing
 
 @testable import Wire
@@ -145,7 +146,7 @@ import Testing
     @Test("Garbage fails with a reason and never crashes")
     func garbage() throws {
         let fixture = try TLSFixture()
-        var generator = SplitMix64.printingSeed()
+        var generator = SplitMix(0x510C_E005)
         for round in 0..<200 {
             var bytes = (0..<300).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
             if round.isMultiple(of: 2) { bytes.replaceSubrange(0..<6, with: [22, 3, 1, 0, 200, 1]) }

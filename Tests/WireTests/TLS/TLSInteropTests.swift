@@ -10,7 +10,7 @@ import Testing
     @Test("OpenSSL's own client accepts our server", arguments: ["-tls1_2", "-tls1_3"])
     func opensslClient(version: String) throws {
         let fixture = try TLSFixture()
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         let root = try directory.write("root.pem", fixture.authority.export(.pem))
         let listener = try LoopbackListener()

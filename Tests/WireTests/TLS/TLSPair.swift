@@ -1,5 +1,6 @@
 import HTTPModel
 import NIOCore
+import Support
 import Wire
 
 /// A root, a mint and both contexts: what the TLS tests begin with.
@@ -20,7 +21,7 @@ struct TLSFixture {
         authority = try CertificateAuthority.generate(label: "test")
         mint = try CertificateMint(authority: authority, leafKey: LeafKey())
         self.server = try TLSServerContext(server)
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         let file = try directory.write("root.pem", Array(authority.certificatePEM.utf8))
         let trust = TLSTrust(includesSystem: false, extraFiles: trusted ? [file] : [])
@@ -94,26 +95,5 @@ struct TLSPair {
 extension TLSState {
     var failure: TLSFailure? {
         if case .failed(let failure) = self { failure } else { nil }
-    }
-}
-
-/// A random generator: the same numbers for the same seed.
-struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    /// A generator with a new seed, which it prints so that a failure can be repeated.
-    static func printingSeed() -> SplitMix64 {
-        let seed: UInt64 = 0x510C_E005
-        print("seed \(seed)")
-        return SplitMix64(seed: seed)
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

@@ -1,5 +1,6 @@
 import COpenSSL
 import Foundation
+import Support
 import Testing
 
 @testable import Wire
@@ -7,7 +8,7 @@ import Testing
 @Suite struct TLSTrustTests {
     @Test("An extra file that cannot be read says so, before any connection and at the first one")
     func unreadableFile() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         for file in [directory.path + "/absent.pem", try directory.write("garbage.pem", [1, 2, 3])] {
             let trust = TLSTrust(includesSystem: false, extraFiles: [file])
@@ -21,7 +22,7 @@ import Testing
 
     @Test("Many threads may load the same authorities")
     func concurrentLoads() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         let authority = try CertificateAuthority.generate()
         let file = try directory.write("root.pem", authority.export(.pem))
@@ -48,7 +49,7 @@ import Testing
     @Test("SSL_CERT_DIR replaces the system's authorities, and is looked up by hash")
     func environmentDirectory() async {
         await #expect(processExitsWith: .success) {
-            let directory = try TemporaryDirectory()
+            let directory = try Scratch()
             defer { directory.remove() }
             let authority = try CertificateAuthority.generate()
             try directory.write("root.pem", authority.export(.pem))

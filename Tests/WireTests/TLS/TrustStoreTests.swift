@@ -34,7 +34,7 @@ import Testing
 
     @Test("Bytes that are no PEM at all give nothing, and end")
     func noise() {
-        var generator = SplitMix64(seed: 0x510C_E005)
+        var generator = SplitMix(0x510C_E005)
         for length in [0, 1, 100, 100_000] {
             var store = TrustStore()
             store.add(pem: (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
@@ -46,7 +46,7 @@ import Testing
 
     @Test("OpenSSL's form with its own notes on trust is read as the certificate that it holds")
     func trustedForm() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         let authority = try CertificateAuthority.generate()
         let file = try directory.write("ca.pem", authority.export(.pem))
@@ -66,7 +66,7 @@ import Testing
 
     @Test("SSL_CERT_FILE and SSL_CERT_DIR take the place of the system's authorities")
     func variables() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         let roots = try (0..<3).map { try CertificateAuthority.generate(label: "root \($0)") }
         let file = try directory.write("bundle.pem", roots[0].export(.pem))
@@ -110,7 +110,7 @@ import Testing
 
     @Test("The PKCS#12 file marks every certificate as trusted for any use, in the clear, under a MAC with SHA-1")
     func pkcs12() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         var store = try store(of: 3)
         let own = try CertificateAuthority.generate()
@@ -132,7 +132,7 @@ import Testing
 
     @Test("Java lists every certificate as a trusted one", .enabled(if: TrustStoreTests.keytool != nil))
     func java() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try Scratch()
         defer { directory.remove() }
         var store = try store(of: 3)
         store.add(try CertificateAuthority.generate(), name: "sluice")

@@ -1,10 +1,12 @@
 import HTTPModel
+import Stages
 
 /// Tells which rule made a change, by what the trace says that each did.
 struct RuleLabels {
     private struct Deed {
         var label: String
-        var stage: String
+        /// What the tool changes without the text's naming it.
+        var change: ToolDescriptor.Change?
         var text: String
         /// Whether the text begins with the direction that it is about.
         var isRequest: Bool?
@@ -21,7 +23,7 @@ struct RuleLabels {
             let text = entry.text.lowercased()
             let isRequest = text.hasPrefix("request") ? true : text.hasPrefix("response") ? false : nil
             let label = entry.stage + (entry.rule.map { " \($0)" } ?? "")
-            return Deed(label: label, stage: entry.stage, text: text, isRequest: isRequest)
+            return Deed(label: label, change: ToolRegistry.standard[key: entry.stage]?.change, text: text, isRequest: isRequest)
         }
     }
 
@@ -36,9 +38,9 @@ struct RuleLabels {
 
     /// Who changed the URL.
     func url() -> String? {
-        (deeds.first { $0.stage == "map-remote" }
+        (deeds.first { $0.change == .url }
             ?? first(true) { deed in ["url", "path", "query", "host", "target"].contains { deed.text.contains($0) } })?
-            .label ?? only("rewrite")
+            .label
     }
 
     /// Who changed the method or the status.
@@ -49,16 +51,10 @@ struct RuleLabels {
     /// Who changed the body.
     func body(isRequest: Bool) -> String? {
         first(isRequest) { $0.text.contains("body") }?.label
-            ?? deeds.first { $0.stage == "map-local" && !isRequest }?.label
+            ?? deeds.first { $0.change == .response && !isRequest }?.label
     }
 
     private func first(_ isRequest: Bool, where matches: (Deed) -> Bool) -> Deed? {
         deeds.first { ($0.isRequest ?? isRequest) == isRequest && matches($0) }
-    }
-
-    /// The rule of a stage that has but one in the trace.
-    private func only(_ stage: String) -> String? {
-        let labels = Set(deeds.filter { $0.stage == stage }.map(\.label))
-        return labels.count == 1 ? labels.first : nil
     }
 }

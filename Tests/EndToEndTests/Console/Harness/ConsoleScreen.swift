@@ -48,7 +48,7 @@ final class ConsoleScreen: Sendable {
             !$0.key.lowercased().hasSuffix("_proxy") && !ConsoleScreen.ownVariables.contains($0.key)
         }
         variables.merge(SluiceProcess.environment(scratch)) { $1 }
-        variables.merge(["TERM": "xterm-256color", "LANG": "C.UTF-8", "TMPDIR": scratch.directory]) { $1 }
+        variables.merge(["TERM": "xterm-256color", "LANG": "C.UTF-8", "TMPDIR": scratch.path]) { $1 }
         variables.merge(environment) { $1 }
         let terminal = try PseudoTerminal(size)
         before = terminal.attributes
@@ -59,7 +59,7 @@ final class ConsoleScreen: Sendable {
             try program ?? SluiceProcess.executable(),
             arguments,
             environment: variables,
-            directory: scratch.directory,
+            directory: scratch.path,
             terminal: terminal.name
         )
         Thread.detachNewThread {

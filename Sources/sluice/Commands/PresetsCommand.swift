@@ -2,10 +2,10 @@ import ArgumentParser
 import Runner
 import Stages
 
-struct ThrottleCommand: ParsableCommand {
+struct PresetsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "throttle",
-        abstract: "The throttle's presets.",
+        commandName: ToolRegistry.standard.withPresets?.key,
+        abstract: "The \(ToolRegistry.standard.withPresets?.key ?? "network")'s presets.",
         subcommands: [List.self]
     )
 
@@ -15,13 +15,14 @@ struct ThrottleCommand: ParsableCommand {
         )
 
         func run() {
-            let names = ThrottlePreset.all.map { preset in
-                preset.name + (preset.charlesName.map { $0.lowercased() == preset.name ? "" : " (\($0))" } ?? "")
+            let presets = ToolRegistry.standard.withPresets?.presets?.presets ?? []
+            let names = presets.map { preset in
+                preset.name + (preset.alias.map { $0.lowercased() == preset.name ? "" : " (\($0))" } ?? "")
             }
             let width = names.map(\.count).max() ?? 0
-            for (name, preset) in zip(names, ThrottlePreset.all) {
+            for (name, preset) in zip(names, presets) {
                 let padding = String(repeating: " ", count: width - name.count + 2)
-                StandardStreams.out("\(name)\(padding)\(preset.conditions.text)\n")
+                StandardStreams.out("\(name)\(padding)\(preset.text)\n")
                 StandardStreams.out(String(repeating: " ", count: width + 2) + preset.source + "\n")
             }
         }

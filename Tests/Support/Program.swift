@@ -1,31 +1,31 @@
 import Foundation
-import Support
-import Synchronization
 
 /// A program that a test runs, with its output in files.
 ///
 /// It is killed when nobody holds it any more.
-final class Program: Sendable {
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+package final class Program: Sendable {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     /// How a program ended.
-    struct Outcome: Sendable {
-        let status: Int32
-        let output: [UInt8]
-        let errors: String
-        var text: String { String(decoding: output, as: UTF8.self) }
+    package struct Outcome: Sendable {
+        package let status: Int32
+        package let output: [UInt8]
+        package let errors: String
+        package var text: String { String(decoding: output, as: UTF8.self) }
     }
 
     private let child: ChildProgram
     private let scratch: Scratch
     private let name: String
 
-    var identifier: Int32 { child.identifier }
+    package var identifier: Int32 { child.identifier }
 
     /// Starts a program found in `PATH`, or at a path.
-    init(
+    package init(
         _ name: String,
         _ arguments: [String],
         environment: [String: String] = [:],
@@ -55,7 +55,7 @@ final class Program: Sendable {
     }
 
     /// Where a program lies; a tool that is missing fails the test that needs it.
-    static func path(of name: String) throws -> String {
+    package static func path(of name: String) throws -> String {
         if name.contains("/") { return name }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         for directory in path.split(separator: ":").map(String.init) + ["/usr/sbin", "/sbin"] {
@@ -65,16 +65,16 @@ final class Program: Sendable {
         throw Failure(description: "These tests need the program '\(name)', which is not installed.")
     }
 
-    var output: String { String(decoding: scratch.bytes("output"), as: UTF8.self) }
-    var errors: String { String(decoding: scratch.bytes("errors"), as: UTF8.self) }
+    package var output: String { String(decoding: scratch.bytes("output"), as: UTF8.self) }
+    package var errors: String { String(decoding: scratch.bytes("errors"), as: UTF8.self) }
 
     /// The exit status (negative for a signal); `nil` while the program runs.
-    var status: Int32? { child.status }
+    package var status: Int32? { child.status }
 
-    func signal(_ number: Int32) { child.signal(number) }
+    package func signal(_ number: Int32) { child.signal(number) }
 
     /// Waits for the end; a program that takes too long is killed, and the test fails.
-    func outcome(within seconds: Double = 120) async throws -> Outcome {
+    package func outcome(within seconds: Double = 120) async throws -> Outcome {
         do {
             try await eventually("\(name) ends", within: seconds) { self.status != nil }
         } catch {
@@ -85,7 +85,7 @@ final class Program: Sendable {
     }
 
     /// Runs a program to its end.
-    static func run(
+    package static func run(
         _ name: String,
         _ arguments: [String],
         environment: [String: String] = [:],
@@ -99,71 +99,11 @@ final class Program: Sendable {
 
     /// Runs a program that must succeed.
     @discardableResult
-    static func require(_ name: String, _ arguments: [String]) async throws -> Outcome {
+    package static func require(_ name: String, _ arguments: [String]) async throws -> Outcome {
         let outcome = try await run(name, arguments)
         guard outcome.status == 0 else {
             throw Failure(description: "\(name) \(arguments) ended with \(outcome.status): \(outcome.errors)")
         }
         return outcome
-    }
-}
-
-/// Waits until something holds; fails where it does not come about in time.
-///
-/// How long that is decides only when a test gives up: a machine may be busy with something else for many seconds.
-func eventually(
-    _ what: String,
-    within seconds: Double = 60,
-    _ condition: () async throws -> Bool
-) async throws {
-    let deadline = ContinuousClock.now + .seconds(seconds)
-    while try await !condition() {
-        guard ContinuousClock.now < deadline else {
-            throw Program.Failure(description: "not within \(seconds) s: \(what)")
-        }
-        try await Task.sleep(for: .milliseconds(5))
-    }
-}
-
-/// A directory that lasts as long as somebody holds it.
-final class Scratch: Sendable {
-    let directory: String
-
-    init() throws {
-        directory = FileManager.default.temporaryDirectory.path + "/sluice-e2e-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    }
-
-    deinit { remove() }
-
-    private func remove() { try? FileManager.default.removeItem(atPath: directory) }
-
-    private static let lasting = Mutex<[Scratch]>([])
-
-    /// Keeps the directory until the tests end, and no longer.
-    func removeAtExit() {
-        let isFirst = Scratch.lasting.withLock { lasting in
-            lasting.append(self)
-            return lasting.count == 1
-        }
-        if isFirst { atexit { for scratch in Scratch.lasting.withLock({ $0 }) { scratch.remove() } } }
-    }
-
-    func path(_ name: String) -> String { "\(directory)/\(name)" }
-
-    func bytes(_ name: String) -> [UInt8] { FileManager.default.contents(atPath: path(name)).map { Array($0) } ?? [] }
-
-    @discardableResult
-    func write(_ name: String, _ bytes: [UInt8]) throws -> String {
-        try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
-        return path(name)
-    }
-
-    @discardableResult
-    func write(_ name: String, _ text: String) throws -> String { try write(name, Array(text.utf8)) }
-
-    func newFile(_ name: String) throws -> FileHandle {
-        try write(name, "")
-        return try FileHandle(forWritingTo: URL(fileURLWithPath: path(name)))
     }
 }

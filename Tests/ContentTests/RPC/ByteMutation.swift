@@ -1,19 +1,6 @@
-/// Random changes to bytes that a seed brings back (SplitMix64).
-struct SeededBytes: RandomNumberGenerator {
-    private var state: UInt64
+import Support
 
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
+extension SplitMix {
     /// Changes, removes, repeats or inserts a few bytes.
     mutating func mutate(_ bytes: inout [UInt8]) {
         for _ in 0..<Int.random(in: 0...4, using: &self) {

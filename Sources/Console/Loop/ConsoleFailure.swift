@@ -1,0 +1,9 @@
+/// Why the console cannot be opened.
+package struct ConsoleFailure: Error, Sendable, CustomStringConvertible {
+    /// What is wrong and what to try.
+    package let description: String
+
+    package init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,2 +1,0 @@
-typealias DraftValue = Node
-typealias DraftField = Node.Member

@@ -1,1 +1,0 @@
-../../../ContentTests/Fuzz/FuzzInput.swift

@@ -1,1 +1,0 @@
-../../../StagesTests/Fuzz/FuzzInput.swift
