@@ -1,3 +1,4 @@
+import Sharing
 import HTTPModel
 import Runner
 import Stages
