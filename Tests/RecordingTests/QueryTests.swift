@@ -50,7 +50,7 @@ struct QueryTests {
         #expect(exchanges.count == numbers.count)
         var random = SplitMix(7)
         let properties = Filter.properties.map { "is:\($0.name)" }
-        let generated = (0..<800).map { _ in FilterText.expression(&random, depth: 0) }
+        let generated = (0..<150).map { _ in FilterText.expression(&random, depth: 0) }
         for text in properties + FilterText.fixed + generated {
             let filter = try Filter(text)
             let expected = exchanges.filter { exchange in
