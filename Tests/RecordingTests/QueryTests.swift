@@ -1,4 +1,3 @@
-import Foundation
 import Content
 import Foundation
 import HTTPModel

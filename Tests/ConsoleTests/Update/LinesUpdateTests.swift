@@ -1,6 +1,6 @@
-import Sharing
 import HTTPModel
 import Runner
+import Sharing
 import Stages
 import Terminal
 import Testing
