@@ -1,6 +1,6 @@
 package import HTTPModel
+package import Rules
 package import Runner
-package import Stages
 
 /// What is known of the proxy that is looked at.
 package struct ProxyState: Sendable {

@@ -1,7 +1,8 @@
 import HTTPModel
+import Rules
 import Runner
-import Stages
 import Terminal
+import Tools
 
 /// Tools, their panels and their rules.
 extension ConsoleModel {

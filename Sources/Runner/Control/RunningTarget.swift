@@ -3,7 +3,7 @@ import Foundation
 import HTTPModel
 import NIOCore
 import ProxyServer
-import Stages
+import Rules
 
 /// What the control socket of a running proxy steers.
 struct RunningTarget: ControlTarget {

@@ -1,9 +1,10 @@
 import Foundation
 import HTTPModel
+import Rules
 import Runner
-import Stages
 import Terminal
 import Testing
+import Tools
 
 @testable import Console
 
@@ -221,8 +222,13 @@ struct RulesUpdateTests {
         ]
         func issues(_ yaml: String, replacing index: Int?) -> [String] {
             let place = RuleEditing.place(of: .blockList, replacing: index, in: texts)
-            return RuleCheck.check(RuleText(yaml), of: Tool.blockList.section, in: place.profile, replacing: place.replaced)
-                .map(\.message)
+            return RuleCheck.check(
+                RuleText(yaml),
+                of: Tool.blockList.section,
+                in: place.profile,
+                replacing: place.replaced
+            )
+            .map(\.message)
         }
         #expect(issues("at: b.com", replacing: 1).isEmpty)
         #expect(issues("at: a.com", replacing: 1).count > 0)
