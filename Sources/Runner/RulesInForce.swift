@@ -3,7 +3,8 @@ import Files
 import HTTPModel
 import ProxyServer
 import Recording
-import Stages
+import Rules
+import Tools
 
 /// The rules of a running proxy: where they come from, which tools are switched off, and how others take their place.
 ///

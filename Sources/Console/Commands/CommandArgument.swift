@@ -1,6 +1,6 @@
 import ExchangeCore
 import Sharing
-import Stages
+import Rules
 
 struct CommandArgument: Sendable {
     /// What can be said of it without the session.

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPModel
+import Rules
 import Runner
 import Sharing
-import Stages
 
 extension LinearLoop {
     /// Writes what lies over the list, the uppermost first.

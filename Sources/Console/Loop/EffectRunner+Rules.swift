@@ -3,8 +3,8 @@ import Files
 import HTTPModel
 import NIOCore
 import Recording
+import Rules
 import Runner
-import Stages
 import Synchronization
 
 extension EffectRunner {

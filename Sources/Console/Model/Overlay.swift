@@ -1,7 +1,7 @@
 package import HTTPModel
+package import Rules
 package import Runner
 package import Sharing
-package import Stages
 
 /// What lies over list and detail.
 package enum Overlay: Sendable {

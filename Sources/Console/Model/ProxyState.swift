@@ -1,6 +1,6 @@
 package import HTTPModel
+package import Rules
 package import Runner
-package import Stages
 
 package struct ProxyState: Sendable {
     /// Where it listens, `127.0.0.1:8080`; empty while it starts.

@@ -1,7 +1,7 @@
 package import HTTPModel
+package import Rules
 package import Runner
 package import Sharing
-package import Stages
 
 /// What is to be done outside of the model: plain data, carried out by ``EffectRunner``.
 package enum Effect: Sendable {

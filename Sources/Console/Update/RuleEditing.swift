@@ -1,5 +1,6 @@
 import HTTPModel
-import Stages
+import Rules
+import Tools
 
 /// The rules of all texts together, and changes of them.
 enum RuleEditing {

@@ -1,7 +1,7 @@
 package import HTTPModel
 import Runner
 import Sharing
-import Stages
+import Tools
 
 extension ConsoleModel {
     /// Does what a command's row says, or tells why it cannot be done.

@@ -1,7 +1,8 @@
 import HTTPModel
+import Rules
 import Runner
-import Stages
 import Terminal
+import Tools
 
 extension ConsoleModel {
     mutating func toggleTool(_ word: String) -> [Effect] {

@@ -1,6 +1,6 @@
 import HTTPModel
 import Runner
-import Stages
+import Rules
 import Terminal
 
 extension ConsoleModel {

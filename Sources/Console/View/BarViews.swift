@@ -1,8 +1,9 @@
 import HTTPModel
+import Rules
 import Runner
 import Sharing
-import Stages
 import Terminal
+import Tools
 
 /// The filter: the line that is typed, or what is in force.
 enum FilterView {

@@ -1,8 +1,9 @@
 import HTTPModel
+import Rules
 import Runner
 import Sharing
-import Stages
 import Terminal
+import Tools
 
 /// The keys that mean something here.
 enum FooterView {

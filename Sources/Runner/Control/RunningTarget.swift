@@ -3,7 +3,7 @@ import Foundation
 import HTTPModel
 import NIOCore
 import ProxyServer
-import Stages
+import Rules
 
 /// The running proxy of this process.
 struct RunningTarget: LocalHolds {

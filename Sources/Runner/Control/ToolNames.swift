@@ -1,5 +1,6 @@
 import ExchangeCore
-import Stages
+import Rules
+import Tools
 
 enum ToolNames {
     /// Finds the tools; `all` means every one.

@@ -4,7 +4,8 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Recording
-import Stages
+import Rules
+import Tools
 
 /// Why rules acted on a recorded exchange, or did not.
 package enum RecordedWhy {

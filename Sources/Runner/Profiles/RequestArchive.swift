@@ -3,7 +3,7 @@ import Files
 package import HTTPModel
 import Recording
 import Sharing
-package import Stages
+package import Rules
 
 /// Recorded requests, from a session or a HAR: just methods, URLs and fields.
 package enum RequestArchive {

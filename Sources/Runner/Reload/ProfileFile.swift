@@ -1,7 +1,7 @@
 import Files
 import Foundation
 import HTTPModel
-import Stages
+import Rules
 
 /// A profile's file on the disk.
 enum ProfileFile {

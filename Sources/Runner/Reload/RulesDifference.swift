@@ -1,5 +1,6 @@
 import ExchangeCore
-package import Stages
+package import Rules
+import Tools
 
 /// What a changed profile comes to, in words for a log line: `2 rules added, 1 changed, 1 now shadowed`.
 package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {

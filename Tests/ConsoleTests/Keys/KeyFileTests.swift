@@ -1,7 +1,8 @@
-import Stages
 import Support
+import Rules
 import Terminal
 import Testing
+import Tools
 
 @testable import Console
 

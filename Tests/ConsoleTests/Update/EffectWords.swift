@@ -1,6 +1,6 @@
 import HTTPModel
 import Runner
-import Stages
+import Rules
 
 @testable import Console
 @testable import Sharing

@@ -1,7 +1,7 @@
 import HTTPModel
 import Runner
 import Sharing
-import Stages
+import Rules
 import Terminal
 import Testing
 

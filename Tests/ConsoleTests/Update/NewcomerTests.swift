@@ -1,9 +1,10 @@
 import HTTPModel
+import Rules
 import Runner
-import Stages
 import Support
 import Terminal
 import Testing
+import Tools
 
 @testable import Console
 @testable import Sharing

@@ -1,10 +1,11 @@
 import Foundation
 import HTTPModel
+import Rules
 import Runner
-import Stages
 import Support
 import Terminal
 import Testing
+import Tools
 
 @testable import Console
 @testable import Sharing

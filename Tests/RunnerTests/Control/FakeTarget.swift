@@ -2,7 +2,7 @@ import ExchangeCore
 import Foundation
 import HTTPModel
 import NIOCore
-import Stages
+import Rules
 import Synchronization
 
 @testable import Runner

@@ -6,10 +6,11 @@ import NIOCore
 import NIOPosix
 import ProxyServer
 import Recording
-import Stages
+import Rules
 import Support
 import Synchronization
 import Testing
+import Tools
 import Wire
 
 @testable import Runner

@@ -1,5 +1,5 @@
 import Sharing
-import Stages
+import Rules
 import Terminal
 
 /// A tool's rules.

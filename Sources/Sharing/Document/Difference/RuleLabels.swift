@@ -1,5 +1,6 @@
 import HTTPModel
-import Stages
+import Rules
+import Tools
 
 /// Tells which rule made a change, by what the trace says that each did.
 struct RuleLabels {
@@ -23,7 +24,12 @@ struct RuleLabels {
             let text = entry.text.lowercased()
             let isRequest = text.hasPrefix("request") ? true : text.hasPrefix("response") ? false : nil
             let label = entry.stage + (entry.rule.map { " \($0)" } ?? "")
-            return Deed(label: label, change: ToolRegistry.standard[key: entry.stage]?.change, text: text, isRequest: isRequest)
+            return Deed(
+                label: label,
+                change: ToolRegistry.standard[key: entry.stage]?.change,
+                text: text,
+                isRequest: isRequest
+            )
         }
     }
 
