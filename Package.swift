@@ -69,7 +69,9 @@ let package = Package(
         module("Wire", ["HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
         module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
-        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
+        module("Rules", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
+        module("Tools", ["Rules", "ExchangeCore", "HTTPModel", "Content", nioCore]),
+        module("CharlesFiles", ["Tools", "Rules", "ExchangeCore", "HTTPModel"]),
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Sharing", ["HTTPModel", "Content", "Files", nioCore]),
@@ -77,15 +79,16 @@ let package = Package(
         module(
             "Console",
             [
-                "Terminal", "HTTPModel", "Content", "ExchangeCore", "Stages", "Recording", "Sharing", "Runner", "Files",
+                "Terminal", "HTTPModel", "Content", "ExchangeCore", "Tools", "Rules", "Recording", "Sharing", "Runner",
+                "Files",
                 nioCore,
             ]
         ),
         module(
             "Runner",
             [
-                "ProxyServer", "Stages", "Recording", "Sharing", "HTTPModel", "Content", "ExchangeCore", "Wire",
-                "Files",
+                "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "HTTPModel", "Content", "ExchangeCore",
+                "Wire", "Files",
                 nioCore,
                 nioPosix, logging,
             ]
@@ -93,8 +96,8 @@ let package = Package(
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "Runner", "Console", "Terminal", "ProxyServer", "Stages", "Wire", "HTTPModel", "Content", "Recording",
-                "Sharing", "Files",
+                "Runner", "Console", "Terminal", "ProxyServer", "CharlesFiles", "Tools", "Rules", "Wire", "HTTPModel",
+                "Content", "Recording", "Sharing", "Files",
                 nioCore, argumentParser,
             ],
             swiftSettings: strict
@@ -104,7 +107,7 @@ let package = Package(
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "Support",
-            dependencies: ["HTTPModel", "ExchangeCore", "Terminal", "CSpawn", nioCore],
+            dependencies: ["HTTPModel", "ExchangeCore", "Tools", "Rules", "Terminal", "CSpawn", nioCore],
             path: "Tests/Support",
             swiftSettings: strict
         ),
@@ -123,7 +126,12 @@ let package = Package(
         ),
         tests("ContentTests", ["Content", "HTTPModel", nioCore]),
         tests("ExchangeCoreTests", ["ExchangeCore", "Support", "Content", "HTTPModel", nioCore]),
-        tests("StagesTests", ["Stages", "ExchangeCore", "Content", "Support", "HTTPModel", nioCore]),
+        tests("RulesTests", ["Rules", "Tools", "ExchangeCore", "Content", "Support", "HTTPModel", nioCore]),
+        tests("ToolsTests", ["Tools", "Rules", "ExchangeCore", "Content", "Support", "HTTPModel", nioCore]),
+        tests(
+            "CharlesFilesTests",
+            ["CharlesFiles", "Tools", "Rules", "ExchangeCore", "Content", "Support", "HTTPModel", nioCore]
+        ),
         tests(
             "ProxyServerTests",
             ["ProxyServer", "ExchangeCore", "Support", "Wire", "HTTPModel", nioCore, nioPosix, nioEmbedded, logging]
@@ -134,7 +142,7 @@ let package = Package(
         tests(
             "ConsoleTests",
             [
-                "Console", "Recording", "HTTPModel", "Terminal", "Stages", "Sharing", "Content", "ExchangeCore",
+                "Console", "Recording", "HTTPModel", "Terminal", "Tools", "Rules", "Sharing", "Content", "ExchangeCore",
                 "Runner",
                 nioCore,
             ],
@@ -143,7 +151,7 @@ let package = Package(
         tests(
             "RunnerTests",
             [
-                "Runner", "ProxyServer", "Stages", "Recording", "Sharing", "ExchangeCore", "Content", "Wire",
+                "Runner", "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "ExchangeCore", "Content", "Wire",
                 "HTTPModel", "Support",
                 nioCore, nioPosix, logging,
             ]

@@ -1,17 +1,8 @@
+package import HTTPModel
+
 /// The rules that were in force from a moment on, as a session keeps them: enough to read and compile them again.
 package struct StoredRules: Sendable, Hashable {
-    /// A file of the profile with all of its text.
-    package struct Source: Sendable, Hashable, Codable {
-        /// The file, as issues name it.
-        package var file: String
-        /// What it held.
-        package var text: String
-
-        package init(file: String, text: String) {
-            self.file = file
-            self.text = text
-        }
-    }
+    package typealias Source = ProfileSource
 
     /// Counts the sets of a session, from 1.
     package var number: Int64

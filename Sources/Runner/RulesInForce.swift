@@ -3,7 +3,8 @@ import Files
 import HTTPModel
 import ProxyServer
 import Recording
-import Stages
+import Rules
+import Tools
 
 /// The rules of a running proxy: where they come from, which tools are switched off, and how others take their place.
 ///
@@ -84,15 +85,15 @@ actor RulesInForce {
     }
 
     /// The files of the profile with the texts that are in force, in their order.
-    var states: [ProfileState] {
+    var states: [ProfileSource] {
         let edited = Set(unsaved.map(\.identity))
         return (profile?.sources ?? []).map {
-            ProfileState(file: $0.file, text: $0.text, isUnsaved: edited.contains($0.identity))
+            ProfileSource(file: $0.file, text: $0.text, isUnsaved: edited.contains($0.identity))
         }
     }
 
     /// The files and the name of what they come to.
-    var current: (states: [ProfileState], revision: String) { (states, revision) }
+    var current: (states: [ProfileSource], revision: String) { (states, revision) }
 
     /// Names what is in force, and whether it is saved; another name for anything else.
     var revision: String { String(UInt(bitPattern: states.hashValue), radix: 36) }
@@ -315,7 +316,7 @@ actor RulesInForce {
 
     private static func note(_ profile: RuleProfile?, _ off: Set<StageID>, _ recorder: Recorder) {
         recorder.noteRules(
-            sources: (profile?.sources ?? []).map { StoredRules.Source(file: $0.file, text: $0.text) },
+            sources: profile?.sources ?? [],
             switchedOff: off.map(\.name)
         )
     }

@@ -6,7 +6,7 @@ package import NIOCore
 import NIOPosix
 package import ProxyServer
 package import Recording
-import Stages
+import Rules
 import Synchronization
 package import Wire
 

@@ -1,4 +1,5 @@
-import Stages
+import Rules
+import Tools
 import Wire
 
 /// The files that a proxy needs before it begins: its profile and the authorities.

@@ -61,11 +61,12 @@ let package = Package(
         module("Files", [nioCore]),
         module("Content", ["HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
         module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
-        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
+        module("Rules", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
+        module("Tools", ["Rules", "ExchangeCore", "HTTPModel", "Content", nioCore]),
         .target(name: "CAllocationCount"),
         .executableTarget(
             name: "rules-bench",
-            dependencies: ["CAllocationCount", "Stages", "ExchangeCore", "HTTPModel", nioCore],
+            dependencies: ["CAllocationCount", "Tools", "Rules", "ExchangeCore", "HTTPModel", nioCore],
             swiftSettings: strict
         ),
 

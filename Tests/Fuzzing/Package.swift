@@ -68,7 +68,9 @@ let package = Package(
         module("Wire", ["HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
         module("Content", ["HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
         module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
-        module("Stages", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
+        module("Rules", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
+        module("Tools", ["Rules", "ExchangeCore", "HTTPModel", "Content", nioCore]),
+        module("CharlesFiles", ["Tools", "Rules", "ExchangeCore", "HTTPModel"]),
 
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
         module("Sharing", ["HTTPModel", "Content", "Files", nioCore]),
@@ -81,15 +83,19 @@ let package = Package(
                 "TemporaryDirectory.swift",
             ]
         ),
-        module("Console", ["Terminal", "HTTPModel", "Content", "Sharing", nioCore], sources: ["Detail", "Style"]),
+        module(
+            "Console",
+            ["Terminal", "Tools", "Rules", "HTTPModel", "Content", "Sharing", nioCore],
+            sources: ["Detail", "Style"]
+        ),
 
         .target(name: "FuzzEntry", swiftSettings: strict),
         fuzzer("HTTP2Feed", "Wire"),
         fuzzer("HPACK", "Wire"),
         fuzzer("WebSocket", "Content"),
         fuzzer("Decoders", "Content"),
-        fuzzer("Profiles", "Stages", "ExchangeCore"),
-        fuzzer("Charles", "Stages"),
+        fuzzer("Profiles", "Tools", "Rules", "ExchangeCore"),
+        fuzzer("Charles", "CharlesFiles", "Tools", "Rules"),
         fuzzer("Images", "Content"),
         fuzzer("Sessions", "Recording", grdb),
         fuzzer("Archives", "Runner", "Recording", "Sharing"),

@@ -1,5 +1,6 @@
 import ExchangeCore
-import Stages
+import Rules
+import Tools
 
 /// What may follow a command, where that is one of few words.
 extension Command {

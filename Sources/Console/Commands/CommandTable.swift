@@ -1,4 +1,4 @@
-import Stages
+import Rules
 
 /// All commands with their words, keys and places: help, palette, footer and key file are made from it.
 package enum CommandTable {

@@ -1,5 +1,6 @@
-import Stages
+import Rules
 package import Terminal
+import Tools
 
 /// What keys mean where.
 package struct Keymap: Sendable, Hashable {

@@ -1,4 +1,5 @@
-package import Stages
+package import Rules
+import Tools
 
 /// The tools as the console shows them.
 extension Tool {

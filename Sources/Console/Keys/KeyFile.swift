@@ -1,7 +1,8 @@
 import Foundation
+package import Rules
 import Runner
-package import Stages
 import Terminal
+import Tools
 
 /// The file in which users say what keys mean: `keys.yaml` in Sluice's configuration directory.
 ///

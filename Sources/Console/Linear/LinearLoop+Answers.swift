@@ -1,7 +1,7 @@
 import Foundation
 import HTTPModel
+import Rules
 import Runner
-import Stages
 
 /// Writing what a line came to.
 extension LinearLoop {

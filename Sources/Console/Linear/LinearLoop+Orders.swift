@@ -1,8 +1,8 @@
 import Foundation
 import HTTPModel
 import Recording
+import Rules
 import Runner
-import Stages
 import Terminal
 
 /// Doing what a line says.

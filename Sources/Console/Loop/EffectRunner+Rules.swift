@@ -3,8 +3,8 @@ import Files
 import HTTPModel
 import NIOCore
 import Recording
+import Rules
 import Runner
-import Stages
 import Synchronization
 
 /// Tools and rules.
@@ -48,14 +48,11 @@ extension EffectRunner {
     }
 
     private static func texts(_ reply: ControlReply) -> (texts: [RulesState.Text], revision: String?) {
-        let profiles = reply.profiles ?? []
-        let texts = profiles.map { RulesState.Text(file: $0.file, text: $0.text, isUnsaved: $0.isUnsaved) }
-        return (texts, reply.rules)
+        (reply.profiles ?? [], reply.rules)
     }
 
     private func applyRules(_ texts: [RulesState.Text], _ words: String, madeFrom revision: String?) {
-        let profiles = texts.map { ProfileState(file: $0.file, text: $0.text) }
-        changeRules(ControlRequest(.profileApply, profiles: profiles, rules: revision)) { message in
+        changeRules(ControlRequest(.profileApply, profiles: texts, rules: revision)) { message in
             // What became of other rules is not in the words.
             message.contains("shadowed") ? "\(words) (\(message))" : words
         }

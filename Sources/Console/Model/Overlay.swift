@@ -1,6 +1,6 @@
 package import HTTPModel
+package import Rules
 package import Runner
-package import Stages
 
 /// What lies over list and detail.
 package enum Overlay: Sendable {

@@ -1,5 +1,6 @@
+package import HTTPModel
+package import Rules
 package import Runner
-package import Stages
 
 /// What is known of the proxy that is looked at.
 package struct ProxyState: Sendable {
@@ -34,20 +35,7 @@ package struct ProxyState: Sendable {
 
 /// The rules' texts, as they are and as they were.
 package struct RulesState: Sendable {
-    package struct Text: Sendable, Hashable {
-        /// The file that it belongs to, whether it is there yet or not.
-        package var file: String
-        /// The text in force.
-        package var text: String
-        /// Whether the file says something else.
-        package var isUnsaved: Bool
-
-        package init(file: String, text: String, isUnsaved: Bool = true) {
-            self.file = file
-            self.text = text
-            self.isUnsaved = isUnsaved
-        }
-    }
+    package typealias Text = ProfileSource
 
     /// The file that rules go to where no profile was named.
     package static let newFile = "sluice-rules.yaml"

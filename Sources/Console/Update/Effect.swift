@@ -1,6 +1,6 @@
 package import HTTPModel
+package import Rules
 package import Runner
-package import Stages
 
 /// What is to be done outside of the model: plain data, carried out by ``EffectRunner``.
 package enum Effect: Sendable {

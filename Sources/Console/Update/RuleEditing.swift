@@ -1,4 +1,6 @@
-import Stages
+import HTTPModel
+import Rules
+import Tools
 
 /// The rules of all texts together, and changes of them.
 enum RuleEditing {
@@ -17,9 +19,10 @@ enum RuleEditing {
         }
     }
 
-    /// The throttle preset that is in force for everything; `nil` where none is.
+    /// The preset that is in force for everything; `nil` where none is.
     static func preset(in texts: [RulesState.Text]) -> String? {
-        texts.lazy.compactMap { profile($0).throttlePreset }.first
+        guard let tool = ToolRegistry.standard.withPresets else { return nil }
+        return texts.lazy.compactMap { profile($0).preset(of: tool) }.first
     }
 
     /// Puts a rule in: in place of one, or after the last of its tool; a new text is made where there is none.

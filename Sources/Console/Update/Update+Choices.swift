@@ -1,8 +1,9 @@
 import ExchangeCore
 import HTTPModel
+import Rules
 import Runner
-import Stages
 import Terminal
+import Tools
 
 /// Choices, prompts and questions.
 extension ConsoleModel {

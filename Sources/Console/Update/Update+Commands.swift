@@ -1,6 +1,6 @@
 package import HTTPModel
 import Runner
-import Stages
+import Tools
 
 extension ConsoleModel {
     /// Does what a command says, or tells why it cannot be done.

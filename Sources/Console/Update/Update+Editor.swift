@@ -1,6 +1,6 @@
 import HTTPModel
+import Rules
 import Runner
-import Stages
 import Terminal
 
 /// Texts that are edited: rules, messages that wait, requests.

@@ -1,7 +1,8 @@
 import HTTPModel
+import Rules
 import Runner
-import Stages
 import Terminal
+import Tools
 
 /// Tools, their panels and their rules.
 extension ConsoleModel {
@@ -190,7 +191,7 @@ extension ConsoleModel {
         do {
             let texts = rules.texts.isEmpty ? [RulesState.Text(file: RulesState.newFile, text: "")] : rules.texts
             let place = RuleEditing.rules(of: tool, in: texts).first?.text ?? texts.count - 1
-            let changed = try RuleEditing.edit(texts, place) { try $0.setThrottle(preset: isOff ? nil : word) }
+            let changed = try RuleEditing.edit(texts, place) { try $0.setPreset(isOff ? nil : word, of: tool) }
             let words = isOff ? "\(tool.presets?.effect ?? tool.title) is off." : "\(tool.key) \(word) is on."
             let isSwitchedOff = !isOff && proxy.tool(tool)?.isOn == false
             if changed == rules.texts { tell(words) }

@@ -1,7 +1,8 @@
 import HTTPModel
+import Rules
 import Runner
-import Stages
 import Terminal
+import Tools
 
 /// The filter: the line that is typed, or what is in force.
 enum FilterView {

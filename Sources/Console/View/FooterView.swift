@@ -1,7 +1,8 @@
 import HTTPModel
+import Rules
 import Runner
-import Stages
 import Terminal
+import Tools
 
 /// The keys that mean something here.
 enum FooterView {

@@ -68,7 +68,7 @@ final class ControlDispatcher: Sendable {
         if let unnamed = profiles.first(where: { $0.file.isEmpty || $0.file.utf8.contains(0) }) {
             throw ControlFailure("'\(unnamed.file)' is no name of a file.")
         }
-        reply.message = try await target.applyProfiles(profiles.map(\.source), madeFrom: request.rules)
+        reply.message = try await target.applyProfiles(profiles, madeFrom: request.rules)
         (reply.profiles, reply.rules) = await target.profiles()
     }
 

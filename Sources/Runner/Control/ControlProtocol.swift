@@ -1,5 +1,5 @@
 package import Foundation
-import HTTPModel
+package import HTTPModel
 
 /// What goes over the control socket: one JSON object a line, a reply for each request, in order.
 ///
@@ -88,7 +88,7 @@ package struct ControlRequest: Codable, Sendable, Hashable {
     /// With `decrypt`: the host, or host and port.
     package var host: String?
     /// With `profile.apply`: the texts and their files.
-    package var profiles: [ProfileState]?
+    package var profiles: [ProfileSource]?
     /// With `profile.save`: the files; all that are not saved where it is left out.
     package var files: [String]?
     /// With `profile.apply`: the `rules` of the reply or the status that the texts were made from; where others are in
@@ -107,7 +107,7 @@ package struct ControlRequest: Codable, Sendable, Hashable {
         ids: [String]? = nil,
         edit: HoldEdit? = nil,
         host: String? = nil,
-        profiles: [ProfileState]? = nil,
+        profiles: [ProfileSource]? = nil,
         files: [String]? = nil,
         rules: String? = nil,
         isForced: Bool? = nil
@@ -142,7 +142,13 @@ package struct ControlRequest: Codable, Sendable, Hashable {
         ids = try members.decodeIfPresent([String].self, forKey: .ids)
         edit = try members.decodeIfPresent(HoldEdit.self, forKey: .edit)
         host = try members.decodeIfPresent(String.self, forKey: .host)
-        profiles = try members.decodeIfPresent([ProfileState].self, forKey: .profiles)
+        if members.contains(.profiles), try !members.decodeNil(forKey: .profiles) {
+            var list = try members.nestedUnkeyedContainer(forKey: .profiles)
+            while !list.isAtEnd {
+                try list.superDecoder().refuseUnknownMembers(of: ProfileSource.CodingKeys.self)
+            }
+        }
+        profiles = try members.decodeIfPresent([ProfileSource].self, forKey: .profiles)
         files = try members.decodeIfPresent([String].self, forKey: .files)
         rules = try members.decodeIfPresent(String.self, forKey: .rules)
         isForced = try members.decodeIfPresent(Bool.self, forKey: .isForced)
@@ -177,7 +183,7 @@ package struct ControlReply: Codable, Sendable, Hashable {
     /// The messages that no longer waited.
     package var gone: [String]?
     /// The profile's files with the texts that are in force.
-    package var profiles: [ProfileState]?
+    package var profiles: [ProfileSource]?
     /// The name of those texts, another one after each change.
     package var rules: String?
     /// The files that were written.

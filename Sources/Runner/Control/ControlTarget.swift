@@ -1,5 +1,5 @@
 package import ExchangeCore
-package import Stages
+package import HTTPModel
 
 /// What the control socket steers: a running Sluice.
 ///
@@ -34,7 +34,7 @@ package protocol ControlTarget: Sendable {
     /// - Throws: ``ControlFailure`` with what is wrong; the old rules then stay.
     func reloadProfile(discardsEdits: Bool) async throws -> String
     /// The files of the profile with the texts that are in force, in their order, and a name for all of them.
-    func profiles() async -> (states: [ProfileState], revision: String)
+    func profiles() async -> (states: [ProfileSource], revision: String)
     /// Puts texts in force without writing them; files that are not named stay as they are.
     ///
     /// - Parameters:

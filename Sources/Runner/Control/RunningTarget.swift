@@ -3,7 +3,7 @@ import Foundation
 import HTTPModel
 import NIOCore
 import ProxyServer
-import Stages
+import Rules
 
 /// What the control socket of a running proxy steers.
 struct RunningTarget: ControlTarget {
@@ -100,7 +100,7 @@ struct RunningTarget: ControlTarget {
         return RulesDifference(before: before, after: after).description
     }
 
-    func profiles() async -> (states: [ProfileState], revision: String) { await rules.current }
+    func profiles() async -> (states: [ProfileSource], revision: String) { await rules.current }
 
     func applyProfiles(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> String {
         let difference = try await RunningTarget.inWords { try await rules.apply(texts, madeFrom: revision) }

@@ -1,5 +1,6 @@
 import ExchangeCore
-import Stages
+import Rules
+import Tools
 
 /// The tools' names, as commands give them.
 enum ToolNames {

@@ -1,7 +1,7 @@
 package import HTTPModel
 import NIOCore
 package import Recording
-package import Stages
+package import Rules
 
 /// What came of one of a profile's assertions.
 package struct AssertionResult: Sendable {

@@ -4,7 +4,8 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Recording
-import Stages
+import Rules
+import Tools
 
 /// Why rules acted on a recorded exchange, or did not.
 package enum RecordedWhy {
@@ -52,7 +53,7 @@ package enum RecordedWhy {
         }
         let off = Set(ToolRegistry.standard.tools.map(\.id).filter { rules.switchedOff.contains($0.name) })
         do throws(ProfileError) {
-            let profile = try RuleProfile(sources: rules.sources.map { ProfileSource(file: $0.file, text: $0.text) })
+            let profile = try RuleProfile(sources: rules.sources)
             let explanation = Explanation(
                 exchange.messages.trace,
                 of: opening(exchange),

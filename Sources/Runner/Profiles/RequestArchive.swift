@@ -3,7 +3,7 @@ import Files
 import Foundation
 package import HTTPModel
 import Recording
-package import Stages
+package import Rules
 
 /// Recorded requests, from a session or a HAR: just methods, URLs and fields.
 package enum RequestArchive {

@@ -1,6 +1,7 @@
 import Files
 import Foundation
-import Stages
+import HTTPModel
+import Rules
 
 /// A profile's file on the disk.
 enum ProfileFile {

@@ -1,5 +1,6 @@
 import ExchangeCore
-package import Stages
+package import Rules
+import Tools
 
 /// What a changed profile comes to, in words for a log line: `2 rules added, 1 changed, 1 now shadowed`.
 package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
@@ -18,7 +19,7 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
 
     /// Compares two profiles; `nil` is one without anything.
     package init(before: RuleProfile?, after: RuleProfile?) {
-        compareRules(RuleText.all(of: before), RuleText.all(of: after))
+        compareRules(ComparedRule.all(of: before), ComparedRule.all(of: after))
         let known = Set((before?.lints ?? []).map(\.message))
         // Each shadowed rule has a lint of its own.
         lints = max(0, (after?.lints ?? []).count { !known.contains($0.message) } - shadowed)
@@ -50,7 +51,7 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
 
     /// Pairs rules tool by tool: first those that are the same, then those of one name, then those for the same
     /// requests; what is left has come or gone.
-    private mutating func compareRules(_ before: [Tool: [RuleText]], _ after: [Tool: [RuleText]]) {
+    private mutating func compareRules(_ before: [Tool: [ComparedRule]], _ after: [Tool: [ComparedRule]]) {
         for tool in ToolRegistry.standard.inOrder {
             var old = before[tool] ?? []
             var new = after[tool] ?? []
@@ -72,9 +73,9 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
     /// Takes out what belongs together; returns how many pairs there were.
     @discardableResult
     private static func pair(
-        _ old: inout [RuleText],
-        _ new: inout [RuleText],
-        _ belongTogether: (RuleText, RuleText) -> Bool
+        _ old: inout [ComparedRule],
+        _ new: inout [ComparedRule],
+        _ belongTogether: (ComparedRule, ComparedRule) -> Bool
     ) -> Int {
         let before = new.count
         new.removeAll { rule in
@@ -86,99 +87,33 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A rule and how it is written, so that a change is seen whatever it is about.
-private struct RuleText: Equatable {
+/// A rule and what it says, so that a change is seen whatever it is about.
+private struct ComparedRule: Equatable {
     var heading: RuleHeading
     /// The name that it was given; `nil` for one that only counts.
     var name: String?
-    var lines: [String]
+    var text: String
     /// Whether an earlier rule keeps it from acting.
     var isShadowed: Bool
 
-    static func == (left: RuleText, right: RuleText) -> Bool {
-        left.name == right.name && left.lines == right.lines && left.heading.scope == right.heading.scope
+    static func == (left: ComparedRule, right: ComparedRule) -> Bool {
+        left.name == right.name && left.text == right.text && left.heading.scope == right.heading.scope
             && left.heading.action == right.heading.action && left.heading.isEnabled == right.heading.isEnabled
     }
 
-    static func all(of profile: RuleProfile?) -> [Tool: [RuleText]] {
+    static func all(of profile: RuleProfile?) -> [Tool: [ComparedRule]] {
         guard let profile else { return [:] }
-        let texts = Dictionary(
-            profile.sources.map { ($0.file, $0.text.split(separator: "\n", omittingEmptySubsequences: false)) }
-        ) { first, _ in first }
+        let texts = profile.ruleTexts
         return profile.tools.reduce(into: [:]) { all, tool in
-            let shadows = tool.shadows
-            all[tool.tool, default: []] += tool.rules.enumerated().map { index, heading in
-                RuleText(heading, isShadowed: shadows[index] != nil, texts[heading.place.file] ?? [])
+            all[tool.tool] = tool.rules.enumerated().map { index, heading in
+                let isCounted = heading.name.hasPrefix("rule ") && Int(heading.name.dropFirst(5)) != nil
+                return ComparedRule(
+                    heading: heading,
+                    name: isCounted ? nil : heading.name,
+                    text: texts[heading.place] ?? "",
+                    isShadowed: tool.shadows[index] != nil
+                )
             }
         }
-    }
-
-    /// Takes the rule's text out of its file.
-    private init(_ heading: RuleHeading, isShadowed: Bool, _ file: [Substring]) {
-        self.heading = heading
-        self.isShadowed = isShadowed
-        let isCounted = heading.name.hasPrefix("rule ") && Int(heading.name.dropFirst(5)) != nil
-        name = isCounted ? nil : heading.name
-        let first = heading.place.line - 1
-        guard file.indices.contains(first) else {
-            lines = []
-            return
-        }
-        var text = file[first...]
-        text[first] = text[first].dropFirst(heading.place.column - 1)
-        lines =
-            text[first].first == "{" ? RuleText.braces(text) : RuleText.block(text, indent: heading.place.column - 1)
-    }
-
-    /// The line that a rule begins in, and those after it that are indented as far.
-    private static func block(_ file: ArraySlice<Substring>, indent: Int) -> [String] {
-        var lines: [String] = []
-        for (number, line) in zip(file.indices, file) {
-            let text = withoutComment(line.drop { $0 == " " })
-            if text.isEmpty { continue }
-            if number > file.startIndex, line.prefix(while: { $0 == " " }).count < indent { break }
-            lines.append(text)
-        }
-        return lines
-    }
-
-    /// What a rule has between its braces, which may be one of several on a line.
-    private static func braces(_ file: ArraySlice<Substring>) -> [String] {
-        var lines: [String] = []
-        var depth = 0
-        var quote: Character?
-        for line in file {
-            var kept = ""
-            for character in withoutComment(line.drop { $0 == " " }) {
-                kept.append(character)
-                if let open = quote {
-                    if character == open { quote = nil }
-                } else if "\"'".contains(character) {
-                    quote = character
-                } else if "{}".contains(character) {
-                    depth += character == "{" ? 1 : -1
-                    if depth == 0 { return lines + [kept] }
-                }
-            }
-            lines.append(kept)
-        }
-        return lines
-    }
-
-    /// A line without its comment, which begins with a `#` after a blank and outside of quotes.
-    private static func withoutComment(_ line: Substring) -> String {
-        var kept = ""
-        var quote: Character?
-        for character in line {
-            if quote == nil, character == "#", kept.last?.isWhitespace ?? true { break }
-            if quote == nil, "\"'".contains(character) {
-                quote = character
-            } else if quote == character {
-                quote = nil
-            }
-            kept.append(character)
-        }
-        while kept.last?.isWhitespace == true { kept.removeLast() }
-        return kept
     }
 }

@@ -1,8 +1,10 @@
 import ArgumentParser
+import CharlesFiles
 import Files
 import Foundation
+import Rules
 import Runner
-import Stages
+import Tools
 
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,16 +29,11 @@ struct Import: ParsableCommand {
                 """
         )
 
-        enum Tool: String, ExpressibleByArgument, CaseIterable {
-            case noCaching = "no-caching"
-            case blockCookies = "block-cookies"
-        }
-
         @Argument(help: "The file that Charles wrote, or - for standard input.")
         var file: String
 
         @Option(help: "What the export of a single tool is that does not say so.")
-        var `as`: Tool?
+        var `as`: CharlesSettings.LoneTool?
 
         @Option(
             help: ArgumentHelp(
@@ -66,8 +63,7 @@ struct Import: ParsableCommand {
             let report: FidelityReport
             let profile: CharlesImport
             do throws(CharlesError) {
-                let tool = `as`.flatMap { CharlesSettings.LoneTool(rawValue: $0.rawValue) }
-                let (settings, unread) = try CharlesSettings.read(bytes, as: tool)
+                let (settings, unread) = try CharlesSettings.read(bytes, as: `as`)
                 profile = try CharlesImport(
                     settings,
                     source: name,
@@ -99,6 +95,8 @@ struct Import: ParsableCommand {
         }
     }
 }
+
+extension CharlesSettings.LoneTool: ExpressibleByArgument {}
 
 /// Files that are written over only where that is asked for.
 enum Overwriting {

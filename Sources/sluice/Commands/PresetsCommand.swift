@@ -1,6 +1,7 @@
 import ArgumentParser
+import Rules
 import Runner
-import Stages
+import Tools
 
 struct PresetsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

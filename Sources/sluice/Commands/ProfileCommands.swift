@@ -1,8 +1,9 @@
 import ArgumentParser
 import Foundation
 import NIOCore
+import Rules
 import Runner
-import Stages
+import Tools
 
 struct ProfileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

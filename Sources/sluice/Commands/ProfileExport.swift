@@ -1,7 +1,9 @@
 import ArgumentParser
+import CharlesFiles
 import Files
+import Rules
 import Runner
-import Stages
+import Tools
 
 struct ProfileExport: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
+import Rules
 import Runner
-import Stages
 
 struct Why: ParsableCommand {
     static let configuration = CommandConfiguration(

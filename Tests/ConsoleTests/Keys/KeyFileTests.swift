@@ -1,6 +1,7 @@
-import Stages
+import Rules
 import Terminal
 import Testing
+import Tools
 
 @testable import Console
 

@@ -1,8 +1,8 @@
 import HTTPModel
 import Runner
-import Stages
 import Terminal
 import Testing
+import Tools
 
 @testable import Console
 

@@ -1,5 +1,5 @@
 import HTTPModel
-import Stages
+import Rules
 
 @testable import Console
 

@@ -1,8 +1,9 @@
 import HTTPModel
+import Rules
 import Runner
-import Stages
 import Terminal
 import Testing
+import Tools
 
 @testable import Console
 

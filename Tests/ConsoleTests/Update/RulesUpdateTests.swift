@@ -1,9 +1,10 @@
 import Foundation
 import HTTPModel
+import Rules
 import Runner
-import Stages
 import Terminal
 import Testing
+import Tools
 
 @testable import Console
 

@@ -1,7 +1,7 @@
 import HTTPModel
-import Stages
 import Terminal
 import Testing
+import Tools
 
 @testable import Console
 

@@ -197,6 +197,7 @@ struct ControlServerTests {
             ("", "not JSON"), ("null", "understood"), ("[]", "understood"), ("{}", "'command' is missing"),
             (#"{"command":"quit"}"#, "There is no command 'quit'."), (#"{"command":5}"#, "'command' has another type"),
             (#"{"command":"status","comand":1}"#, "There is no member 'comand'."),
+            (#"{"command":"profile.apply","profiles":[{"file":"a","text":"","txt":""}]}"#, "There is no member 'txt'."),
             (#"{"command":"tool.set","on":"yes"}"#, "'on' has another type"),
             (#"{"command":"hold.edit","id":"1","edit":{"query":[{"name":"a"}]}}"#, "'value' is missing"),
             (#"{"command":"hold.edit","id":"1","edit":{"body":{"base64":"***"}}}"#, "cannot be read"),

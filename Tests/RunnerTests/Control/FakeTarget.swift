@@ -2,7 +2,7 @@ import ExchangeCore
 import Foundation
 import HTTPModel
 import NIOCore
-import Stages
+import Rules
 import Synchronization
 
 @testable import Runner
@@ -15,7 +15,7 @@ final class FakeTarget: ControlTarget {
             ToolState(name: "throttle", isOn: true, rules: 1, enabled: 1),
         ]
         var holds: [WaitingHold] = []
-        var profiles: [ProfileState] = []
+        var profiles: [ProfileSource] = []
         var decisions: [(id: String, resolution: HoldResolution)] = []
     }
 
@@ -72,11 +72,11 @@ final class FakeTarget: ControlTarget {
         return "\(place) is decrypted again"
     }
 
-    func profiles() async -> (states: [ProfileState], revision: String) { state.withLock { ($0.profiles, "r1") } }
+    func profiles() async -> (states: [ProfileSource], revision: String) { state.withLock { ($0.profiles, "r1") } }
 
     func applyProfiles(_ texts: [ProfileSource], madeFrom revision: String?) async throws -> String {
         guard revision ?? "r1" == "r1" else { throw ControlFailure("The rules were changed elsewhere meanwhile.") }
-        state.withLock { $0.profiles = texts.map { ProfileState(file: $0.file, text: $0.text, isUnsaved: true) } }
+        state.withLock { $0.profiles = texts.map { ProfileSource(file: $0.file, text: $0.text, isUnsaved: true) } }
         return "1 rule added"
     }
 

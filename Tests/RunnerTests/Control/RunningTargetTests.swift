@@ -6,10 +6,11 @@ import NIOCore
 import NIOPosix
 import ProxyServer
 import Recording
-import Stages
+import Rules
 import Support
 import Synchronization
 import Testing
+import Tools
 import Wire
 
 @testable import Runner
@@ -125,12 +126,12 @@ extension RunningTargetTests {
     func edits() async throws {
         try await run(Self.block("old")) { running in
             _ = try await running.ask(ControlRequest(.toolSet, tools: ["mirror"], isOn: false))
-            let edited = ProfileState(file: running.profile, text: Self.block("old", "new"))
+            let edited = ProfileSource(file: running.profile, text: Self.block("old", "new"))
             let before = try await running.ask(ControlRequest(.profileShow)).rules
             let reply = try await running.ask(ControlRequest(.profileApply, profiles: [edited], rules: before))
             // Another one who has made his from what was in force before does not throw these away.
             await #expect(throws: StartFailure.self) {
-                let other = ProfileState(file: running.profile, text: Self.block("other"))
+                let other = ProfileSource(file: running.profile, text: Self.block("other"))
                 _ = try await running.ask(ControlRequest(.profileApply, profiles: [other], rules: before))
             }
             #expect(try await running.ask(ControlRequest(.status)).status?.rules == reply.rules)
@@ -145,7 +146,7 @@ extension RunningTargetTests {
 
             // Wrong texts change nothing, and edits that are not saved are not thrown away.
             await #expect(throws: StartFailure.self) {
-                let wrong = ProfileState(file: running.profile, text: "version: 1\nblok: true\n")
+                let wrong = ProfileSource(file: running.profile, text: "version: 1\nblok: true\n")
                 _ = try await running.ask(ControlRequest(.profileApply, profiles: [wrong]))
             }
             await #expect(throws: StartFailure.self) { _ = try await running.ask(ControlRequest(.profileReload)) }
@@ -176,7 +177,7 @@ extension RunningTargetTests {
                 return
             }
             #expect(difference.added == 1)
-            let edited = ProfileState(file: running.profile, text: Self.block("old", "mine"))
+            let edited = ProfileSource(file: running.profile, text: Self.block("old", "mine"))
             _ = try await running.ask(ControlRequest(.profileApply, profiles: [edited]))
             try write(Self.block("theirs"))
             guard case .conflict(let files) = try await running.rules.followFiles() else {
@@ -209,7 +210,7 @@ extension RunningTargetTests {
     @Test("begins a profile that has no file yet, beside the others, and does not write over a file that is there")
     func newFile() async throws {
         try await run(Self.block("old")) { running in
-            let new = ProfileState(file: directory.path + "/new.yaml", text: Self.block("new"))
+            let new = ProfileSource(file: directory.path + "/new.yaml", text: Self.block("new"))
             #expect(try await running.ask(ControlRequest(.profileApply, profiles: [new])).message == "1 rule added")
             #expect(try await running.ask(ControlRequest(.status)).status?.profiles == [running.profile, new.file])
             #expect(!FileManager.default.fileExists(atPath: new.file))

@@ -4,8 +4,9 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Recording
-import Stages
+import Rules
 import Testing
+import Tools
 
 @testable import Runner
 

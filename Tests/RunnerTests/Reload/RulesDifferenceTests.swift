@@ -1,6 +1,7 @@
+import Rules
 import Runner
-import Stages
 import Testing
+import Tools
 
 @Suite("What a changed profile comes to")
 struct RulesDifferenceTests {

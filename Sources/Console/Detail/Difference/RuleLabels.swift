@@ -1,5 +1,6 @@
 import HTTPModel
-import Stages
+import Rules
+import Tools
 
 /// Tells which rule made a change, by what the trace says that each did.
 struct RuleLabels {

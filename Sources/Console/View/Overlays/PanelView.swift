@@ -1,4 +1,4 @@
-import Stages
+import Rules
 import Terminal
 
 /// A tool's rules.

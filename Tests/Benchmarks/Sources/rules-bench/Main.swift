@@ -3,7 +3,8 @@ import ExchangeCore
 import Glibc
 import HTTPModel
 import NIOCore
-import Stages
+import Rules
+import Tools
 
 /// Measures what many rules cost: reading a profile of 11,000, and deciding about an exchange under it.
 ///

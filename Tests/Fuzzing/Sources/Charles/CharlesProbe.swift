@@ -1,1 +1,1 @@
-../../../StagesTests/Fuzz/CharlesProbe.swift
+../../../CharlesFilesTests/Fuzz/CharlesProbe.swift

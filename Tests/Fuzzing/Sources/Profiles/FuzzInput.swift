@@ -1,1 +1,1 @@
-../../../StagesTests/Fuzz/FuzzInput.swift
+../../../RulesTests/Fuzz/FuzzInput.swift

@@ -1,1 +1,1 @@
-../../../StagesTests/Fuzz/ProfileProbe.swift
+../../../RulesTests/Fuzz/ProfileProbe.swift

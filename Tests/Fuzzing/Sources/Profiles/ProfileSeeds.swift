@@ -1,1 +1,1 @@
-../../../StagesTests/Fuzz/ProfileSeeds.swift
+../../../RulesTests/Fuzz/ProfileSeeds.swift

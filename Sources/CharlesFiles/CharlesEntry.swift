@@ -1,0 +1,167 @@
+import HTTPModel
+import Rules
+
+/// An entry of a tool's list: to and from the element that Charles has for it.
+protocol CharlesEntry: Sendable, Hashable {
+    /// The element's name.
+    static var element: String { get }
+    /// The elements in it, in Charles' order.
+    static var children: [CharlesElement<Self>] { get }
+    /// What it is where no element says otherwise.
+    init()
+    /// Looks at the element before its children are read; `false` where it cannot be used.
+    mutating func begin(_ element: XMLElement, _ reading: inout CharlesReading) -> Bool
+}
+
+extension CharlesEntry {
+    /// Reads the element; what is not understood goes to the reading's report.
+    init?(_ element: XMLElement, _ reading: inout CharlesReading) {
+        self.init()
+        reading.check(element, knows: Self.children.map(\.name))
+        guard begin(element, &reading) else { return nil }
+        for child in Self.children { child.read(&self, element, &reading) }
+    }
+
+    mutating func begin(_ element: XMLElement, _ reading: inout CharlesReading) -> Bool { true }
+
+    var xml: XMLElement {
+        XMLElement(Self.element, Self.children.compactMap { child in child.write(self).map { $0(child.name) } })
+    }
+}
+
+/// An element within an entry: how it is read into the entry, and written.
+struct CharlesElement<Entry> {
+    let name: String
+    let read: (inout Entry, _ parent: XMLElement, inout CharlesReading) -> Void
+    /// Makes the element, given its name; `nil` where Charles would not write it.
+    let write: (Entry) -> ((String) -> XMLElement)?
+
+    static func flag(_ name: String, _ path: WritableKeyPath<Entry, Bool>) -> CharlesElement {
+        CharlesElement(
+            name: name,
+            read: { $0[keyPath: path] = $2.flag($1, name, default: $0[keyPath: path]) },
+            write: { entry in { XMLElement($0, entry[keyPath: path]) } }
+        )
+    }
+
+    static func text(
+        _ name: String,
+        _ path: WritableKeyPath<Entry, String>,
+        when isWritten: @escaping (Entry) -> Bool = { _ in true }
+    ) -> CharlesElement {
+        CharlesElement(
+            name: name,
+            read: { entry, parent, _ in entry[keyPath: path] = parent[name]?.text ?? "" },
+            write: { entry in isWritten(entry) ? { XMLElement($0, entry[keyPath: path]) } : nil }
+        )
+    }
+
+    static func location(_ name: String, _ path: WritableKeyPath<Entry, CharlesLocation>) -> CharlesElement {
+        CharlesElement(
+            name: name,
+            read: { $0[keyPath: path] = CharlesLocation($1[name], &$2) },
+            write: { entry in { XMLElement($0, entry[keyPath: path]) } }
+        )
+    }
+
+    /// An element that says something of its own.
+    static func text(
+        _ name: String,
+        writing text: @escaping (Entry) -> String,
+        reading: @escaping (inout Entry, String) -> Void = { _, _ in }
+    ) -> CharlesElement {
+        CharlesElement(
+            name: name,
+            read: { entry, parent, _ in reading(&entry, parent[name]?.text.trimmed ?? "") },
+            write: { entry in { XMLElement($0, text(entry)) } }
+        )
+    }
+}
+
+extension XMLElement {
+    init(_ name: String, _ flag: Bool) { self.init(name, flag ? "true" : "false") }
+
+    init(_ name: String, _ number: Double, isInteger: Bool) {
+        self.init(name, isInteger ? "\(Int(number.rounded()))" : "\(number)")
+    }
+
+    /// A location under a name of its own: just the parts that are not blank.
+    init(_ name: String, _ location: CharlesLocation) {
+        let parts = LocationPattern.Field.allCases.filter { !location[$0].isEmpty }
+        self.init(name, parts.map { XMLElement($0.rawValue, location[$0]) })
+    }
+
+    /// A list of locations.
+    init(_ places: [CharlesPlace]) {
+        self.init(
+            "locationPatterns",
+            places.map {
+                XMLElement("locationMatch", [XMLElement("location", $0.location), XMLElement("enabled", $0.isEnabled)])
+            }
+        )
+    }
+}
+
+extension CharlesLocation {
+    /// Reads the parts; none counts as blank.
+    init(_ element: XMLElement?, _ reading: inout CharlesReading) {
+        self.init()
+        guard let element else { return }
+        reading.check(element, knows: LocationPattern.Field.allCases.map(\.rawValue))
+        for field in LocationPattern.Field.allCases { self[field] = element[field.rawValue]?.text ?? "" }
+    }
+
+    /// The part of the URL that a location of a profile has under the same name.
+    subscript(field: LocationPattern.Field) -> String {
+        get { self[keyPath: CharlesLocation.path(field)] }
+        set { self[keyPath: CharlesLocation.path(field)] = newValue }
+    }
+
+    private static func path(_ field: LocationPattern.Field) -> WritableKeyPath<CharlesLocation, String> {
+        switch field {
+        case .protocol: \.protocol
+        case .host: \.host
+        case .port: \.port
+        case .path: \.path
+        case .query: \.query
+        }
+    }
+}
+
+extension CharlesRemoteMapping: CharlesEntry {
+    static let element = "mapMapping"
+    static var children: [CharlesElement<Self>] {
+        [
+            .location("sourceLocation", \.from), .location("destLocation", \.to),
+            .flag("preserveHostHeader", \.preservesHost), .flag("enabled", \.isEnabled),
+        ]
+    }
+}
+
+extension CharlesLocalMapping: CharlesEntry {
+    static let element = "mapLocalMapping"
+    static var children: [CharlesElement<Self>] {
+        [
+            .location("sourceLocation", \.from), .text("dest", \.to), .flag("enabled", \.isEnabled),
+            .flag("caseSensitive", \.isCaseSensitive),
+        ]
+    }
+}
+
+extension CharlesBreakpoint: CharlesEntry {
+    static let element = "breakpoint"
+    /// The method stands in an element that is called `scheme`.
+    static var children: [CharlesElement<Self>] {
+        [
+            .location("location", \.location), .text("scheme", \.method) { !$0.method.isEmpty },
+            .flag("request", \.onRequest), .flag("response", \.onResponse), .flag("enabled", \.isEnabled),
+        ]
+    }
+}
+
+extension CharlesSpoof: CharlesEntry {
+    static let element = "dnsSpoof"
+    static var children: [CharlesElement<Self>] {
+        [.text("name", \.host), .text("address", \.address), .flag("enabled", \.isEnabled)]
+    }
+}

@@ -1,0 +1,121 @@
+import HTTPModel
+import Rules
+
+extension CharlesLocation {
+    /// The location as profiles have it.
+    ///
+    /// - Parameter notes: told what had to be changed for it to mean what it meant, or could have meant, in Charles.
+    /// - Returns: the location.
+    func pattern(_ notes: inout [String]) -> LocationPattern {
+        let unpasted = splittingPastedURL(&notes)
+        var pattern = LocationPattern()
+        for field in LocationPattern.Field.allCases {
+            let written = unpasted[field]
+            let text = written.trimmed
+            // A blank that was typed after a text makes a rule that never matches, in Charles.
+            if text != written, !text.isEmpty, !written.contains("\n") {
+                notes.append("blanks at the ends of the \(field.rawValue) are left out")
+            }
+            pattern[field] = CharlesLocation.escaping(text, field, &notes)
+        }
+        if pattern.port == "0" { pattern.port = "" }
+        if let first = pattern.path.first, first != "/", first != "*" {
+            pattern.path = "/" + pattern.path
+            notes.append("a slash is put before the path")
+        }
+        return pattern
+    }
+
+    /// Charles' window splits a URL that is pasted for the host over all fields; other programs that write its files do not.
+    private func splittingPastedURL(_ notes: inout [String]) -> CharlesLocation {
+        guard host.contains("://") || host.contains("/"), path.isEmpty, let parts = try? LocationPattern(host) else {
+            return self
+        }
+        var split = self
+        split.host = parts.host
+        split.path = parts.path
+        if split.protocol.isEmpty { split.protocol = parts.protocol }
+        if split.port.isEmpty { split.port = parts.port }
+        if split.query.isEmpty { split.query = parts.query }
+        notes.append("the host is a whole URL, and is split into its parts")
+        return split
+    }
+
+    /// In Charles a backslash is a character, and so is a bracket that nothing closes.
+    private static func escaping(_ text: String, _ field: LocationPattern.Field, _ notes: inout [String]) -> String {
+        guard text.contains("\\") || text.contains("[") else { return text }
+        var result = ""
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            switch character {
+            case "\\": result += "\\\\"
+            case "[" where field != .host || !text.contains(":"):
+                if let end = rest.firstIndex(of: "]"), end > rest.startIndex {
+                    result += "[" + rest[..<end].replacing("\\", with: "\\\\") + "]"
+                    rest = rest[rest.index(after: end)...]
+                } else {
+                    result += "\\["
+                    notes.append("a bracket in the \(field.rawValue) that is not closed stands for itself")
+                }
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+
+    // MARK: - Back
+
+    /// A profile's location as Charles has it.
+    ///
+    /// - Parameters:
+    ///   - pattern: the location.
+    ///   - notes: told what Charles cannot express.
+    init(_ pattern: LocationPattern, _ notes: inout [String]) {
+        self.init()
+        for field in LocationPattern.Field.allCases { self[field] = CharlesLocation.unescaping(pattern[field], &notes) }
+    }
+
+    private static func unescaping(_ text: String, _ notes: inout [String]) -> String {
+        guard text.contains("\\") else { return text }
+        var result = ""
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            guard character == "\\", let next = rest.popFirst() else {
+                result.append(character)
+                continue
+            }
+            if "*?[]".contains(next) {
+                notes.append("Charles has no escapes: for '\(next)' any character counts")
+                result += "?"
+            } else {
+                result.append(next)
+            }
+        }
+        return result
+    }
+}
+
+extension Node {
+    /// A location as a text, where that reads back as the same, and else as a mapping of its fields.
+    static func location(_ pattern: LocationPattern) -> Node {
+        let text = pattern.description
+        // Between slashes a text is a regular expression to some tools.
+        let isExpression = text.hasPrefix("/") && text.hasSuffix("/")
+        if !isExpression, let back = try? LocationPattern(text), back.normal == pattern.normal { return .text(text) }
+        let fields = LocationPattern.Field.allCases.filter { !pattern[$0].isEmpty }
+        return .mapping(fields.map { Node.Member($0.rawValue, .text(pattern[$0])) })
+    }
+}
+
+extension LocationPattern {
+    /// The same for all patterns that are written differently and mean the same: a star means what a blank does.
+    fileprivate var normal: LocationPattern {
+        var normal = self
+        for field in Field.allCases where normal[field] == "*" { normal[field] = "" }
+        normal.protocol = normal.protocol.lowercased()
+        normal.host = normal.host.lowercased()
+        // The text form writes a literal question mark in a path as a set.
+        normal.path = normal.path.replacing("\\?", with: "[?]")
+        return normal
+    }
+}

@@ -1,0 +1,141 @@
+import Rules
+
+/// A set of rewrite rules with the locations that it is for.
+package struct CharlesRewriteSet: Sendable, Hashable {
+    /// What the user calls it.
+    package var name = ""
+    package var isActive = true
+    /// One of them must match.
+    package var locations: [CharlesPlace] = []
+    package var rules: [CharlesRewriteRule] = []
+}
+
+package struct CharlesRewriteRule: Sendable, Hashable {
+    /// What a rule does, under the number that Charles has for it.
+    package enum Kind: Int, Sendable, Hashable, CaseIterable {
+        case addHeader = 1
+        case removeHeader = 2
+        case modifyHeader = 3
+        case host = 4
+        case path = 5
+        case url = 6
+        case body = 7
+        case addQuery = 8
+        case modifyQuery = 9
+        case removeQuery = 10
+        case status = 11
+
+        /// `add header`, `modify host` and so on.
+        package var words: String { "\(verb) \(target)" }
+
+        /// `add`, `modify` or `remove`.
+        var verb: String {
+            switch self {
+            case .addHeader, .addQuery: "add"
+            case .removeHeader, .removeQuery: "remove"
+            case .modifyHeader, .host, .path, .url, .body, .modifyQuery, .status: "modify"
+            }
+        }
+
+        /// What it is done to.
+        var target: String {
+            switch self {
+            case .addHeader, .removeHeader, .modifyHeader: "header"
+            case .addQuery, .removeQuery, .modifyQuery: "query"
+            case .host: "host"
+            case .path: "path"
+            case .url: "url"
+            case .body: "body"
+            case .status: "status"
+            }
+        }
+
+        /// Whether it is about something that has a name: a header field or a query parameter.
+        var hasName: Bool { target == "header" || target == "query" }
+        /// Whether Charles asks where to apply it; the others have one place, and both flags stored as false.
+        var hasDirection: Bool { target == "header" || self == .body }
+    }
+
+    package var kind = Kind.addHeader
+    package var isActive = true
+    /// Whether it acts on requests; without meaning for kinds that have one place.
+    package var onRequest = false
+    /// Whether it acts on responses; likewise.
+    package var onResponse = false
+    /// The name to look for; blank for any.
+    package var matchName = ""
+    /// Whether that is a regular expression, which may match a part of the name.
+    package var isNameExpression = false
+    /// The value to look for; blank for any.
+    package var matchValue = ""
+    /// Whether that is a regular expression.
+    package var isValueExpression = false
+    /// Whether the whole value must match.
+    package var matchesWhole = false
+    /// Whether the case of letters counts.
+    package var isCaseSensitive = false
+    /// The new name; blank for the same.
+    package var newName = ""
+    package var newValue = ""
+    /// Whether just the first match is replaced.
+    package var replacesFirst = false
+
+    init() {}
+
+    /// A rule that does nothing yet.
+    package init(_ kind: Kind) {
+        self.kind = kind
+    }
+}
+
+extension CharlesRewriteSet: CharlesEntry {
+    static let element = "rewriteSet"
+    static var children: [CharlesElement<Self>] {
+        [
+            .flag("active", \.isActive), .text("name", \.name),
+            CharlesElement(
+                name: "hosts",
+                read: { $0.locations = $2.places($1["hosts"]) },
+                write: { set in { XMLElement($0, [XMLElement(set.locations)]) } }
+            ),
+            CharlesElement(
+                name: "rules",
+                read: { set, parent, reading in set.rules = parent["rules"].map { reading.entries($0) } ?? [] },
+                write: { set in { XMLElement($0, set.rules.map(\.xml)) } }
+            ),
+        ]
+    }
+}
+
+extension CharlesRewriteRule: CharlesEntry {
+    static let element = "rewriteRule"
+    /// Charles writes the names and new values of the kinds that have them.
+    static var children: [CharlesElement<Self>] {
+        [
+            .flag("active", \.isActive), .text("ruleType", writing: { "\($0.kind.rawValue)" }),
+            .text("matchHeader", \.matchName) { $0.kind.hasName || !$0.matchName.isEmpty },
+            .text("matchValue", \.matchValue),
+            .flag("matchHeaderRegex", \.isNameExpression), .flag("matchValueRegex", \.isValueExpression),
+            .flag("matchRequest", \.onRequest), .flag("matchResponse", \.onResponse),
+            .text("newHeader", \.newName) { $0.kind.hasName && $0.kind.verb != "remove" || !$0.newName.isEmpty },
+            .text("newValue", \.newValue) { $0.kind.verb != "remove" || !$0.newValue.isEmpty },
+            .text("newHeaderRegex", writing: { _ in "false" }), .text("newValueRegex", writing: { _ in "false" }),
+            .flag("matchWholeValue", \.matchesWhole), .flag("caseSensitive", \.isCaseSensitive),
+            .text(
+                "replaceType",
+                writing: { $0.replacesFirst ? "1" : "2" },
+                reading: { $0.replacesFirst = $1 == "1" }
+            ),
+        ]
+    }
+
+    mutating func begin(_ element: XMLElement, _ reading: inout CharlesReading) -> Bool {
+        let code = element["ruleType"]?.text.trimmed ?? ""
+        guard let kind = Int(code).flatMap(Kind.init(rawValue:)) else {
+            reading.skip(element, "the rule's type '\(code.singleLine(upTo: 20))' is none of the eleven known")
+            return false
+        }
+        self.kind = kind
+        return true
+    }
+}

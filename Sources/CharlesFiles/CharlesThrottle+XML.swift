@@ -1,0 +1,74 @@
+import Rules
+
+extension CharlesThrottle {
+    private static let ignored = ["customPresets", "hosts", "selectedHosts"]
+
+    /// Reads the section for throttling.
+    init(_ element: XMLElement, _ reading: inout CharlesReading) {
+        reading.check(element, knows: CharlesThrottleValues.elements.map(\.name) + CharlesThrottle.ignored)
+        self.init(CharlesThrottleValues(element, &reading))
+        usesHosts = reading.flag(element, "selectedHosts", default: false)
+        if let list = element["hosts"] {
+            hosts = reading.places(list)
+            for child in list["list"]?.children ?? [] { readHost(child, &reading) }
+        }
+        for child in element["customPresets"]?.children ?? [] { readPreset(child, &reading) }
+    }
+
+    /// The shape of these entries is nowhere written down: a location, or something that has a host and a port.
+    private mutating func readHost(_ element: XMLElement, _ reading: inout CharlesReading) {
+        let location = element["location"] ?? element
+        guard let host = location["host"]?.text, !host.trimmed.isEmpty else {
+            reading.skip(element, "no host can be found in it")
+            return
+        }
+        hosts.append(
+            CharlesPlace(
+                CharlesLocation(host: host, port: location["port"]?.text ?? ""),
+                isEnabled: reading.flag(element, "enabled", default: true)
+            )
+        )
+    }
+
+    /// Likewise not written down: numbers as in the section itself, with a name beside them or in them.
+    private mutating func readPreset(_ element: XMLElement, _ reading: inout CharlesReading) {
+        let values = element.children.first { $0["bandwidthDown"] != nil } ?? element
+        let name = (element["string"] ?? element["name"] ?? values["name"])?.text.trimmed ?? ""
+        guard values["bandwidthDown"] != nil, !name.isEmpty else {
+            reading.skip(element, "no name and bandwidth can be found in it")
+            return
+        }
+        presets.append(CharlesPreset(name: name, values: CharlesThrottleValues(values, &reading)))
+    }
+
+    /// The section without presets and hosts, since nobody has written down what they look like.
+    var xml: XMLElement {
+        var children = values.xml
+        children.append(XMLElement("customPresets"))
+        children.append(XMLElement("selectedHosts", usesHosts))
+        return XMLElement("throttlingConfiguration", children)
+    }
+}
+
+extension CharlesThrottleValues {
+    /// The elements in Charles' order; those that have fractions as such.
+    static var elements: [(name: String, path: WritableKeyPath<CharlesThrottleValues, Double>, isInteger: Bool)] {
+        [
+            ("bandwidthDown", \.down, false), ("bandwidthUp", \.up, false),
+            ("utilisationDown", \.downUtilisation, true), ("utilisationUp", \.upUtilisation, true),
+            ("latency", \.latency, true), ("reliability", \.reliability, true), ("mtu", \.mtu, true),
+            ("lowQuality", \.lowQuality, true), ("highQuality", \.highQuality, true), ("stability", \.stability, true),
+        ]
+    }
+
+    init(_ element: XMLElement, _ reading: inout CharlesReading) {
+        self.init()
+        for (name, path, _) in CharlesThrottleValues.elements {
+            self[keyPath: path] = reading.number(element, name, default: self[keyPath: path])
+        }
+    }
+
+    var xml: [XMLElement] {
+        CharlesThrottleValues.elements.map { XMLElement($0.name, self[keyPath: $0.path], isInteger: $0.isInteger) }
+    }
+}

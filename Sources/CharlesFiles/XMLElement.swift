@@ -1,0 +1,104 @@
+import HTTPModel
+import Rules
+
+/// An element with what is in it; attributes are of no use in Charles' settings.
+struct XMLElement: Hashable, Sendable {
+    /// The name of the tag.
+    var name: String
+    /// The text directly in it, blanks and all.
+    var text = ""
+    /// The elements in it, in order.
+    var children: [XMLElement] = []
+    /// The line that it began in; 0 where it was not read.
+    var line = 0
+
+    init(_ name: String, _ text: String = "") {
+        self.name = name
+        self.text = text
+    }
+
+    init(_ name: String, _ children: [XMLElement]) {
+        self.name = name
+        self.children = children
+    }
+
+    /// The first child of a name.
+    subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
+
+    // MARK: - Reading
+
+    /// Reads a document.
+    ///
+    /// - Parameters:
+    ///   - bytes: the text.
+    ///   - isKept: whether an element is kept, asked with the names of those that it is in and its own. What is not kept
+    ///     is checked and forgotten, with all that is in it.
+    /// - Returns: the outermost element.
+    /// - Throws: ``CharlesError`` where it is not well-formed.
+    static func read(_ bytes: [UInt8], keeping isKept: ([String]) -> Bool) throws(CharlesError) -> XMLElement {
+        var reader = try XMLReader(bytes)
+        var path: [String] = []
+        var open: [XMLElement] = []
+        var root = XMLElement("")
+        /// How many elements are open within one that is not kept, that one included.
+        var forgotten = 0
+        while let event = try reader.next() {
+            switch event {
+            case .instruction: continue
+            case .text(let text):
+                if forgotten == 0, !open.isEmpty { open[open.count - 1].text += text }
+            case .start(let name):
+                path.append(name)
+                if forgotten > 0 || !isKept(path) {
+                    forgotten += 1
+                } else {
+                    var element = XMLElement(name)
+                    element.line = reader.line()
+                    open.append(element)
+                }
+            case .end:
+                path.removeLast()
+                if forgotten > 0 {
+                    forgotten -= 1
+                } else if let element = open.popLast() {
+                    if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
+                }
+            }
+        }
+        return root
+    }
+
+    // MARK: - Writing
+
+    /// The element as text, indented by two blanks for each level, as Charles writes it.
+    func write(to text: inout String, level: Int = 0) {
+        let indentation = String(repeating: "  ", count: level)
+        guard children.isEmpty else {
+            text += "\(indentation)<\(name)>\n"
+            for child in children { child.write(to: &text, level: level + 1) }
+            text += "\(indentation)</\(name)>\n"
+            return
+        }
+        text += indentation
+        text += self.text.isEmpty ? "<\(name)/>\n" : "<\(name)>\(XMLElement.escaped(self.text))</\(name)>\n"
+    }
+
+    /// Whether XML can have the text at all (§2.2).
+    static func canHold(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(XMLReader.isCharacter) }
+
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case _ where !XMLReader.isCharacter(scalar): result += "\u{FFFD}"
+            case _ where VisibleText.isHidden(scalar) && scalar != "\n" && scalar != "\t":
+                result += "&#\(scalar.value);"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

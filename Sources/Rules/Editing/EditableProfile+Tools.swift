@@ -1,0 +1,96 @@
+/// Edits that know what a section is for.
+extension EditableProfile {
+    /// The preset of the tool's rule that is for all traffic; `nil` where there is none in force.
+    package func preset(of tool: Tool) -> String? {
+        let entries = try? ProfileOutline(text, file: name)[.tool(tool)]?.entries
+        return entries?.first { $0.isEnabled && $0.isGlobal }?.node["preset"]?.scalar?.string
+    }
+
+    /// Treats all traffic as a preset has it: edits the rule that does so already, or makes one.
+    ///
+    /// Rules for some hosts stay before it, so that they go on deciding about those. `nil` switches off every rule that
+    /// is for all traffic; it is kept.
+    ///
+    /// - Parameters:
+    ///   - preset: the preset's name.
+    ///   - tool: a tool whose rules have a key `preset`.
+    /// - Throws: ``ProfileError`` where there is no such preset, or the text cannot be edited.
+    package mutating func setPreset(_ preset: String?, of tool: Tool) throws(ProfileError) {
+        let section = ProfileSection.tool(tool)
+        var edited = self
+        let entries = try ProfileOutline(text, file: name)[section]?.entries ?? []
+        let global = entries.indices.filter { entries[$0].isGlobal }
+        let chosen = preset.flatMap { _ in global.first { entries[$0].isPreset } }
+        if let preset, let chosen {
+            let id = EditableRule.ID(section, chosen)
+            if entries[chosen].node["preset"]?.scalar?.string != preset {
+                try edited.set("preset", of: id, to: .text(preset))
+            }
+            try edited.setEnabled(id, true)
+        } else if let preset {
+            let rule = RuleText("preset: \(tool.presets?.named(preset)?.name ?? Node.text(preset).flow)")
+            try edited.insert(rule, into: section, at: global.first { entries[$0].isEnabled })
+        }
+        // One before the chosen one would decide in its place; without a preset none is to decide.
+        for index in global where entries[index].isEnabled && (preset == nil || chosen.map { index < $0 } == true) {
+            try edited.setEnabled(EditableRule.ID(section, index), false)
+        }
+        self = edited
+    }
+
+    /// Has a host passed through unread.
+    ///
+    /// - Parameter location: the host, with a port if only that is meant.
+    /// - Throws: ``ProfileError`` where it is no host, or the text cannot be edited.
+    package mutating func exclude(_ location: String) throws(ProfileError) {
+        let written = Node.text(location).flow
+        guard let rule = try rules(of: .intercept).first else {
+            try insert(RuleText("except: [\(written)]"), into: .intercept)
+            return
+        }
+        let node = try RuleLines(rule.text).node
+        if let excepted = node["except"] {
+            guard !excepted.members.contains(where: { $0.scalar?.string == location }) else { return }
+            // The list under 'except' is edited as the rules of a tool are: as a section of a text of its own.
+            try replace(rule.id, with: RuleText(try ProfileEditor(rule.yaml, name).adding(written, toListAt: "except")))
+        } else if rule.yaml.hasPrefix("{") {
+            let comma = node.mapping?.isEmpty == false ? "," : ""
+            try replace(rule.id, with: RuleText("{ except: [\(written)]\(comma)\(rule.yaml.dropFirst())"))
+        } else {
+            try replace(rule.id, with: RuleText("except: [\(written)]\n\(rule.yaml)"))
+        }
+    }
+}
+
+extension ProfileEditor {
+    /// The text with a word more in a list of words, or beside the only one.
+    package func adding(_ word: String, toListAt key: String) throws(ProfileError) -> String {
+        guard let pair = outline.pairs.first(where: { $0.name == key }) else { return "" }
+        switch (pair.form, pair.entries.last) {
+        case (.block, let last?):
+            let column = source.column(of: last.hyphen ?? last.range.lowerBound)
+            return text(inserting: [blanks(column) + "- " + word], at: source.nextLine(last.range.upperBound))
+        case (.block, nil): throw ProfileError("'\(key)' cannot be edited here", file: file, at: pair.node)
+        case (.flow, let last?):
+            return text(replacing: last.range.upperBound..<last.range.upperBound, with: ", \(word)")
+        case (.flow, nil): return text(replacing: pair.value, with: "[\(word)]")
+        case (.single, _), (.flag, _), (.nothing, _):
+            let old = source.text(pair.value)
+            let gap = source[pair.colon] == 0x20 ? "" : " "
+            return text(replacing: pair.value, with: old.isEmpty ? "\(gap)[\(word)]" : "[\(old), \(word)]")
+        }
+    }
+}
+
+extension ProfileOutline.Entry {
+    /// Whether the rule is for every request.
+    fileprivate var isGlobal: Bool {
+        node.mapping != nil && ["only", "except", "method"].allSatisfy { node[$0] == nil }
+    }
+
+    /// Whether the rule is a preset and nothing else.
+    fileprivate var isPreset: Bool {
+        guard let mapping = node.mapping, node["preset"] != nil else { return false }
+        return mapping.allSatisfy { ["preset", "name", "enabled", "seed"].contains($0.key.scalar?.string ?? "") }
+    }
+}

@@ -1,0 +1,220 @@
+package import HTTPModel
+
+/// A profile's text, edited rule by rule; whatever is not touched stays as it was written, comments included.
+///
+/// Every edit is checked before it counts: the new text is read again, must have just the rules that were meant, and no
+/// mistake that was not there before. An edit that fails leaves the text as it was; the value before an edit undoes it.
+package struct EditableProfile: Sendable, Hashable {
+    package let tools: ToolRegistry
+    package private(set) var text: String
+    /// The file it was read from, beside which relative paths begin; `nil` for a profile without one.
+    package var file: String?
+    /// The other files of the same set-up, whose definitions the rules may name.
+    package var others: [ProfileSource]
+
+    /// Takes a text, whatever is in it; an empty one is a new profile.
+    package init(text: String, file: String?, among others: [ProfileSource] = [], tools: ToolRegistry) {
+        self.tools = tools
+        self.text = text
+        self.file = file
+        self.others = others
+    }
+
+    /// What issues call the text.
+    package var name: String { file ?? "new profile" }
+
+    // MARK: - Looking
+
+    /// The rules of a section in the order of the text; those that are not enabled too.
+    ///
+    /// - Throws: ``ProfileError`` where the text is no YAML, or is written in a way that cannot be edited.
+    package func rules(of section: ProfileSection) throws(ProfileError) -> [EditableRule] {
+        try rules(of: [section], in: ProfileOutline(text, file: name))
+    }
+
+    /// All rules in the order of the text.
+    ///
+    /// - Throws: ``ProfileError`` where the text is no YAML, or is written in a way that cannot be edited.
+    package func rules() throws(ProfileError) -> [EditableRule] {
+        let outline = try ProfileOutline(text, file: name)
+        return rules(of: outline.pairs.compactMap { tools.section($0.name) }, in: outline)
+    }
+
+    private func rules(of sections: [ProfileSection], in outline: ProfileOutline) -> [EditableRule] {
+        let definitions = definitions
+        return sections.flatMap { section in
+            outline[section].map { pair in
+                pair.entries.indices.map {
+                    EditableRule(section, $0, pair, outline, ProfileReader(file: name, tools: tools, definitions))
+                }
+            } ?? []
+        }
+    }
+
+    /// What is wrong with the text or hardly meant, in its order; without what is said about the other files.
+    package var issues: [ProfileIssue] {
+        do throws(ProfileError) {
+            return try RuleProfile(sources: sources, tools: tools).lints.filter { $0.file == name }
+        } catch {
+            return error.issues.filter { $0.file == name }
+        }
+    }
+
+    private var sources: [ProfileSource] {
+        others.filter { $0.file != name } + [ProfileSource(file: name, text: text)]
+    }
+
+    /// What the user has defined for tools.
+    package var definitions: ProfileReader.Definitions {
+        // Most profiles have none, and need not be read twice.
+        let keys = tools.tools.compactMap(\.definitions?.key.name)
+        guard sources.contains(where: { source in keys.contains { source.text.contains($0) } }) else { return [:] }
+        var compiler = ProfileCompiler(tools)
+        do throws(ProfileError) { try compiler.add(sources) } catch { return [:] }
+        return compiler.definitions
+    }
+
+    // MARK: - Editing
+
+    /// Puts a rule in; the first one of a tool begins its section.
+    ///
+    /// - Parameters:
+    ///   - rule: the rule.
+    ///   - section: where it belongs.
+    ///   - index: the place that it shall have among the section's rules; `nil` for the last.
+    /// - Returns: the rule's place.
+    /// - Throws: ``ProfileError``: what is wrong with the rule, with places in its text, or why it cannot be put in.
+    @discardableResult
+    package mutating func insert(
+        _ rule: RuleText,
+        into section: ProfileSection,
+        at index: Int? = nil
+    ) throws(ProfileError) -> EditableRule.ID {
+        let lines = try checked(rule, section)
+        let editor = try ProfileEditor(text, name)
+        let pair = editor.outline[section]
+        let index = min(max(index ?? .max, 0), pair?.entries.count ?? 0)
+        try commit(try editor.insert(lines, section, at: index), editor, section) { rules in
+            switch pair?.form {
+            case .flag(false), .nothing, nil: rules = []
+            // Beside others it is written as a mapping.
+            case .flag: rules = [Node.mapping([Node.Member("enabled", "true")]).text()]
+            case .block, .flow, .single: break
+            }
+            rules.insert(lines.node.text(), at: min(index, rules.count))
+        }
+        return EditableRule.ID(section, index)
+    }
+
+    /// Puts a text in the place of a rule's.
+    ///
+    /// - Throws: ``ProfileError``: what is wrong with the rule, with places in its text, or why it cannot be put in.
+    package mutating func replace(_ id: EditableRule.ID, with rule: RuleText) throws(ProfileError) {
+        let lines = try checked(rule, id.section)
+        let editor = try ProfileEditor(text, name)
+        try commit(try editor.replace(id, lines), editor, id.section) { $0[id.index] = lines.node.text() }
+    }
+
+    /// Takes a rule out, with the comments directly above it; with the last rule of a section goes the section.
+    ///
+    /// - Throws: ``ProfileError`` where that cannot be.
+    package mutating func remove(_ id: EditableRule.ID) throws(ProfileError) {
+        let editor = try ProfileEditor(text, name)
+        try commit(try editor.remove(id), editor, id.section) { $0.remove(at: id.index) }
+    }
+
+    /// Moves a rule to another place among those of its section; the comments directly above it move with it.
+    ///
+    /// - Throws: ``ProfileError`` where that cannot be.
+    package mutating func move(_ id: EditableRule.ID, to index: Int) throws(ProfileError) {
+        let editor = try ProfileEditor(text, name)
+        let last = try editor.find(id).0.entries.count - 1
+        let index = min(max(index, 0), last)
+        try commit(try editor.move(id, to: index), editor, id.section) { $0.insert($0.remove(at: id.index), at: index) }
+    }
+
+    /// Switches a rule on or off, by its key `enabled`.
+    ///
+    /// - Throws: ``ProfileError`` where that cannot be.
+    package mutating func setEnabled(_ id: EditableRule.ID, _ isEnabled: Bool) throws(ProfileError) {
+        let node = try ProfileEditor(text, name).find(id).1.node
+        if isEnabled, node.mapping != nil, node["enabled"] == nil { return }
+        try set("enabled", of: id, to: .word(isEnabled ? "true" : "false"))
+    }
+
+    /// Gives a rule another value for a key that takes one word, for example `preset` or `name`.
+    ///
+    /// - Throws: ``ProfileError`` where that cannot be.
+    package mutating func set(_ key: String, of id: EditableRule.ID, to value: Node) throws(ProfileError) {
+        let editor = try ProfileEditor(text, name)
+        var members = try editor.find(id).1.node.mapping
+        members?[key] = value
+        let expected = (members.map { .mapping($0) } ?? value).text()
+        try commit(try editor.set(key, of: id, to: value), editor, id.section) { $0[id.index] = expected }
+    }
+
+    /// Switches all rules of a tool on or off; one that takes `true` and has no rules is given that.
+    ///
+    /// - Throws: ``ProfileError`` where a tool without rules is to be switched on and needs some.
+    package mutating func setTool(_ tool: Tool, isOn: Bool) throws(ProfileError) {
+        let section = ProfileSection.tool(tool)
+        let rules = try rules(of: section)
+        var edited = self
+        if rules.isEmpty, isOn {
+            guard tool.takesTrue else {
+                throw ProfileError("'\(tool.key)' has no rules that could be switched on", file: name)
+            }
+            try edited.insert(RuleText("true"), into: section)
+        }
+        for rule in rules where rule.isEnabled != isOn { try edited.setEnabled(rule.id, isOn) }
+        self = edited
+    }
+
+    // MARK: - Checking
+
+    private func checked(_ rule: RuleText, _ section: ProfileSection) throws(ProfileError) -> RuleLines {
+        let issues = RuleCheck.read(rule, of: section, in: self).issues
+        if issues.contains(where: { $0.severity == .error }) { throw ProfileError(issues: issues) }
+        return try RuleLines(rule)
+    }
+
+    /// The same with another text.
+    package func with(text: String) -> EditableProfile {
+        EditableProfile(text: text, file: file, among: others, tools: tools)
+    }
+
+    /// Makes an edit count, where the new text has just the rules that it should, and no mistake more than before.
+    ///
+    /// `change` does to what the section's rules say what the editor did to their text.
+    private mutating func commit(
+        _ text: String,
+        _ editor: ProfileEditor,
+        _ section: ProfileSection,
+        expecting change: (inout [String]) -> Void
+    ) throws(ProfileError) {
+        let edited = with(text: text)
+        var meaning = editor.outline.meaning(tools)
+        var rules = meaning[section.key] ?? []
+        change(&rules)
+        meaning[section.key] = rules.isEmpty ? nil : rules
+        var found = try? ProfileOutline(text, file: name).meaning(tools)
+        // A new section may begin the profile.
+        if editor.outline[section] == nil, meaning["version"] == nil { found?["version"] = nil }
+        guard found == meaning else {
+            throw ProfileError(
+                "as the profile is written here, this cannot be edited without changing something else",
+                file: name,
+                at: editor.outline[section]?.node
+            )
+        }
+        var known = issues.filter { $0.severity == .error }.map(\.message)
+        let added = edited.issues.filter { issue in
+            guard issue.severity == .error else { return false }
+            guard let place = known.firstIndex(of: issue.message) else { return true }
+            known.remove(at: place)
+            return false
+        }
+        guard added.isEmpty else { throw ProfileError(issues: added) }
+        self = edited
+    }
+}

@@ -1,0 +1,247 @@
+/// Works out the text that an edit of a profile makes; ``EditableProfile`` checks what that text says.
+package struct ProfileEditor {
+    let outline: ProfileOutline
+    package let file: String
+
+    package var source: SourceText { outline.source }
+    var newline: String { source.newline }
+
+    /// What a line of a section is indented by.
+    static let step = 2
+    /// Longer lines are not made.
+    private static let width = 118
+
+    init(_ text: String, _ file: String) throws(ProfileError) {
+        outline = try ProfileOutline(text, file: file)
+        self.file = file
+    }
+
+    package func find(_ id: EditableRule.ID) throws(ProfileError) -> (ProfileOutline.Pair, ProfileOutline.Entry) {
+        guard let pair = outline[id.section], pair.entries.indices.contains(id.index) else {
+            throw ProfileError("'\(id.section)' has no rule \(id.index + 1)", file: file, at: outline[id.section]?.node)
+        }
+        return (pair, pair.entries[id.index])
+    }
+
+    // MARK: - Text
+
+    /// The text with other bytes in the place of some.
+    package func text(replacing range: Range<Int>, with text: String) -> String {
+        self.text([(range, text)])
+    }
+
+    /// The text with other bytes in the place of some; the ranges do not overlap.
+    package func text(_ changes: [(range: Range<Int>, text: String)]) -> String {
+        var bytes: [UInt8] = []
+        var position = 0
+        for change in changes.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
+            bytes += source.bytes[position..<change.range.lowerBound]
+            bytes += change.text.utf8
+            position = change.range.upperBound
+        }
+        return String(decoding: bytes + source.bytes[position...], as: UTF8.self)
+    }
+
+    /// The text with whole lines put in at a place; a last line without a break is ended first.
+    package func text(inserting lines: [String], at position: Int) -> String {
+        let isOpen = position == source.bytes.count && position > source.lineStart(position)
+        let added = (isOpen ? newline : "") + lines.map { $0 + newline }.joined()
+        return text(replacing: position..<position, with: added)
+    }
+
+    /// The text without some lines; of two gaps that meet, one goes.
+    ///
+    /// Lines at the top have no gap above them.
+    package func text(removing lines: Range<Int>, isAtTop: Bool = false) -> String {
+        var (start, end) = (lines.lowerBound, lines.upperBound)
+        func isBlankAbove() -> Bool { start > 0 && source.kind(ofLineAt: source.lineStart(start - 1)) == .blank }
+        if end == source.bytes.count {
+            while isBlankAbove() { start = source.lineStart(start - 1) }
+        } else if isAtTop || isBlankAbove() {
+            while end < source.bytes.count, source.kind(ofLineAt: end) == .blank { end = source.nextLine(end) }
+        }
+        return text(replacing: start..<end, with: "")
+    }
+
+    package func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
+
+    func indented(_ lines: [String], by count: Int) -> [String] {
+        lines.map { $0.isEmpty ? "" : blanks(count) + $0 }
+    }
+
+    /// A rule behind a hyphen.
+    package func member(_ rule: RuleLines, indent: Int) -> [String] {
+        indented(rule.above, by: indent) + member(rule.lines, indent: indent)
+    }
+
+    package func member(_ lines: [String], indent: Int) -> [String] {
+        ["\(blanks(indent))- \(lines.first ?? "")"] + indented(Array(lines.dropFirst()), by: indent + 2)
+    }
+
+    // MARK: - Changing one rule
+
+    /// Puts a rule's text in the place of another's.
+    package func replace(_ id: EditableRule.ID, _ rule: RuleLines) throws(ProfileError) -> String {
+        let (pair, entry) = try find(id)
+        let range = outline.wholeRange(entry, in: pair)
+        if outline.isBraced || pair.form == .flow {
+            if pair.form != .flow || !hasGapComments(pair),
+                let inline = rule.inline ?? (outline.isBraced ? rule.braced : nil), fits(inline, in: range)
+            {
+                return text(replacing: range, with: inline)
+            }
+            return try opened(pair, id.section).replace(id, rule)
+        }
+        let isOnKeyLine = entry.hyphen == nil && !source.isFirstInLine(entry.range.lowerBound)
+        let keyLine = source.line(of: pair.key.lowerBound)
+        if isOnKeyLine, !rule.fitsKeyLine || source.line(of: range.lowerBound) != keyLine {
+            // A block begins on a line of its own.
+            let comments = source.comments(pair.colon..<range.lowerBound).map { " " + $0.text }
+            let lines = indented(rule.above + rule.lines, by: source.column(of: pair.key.lowerBound) + Self.step)
+            return text(
+                replacing: pair.colon..<range.upperBound,
+                with: (comments + lines.map { newline + $0 }).joined()
+            )
+        }
+        let hyphen = entry.hyphen ?? range.lowerBound
+        let line = source.lineStart(hyphen)
+        let above = indented(rule.above, by: source.column(of: hyphen)).map { $0 + newline }.joined()
+        return text([(line..<line, above), (range, rule.joined(indent: source.column(of: range.lowerBound), newline))])
+    }
+
+    /// Gives a rule another value for a key; one that is just `true` or `false` has only `enabled`.
+    ///
+    /// - Throws: ``ProfileError`` where the text is not understood.
+    package func set(_ key: String, of id: EditableRule.ID, to value: Node) throws(ProfileError) -> String {
+        let (pair, entry) = try find(id)
+        guard entry.node.mapping != nil else {
+            guard key == "enabled" else {
+                throw ProfileError("'\(pair.name)' has no keys here", file: file, at: entry.node)
+            }
+            return text(replacing: entry.range, with: value.flow)
+        }
+        let old = entry.node[key]
+        guard let change = old.map({ replacing($0, by: value.flow) }) ?? adding("\(key): \(value.flow)", to: entry)
+        else {
+            throw ProfileError("'\(key)' cannot be edited here", file: file, at: old ?? entry.node)
+        }
+        return change
+    }
+
+    private func replacing(_ node: Node, by written: String) -> String? {
+        let start = source.start(of: node)
+        guard node.scalar != nil, let end = source.end(of: node, indent: -1) else { return nil }
+        // Nothing at all stands directly behind the colon.
+        let isGlued = start == end && source[start - 1] == UInt8(ascii: ":")
+        return text(replacing: start..<end, with: (isGlued ? " " : "") + written)
+    }
+
+    /// Adds a key to a mapping, behind its name or else its first key.
+    private func adding(_ field: String, to entry: ProfileOutline.Entry) -> String? {
+        guard let mapping = entry.node.mapping else { return nil }
+        let start = entry.range.lowerBound
+        guard let first = mapping.first, let last = mapping.last else {
+            return text(replacing: entry.range, with: "{ \(field) }")
+        }
+        let column = source.column(of: source.start(of: first.key))
+        if source[start] == UInt8(ascii: "{") {
+            return end(of: last.value, column).map { text(replacing: $0..<$0, with: ", \(field)") }
+        }
+        // A pair alone between the commas of a list has no braces yet.
+        if entry.hyphen == nil, !source.isFirstInLine(start) {
+            return text(replacing: entry.range, with: "{ \(source.text(entry.range)), \(field) }")
+        }
+        let behind = mapping.first { $0.key.scalar?.string == "name" } ?? first
+        guard let end = end(of: behind.value, column) else { return nil }
+        return text(
+            inserting: [blanks(column) + field],
+            at: source.nextLine(max(end, source.start(of: behind.key)))
+        )
+    }
+
+    private func end(of node: Node, _ column: Int) -> Int? {
+        source.end(of: node, indent: column).map { max($0, source.start(of: node)) }
+    }
+
+    /// Whether a line stays short enough with a text in the place of a range.
+    func fits(_ text: String, in range: Range<Int>) -> Bool {
+        let line = source.lineEnd(range.upperBound) - source.lineStart(range.lowerBound)
+        return outline.isBraced || line - range.count + text.utf8.count <= ProfileEditor.width
+    }
+
+    // MARK: - Sections
+
+    /// The text with a new section for its first rule.
+    package func begin(_ section: ProfileSection, _ rule: RuleLines, isSingle: Bool) throws(ProfileError) -> String {
+        if outline.isBraced { return try beginInBraces(section, rule, isSingle: isSingle) }
+        let (place, isBeforeOthers) = placeOfNewSection
+        var lines = outline.pairs.contains { $0.name == "version" } ? [] : ["version: 1"]
+        if place > 0 || !lines.isEmpty { lines.append("") }
+        if isSingle, rule.fitsKeyLine {
+            lines.append("\(section.key): \(rule.lines.first ?? "")")
+        } else {
+            let own = isSingle ? indented(rule.above + rule.lines, by: Self.step) : member(rule, indent: Self.step)
+            lines += ["\(section.key):"] + own
+        }
+        lines = indented(lines, by: outline.column)
+        if isBeforeOthers, source.kind(ofLineAt: place) != .blank { lines.append("") }
+        return text(inserting: lines, at: place)
+    }
+
+    /// Behind everything, but before the profile's tests.
+    private var placeOfNewSection: (place: Int, isBeforeOthers: Bool) {
+        let last = outline.pairs.last { !["expect", "assert"].contains($0.name) }
+        guard let last, last.key != outline.pairs.last?.key else { return (outline.end, false) }
+        let end = source.nextLine(last.value.upperBound)
+        return (source.commentsBelow(end, deeperThan: outline.column), true)
+    }
+
+    private func beginInBraces(
+        _ section: ProfileSection,
+        _ rule: RuleLines,
+        isSingle: Bool
+    ) throws(ProfileError) -> String {
+        guard let last = outline.pairs.last, let value = rule.braced ?? (isSingle ? rule.lines.first : nil) else {
+            throw inBraces()
+        }
+        let key = source[last.key.lowerBound] == UInt8(ascii: "\"") ? "\"\(section.key)\"" : section.key
+        let place = last.value.upperBound
+        return text(
+            replacing: place..<place,
+            with: ",\(separator(before: last.key.lowerBound))\(key): \(isSingle ? value : "[ \(value) ]")"
+        )
+    }
+
+    /// What stands between two values of which the second begins as the one at a place does.
+    package func separator(before place: Int) -> String {
+        source.isFirstInLine(place) ? newline + blanks(source.column(of: place)) : " "
+    }
+
+    func inBraces(_ node: Node? = nil) -> ProfileError {
+        ProfileError(
+            "the profile stands in braces, where a rule with comments cannot be put; write it without them first",
+            file: file,
+            at: node
+        )
+    }
+
+    /// The text without a section.
+    package func removing(_ pair: ProfileOutline.Pair) -> String {
+        guard let number = outline.pairs.firstIndex(where: { $0.key == pair.key }) else { return "" }
+        if outline.isBraced {
+            let ranges = outline.pairs.map { $0.key.lowerBound..<$0.value.upperBound }
+            return text(replacing: rangeToRemove(number, of: ranges), with: "")
+        }
+        let line = source.lineStart(pair.key.lowerBound)
+        // What stands above the first key is about the whole profile.
+        let start = number == 0 ? line : source.commentsAbove(line, column: outline.column, notBefore: 0)
+        let end = source.commentsBelow(source.nextLine(pair.value.upperBound), deeperThan: outline.column)
+        return text(removing: start..<end)
+    }
+
+    /// A value between commas with one of the commas beside it.
+    func rangeToRemove(_ index: Int, of ranges: [Range<Int>]) -> Range<Int> {
+        if index + 1 < ranges.count { return ranges[index].lowerBound..<ranges[index + 1].lowerBound }
+        return (index > 0 ? ranges[index - 1].upperBound : ranges[index].lowerBound)..<ranges[index].upperBound
+    }
+}

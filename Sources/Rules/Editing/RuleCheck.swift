@@ -1,0 +1,67 @@
+/// Says what is wrong with a rule's text before it is put into a profile.
+package enum RuleCheck {
+    /// Checks a rule's text.
+    ///
+    /// Also found is what only the profile shows: that an earlier rule decides about all that this one is for, or that
+    /// another one has its name. A new rule is taken to stand last in its section.
+    ///
+    /// - Parameters:
+    ///   - rule: the text.
+    ///   - section: where it belongs.
+    ///   - profile: the profile it is for; what it defines may be named, paths begin beside its file.
+    ///   - id: the rule that it replaces; `nil` for a new one.
+    /// - Returns: all that is wrong or hardly meant, with lines and columns of the rule's text.
+    package static func check(
+        _ rule: RuleText,
+        of section: ProfileSection,
+        in profile: EditableProfile,
+        replacing id: EditableRule.ID? = nil
+    ) -> [ProfileIssue] {
+        let issues = read(rule, of: section, in: profile).issues
+        if issues.contains(where: { $0.severity == .error }) { return issues }
+        // Those of the rule alone are known already.
+        let known = Set(issues.map(\.message))
+        let found = (try? lints(rule, section, profile, id)) ?? []
+        return issues
+            + found.filter { !known.contains($0) }.map {
+                ProfileIssue(severity: .lint, file: RuleText.file, line: 1, column: 1, message: $0)
+            }
+    }
+
+    /// What the whole profile says about the rule in its place.
+    private static func lints(
+        _ rule: RuleText,
+        _ section: ProfileSection,
+        _ profile: EditableProfile,
+        _ id: EditableRule.ID?
+    ) throws(ProfileError) -> [String] {
+        let editor = try ProfileEditor(profile.text, profile.name)
+        let lines = try RuleLines(rule)
+        let index = id?.index ?? editor.outline[section]?.entries.count ?? 0
+        let text =
+            if let id { try editor.replace(id, lines) } else { try editor.insert(lines, section, at: index) }
+        let entries = try ProfileOutline(text, file: profile.name)[section]?.entries ?? []
+        guard entries.indices.contains(index) else { return [] }
+        let node = entries[index].node
+        return profile.with(text: text).issues.filter {
+            $0.severity == .lint && $0.line == node.line && $0.column == node.column
+        }.map(\.message)
+    }
+
+    /// Reads a rule's text as its tool does; issues have places in the text.
+    package static func read(
+        _ rule: RuleText,
+        of section: ProfileSection,
+        in profile: EditableProfile
+    ) -> (rule: (any ToolRule)?, issues: [ProfileIssue]) {
+        do throws(ProfileError) {
+            var reader = ProfileReader(file: profile.file ?? "", tools: profile.tools, profile.definitions)
+            let reading = RuleReading(try RuleLines(rule).node, of: section, number: 1, &reader)
+            var issues = reader.issues
+            for index in issues.indices { issues[index].file = RuleText.file }
+            return (reading.rule, issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+        } catch {
+            return (nil, error.issues)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package import HTTPModel
+
+/// Makes a rule of each tool from an exchange that was recorded, to be put in as it is or edited first.
+package enum RuleFromExchange {
+    /// How much a tool's rule is for where nothing else is asked for.
+    package static func usualBreadth(for section: ProfileSection, _ record: ExchangeRecord) -> ExchangeBreadth {
+        let usual = section.tool?.usualBreadth ?? .host
+        let all = breadths(for: section, record)
+        return all.contains(usual) ? usual : all.first ?? .host
+    }
+
+    /// The breadths to choose from, from narrow to wide; empty where no rule can be made.
+    package static func breadths(for section: ProfileSection, _ record: ExchangeRecord) -> [ExchangeBreadth] {
+        guard !record.url.host.isEmpty, record.kind != .malformed else { return [] }
+        return section.tool?.breadths(for: record.url) ?? ExchangeBreadth.all(for: record.url).filter { $0 >= .host }
+    }
+
+    /// Makes the rule.
+    ///
+    /// - Parameters:
+    ///   - section: the tool.
+    ///   - record: the exchange.
+    ///   - breadth: how much the rule is for; `nil` for what is usual.
+    /// - Returns: the rule's text; `nil` where the tool can do nothing with such an exchange.
+    package static func rule(
+        for section: ProfileSection,
+        from record: ExchangeRecord,
+        _ breadth: ExchangeBreadth? = nil
+    ) -> RuleText? {
+        let known = breadths(for: section, record)
+        guard !known.isEmpty else { return nil }
+        let breadth = breadth.flatMap { known.contains($0) ? $0 : nil } ?? usualBreadth(for: section, record)
+        let fields =
+            section.tool?.draft(from: record, breadth)
+            ?? [Node.Member("except", .texts(breadth.locations(of: record.url)))]
+        return RuleText(fields: fields)
+    }
+
+    /// A rule to begin with where there is no exchange to make one from: the first one of the tool's example.
+    package static func example(of tool: Tool) -> RuleText {
+        let profile = EditableProfile(text: "version: 1\n\(tool.example)", file: nil, tools: ToolRegistry([tool]))
+        guard let rule = try? profile.rules(of: .tool(tool)).first else { return RuleText("") }
+        guard rule.yaml.hasPrefix("{"), let fields = (try? RuleLines(rule.text))?.node.mapping else { return rule.text }
+        return RuleText(fields: fields)
+    }
+}
+
+extension RuleText {
+    /// Writes a rule with each field on a line of its own, and each edit of a list of edits.
+    fileprivate init(fields: [Node.Member]) {
+        let lines = fields.map { field -> String in
+            guard let members = field.value.sequence, members.first?.mapping != nil else { return field.flow }
+            return "\(field.key.flow):" + members.map { "\n  - \($0.flow)" }.joined()
+        }
+        self.init(lines.joined(separator: "\n"))
+    }
+}

@@ -1,0 +1,108 @@
+/// One rule as YAML of its own, for example `at: https://x.example/*` and `action: 403` on two lines.
+package struct RuleText: Sendable, Hashable {
+    /// The rule's text: a mapping in any style, without the hyphen of a list; `true` where a tool takes that.
+    package var yaml: String
+
+    /// Takes a text as it is; ``RuleCheck`` says what is wrong with it.
+    package init(_ yaml: String) {
+        self.yaml = yaml
+    }
+
+    /// What issues call the text.
+    package static let file = "rule"
+}
+
+/// A rule's text, made ready to be put into a profile: lines without the indentation that they have in common.
+package struct RuleLines {
+    package let node: Node
+    /// The comments above the rule.
+    let above: [String]
+    /// The rule's lines.
+    package let lines: [String]
+
+    /// Reads a rule's text; of a list with one member, that member.
+    ///
+    /// - Throws: ``ProfileError`` with places in the text.
+    init(_ rule: RuleText) throws(ProfileError) {
+        let text = RuleLines.plain(rule.yaml)
+        guard let root = try ProfileText.tree(text, file: RuleText.file), root.scalar?.string != "" else {
+            throw ProfileError("the rule is empty", file: RuleText.file)
+        }
+        let source = SourceText(text)
+        var node = root
+        if let list = root.sequence {
+            guard list.count == 1, let only = list.first else {
+                let message = list.isEmpty ? "the list is empty" : "this is a list of \(list.count) rules; give one"
+                throw ProfileError(message, file: RuleText.file, at: root)
+            }
+            node = only
+        }
+        self.node = node
+        let start = source.start(of: node)
+        guard let end = source.end(of: node, indent: -1) else {
+            throw ProfileError("this cannot be taken over as it is written", file: RuleText.file, at: node)
+        }
+        above = source.comments(0..<start).map(\.text)
+        // What is behind the end may only be comments, or the bracket of a list of one.
+        let isBracketed = root.sequence != nil && source[source.start(of: root)] == UInt8(ascii: "[")
+        let tail = isBracketed ? end : source.bytes.count
+        lines = RuleLines.dedented(source, start..<max(tail, end))
+    }
+
+    /// Whether the rule can stand on one line between brackets as it is.
+    var inline: String? {
+        guard lines.count == 1, let line = lines.first, line.hasPrefix("{"), line.hasSuffix("}"), above.isEmpty else {
+            return nil
+        }
+        return line
+    }
+
+    /// Whether the rule can stand behind a key, on its line.
+    var fitsKeyLine: Bool { lines.count == 1 && above.isEmpty && (node.mapping == nil || lines[0].hasPrefix("{")) }
+
+    /// Whether there may be comments in it; a text that looks like one counts.
+    var mayHaveComments: Bool {
+        !above.isEmpty
+            || lines.contains { line in
+                line.contains(" #") || line.contains("\t#") || line.hasPrefix("#")
+            }
+    }
+
+    /// The rule on one line in braces, in other words; `nil` where comments would be lost.
+    var braced: String? {
+        if let inline { return inline }
+        return mayHaveComments ? nil : node.flow
+    }
+
+    /// The rule below a line's beginning: the first line goes where the caller is, the others are indented.
+    package func joined(indent: Int, _ newline: String) -> String {
+        let blanks = String(repeating: " ", count: indent)
+        return lines.enumerated().map { $0 == 0 || $1.isEmpty ? $1 : blanks + $1 }.joined(separator: newline)
+    }
+
+    /// The lines of a range without the blanks by which they stand to the right of column 0.
+    static func dedented(_ source: SourceText, _ range: Range<Int>) -> [String] {
+        let column = source.column(of: range.lowerBound)
+        var lines = plain(source.text(range)).split(separator: "\n", omittingEmptySubsequences: false)
+        while let last = lines.last, last.allSatisfy({ $0 == " " || $0 == "\t" }) { lines.removeLast() }
+        let isBraced = "{[".utf8.contains(source[range.lowerBound])
+        let depths = lines.dropFirst().filter { !$0.allSatisfy { $0 == " " } }.map { $0.prefix { $0 == " " }.count }
+        let common = isBraced ? min(column, depths.min() ?? 0) : column
+        return lines.enumerated().map { number, line in
+            number == 0 ? String(line) : String(line.dropFirst(min(common, line.prefix { $0 == " " }.count)))
+        }
+    }
+
+    /// A text whose lines end in line feeds, without a byte order mark.
+    private static func plain(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        var before: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
+            defer { before = scalar }
+            if scalar == "\u{FEFF}", before == nil { continue }
+            if scalar == "\n", before == "\r" { continue }
+            scalars.append(scalar == "\r" ? "\n" : scalar)
+        }
+        return String(scalars)
+    }
+}

@@ -1,0 +1,117 @@
+/// Where the parser's nodes begin and end in the text; the parser itself says only where they begin.
+extension SourceText {
+    /// Where a node's own text begins, behind its tag.
+    package func start(of node: Node) -> Int {
+        var position = offset(line: node.line, column: node.column)
+        while self[position] == UInt8(ascii: "!") {
+            while position < bytes.count, !" \t\r\n".utf8.contains(bytes[position]) { position += 1 }
+            position = skipBlank(position)
+        }
+        return position
+    }
+
+    /// Where a node ends; `nil` where the text is not understood.
+    ///
+    /// - Parameters:
+    ///   - node: the node.
+    ///   - indent: the column of the key or the hyphen that it belongs to.
+    /// - Returns: the place behind its last character.
+    package func end(of node: Node, indent: Int) -> Int? {
+        let start = start(of: node)
+        switch node.content {
+        case .scalar(let scalar): return end(of: scalar, start, indent)
+        case .list(let list):
+            let isFlow = self[start] == UInt8(ascii: "[")
+            var end = isFlow ? start + 1 : start
+            for member in list {
+                guard let next = self.end(of: member, indent: isFlow ? indent : column(of: start)) else { return nil }
+                end = max(end, next)
+            }
+            return isFlow ? close(end, UInt8(ascii: "]")) : end
+        case .mapping(let mapping):
+            let isFlow = self[start] == UInt8(ascii: "{")
+            var end = isFlow ? start + 1 : start
+            for member in mapping {
+                let column = isFlow ? indent : column(of: self.start(of: member.key))
+                guard let keyEnd = self.end(of: member.key, indent: column),
+                    let next = self.end(of: member.value, indent: column)
+                else { return nil }
+                end = max(end, keyEnd, next)
+            }
+            return isFlow ? close(end, UInt8(ascii: "}")) : end
+        }
+    }
+
+    /// The place behind the bracket that closes a flow collection.
+    private func close(_ end: Int, _ bracket: UInt8) -> Int? {
+        var position = skipBlank(end)
+        while self[position] == UInt8(ascii: ",") || self[position] == UInt8(ascii: ":") {
+            position = skipBlank(position + 1)
+        }
+        return self[position] == bracket ? position + 1 : nil
+    }
+
+    // MARK: - Scalars
+
+    private func end(of scalar: Node.Scalar, _ start: Int, _ indent: Int) -> Int? {
+        switch self[start] {
+        case _ where scalar.style == .plain: return plain(scalar.string, start)
+        case UInt8(ascii: "'"), UInt8(ascii: "\""): return quoted(start, self[start])
+        case UInt8(ascii: "|"), UInt8(ascii: ">"): return block(start, indent)
+        default: return nil
+        }
+    }
+
+    private func quoted(_ start: Int, _ quote: UInt8) -> Int? {
+        var position = start + 1
+        while position < bytes.count {
+            if bytes[position] == quote {
+                guard quote == UInt8(ascii: "'"), self[position + 1] == quote else { return position + 1 }
+                position += 1
+            } else if bytes[position] == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
+                position += 1
+            }
+            position += 1
+        }
+        return nil
+    }
+
+    /// A plain text stands there letter by letter; only its blanks may be others.
+    private func plain(_ text: String, _ start: Int) -> Int? {
+        var position = start
+        var end = start
+        for byte in text.utf8 where !SourceText.isBlank(byte) {
+            while SourceText.isBlank(self[position]), position < bytes.count { position += 1 }
+            guard self[position] == byte else { return nil }
+            position += 1
+            end = position
+        }
+        return end
+    }
+
+    /// Blanks, and the bytes of the breaks that the parser may change into another.
+    private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+
+    /// A block scalar: the lines below its header that are indented as deep as the first one that is not blank.
+    private func block(_ start: Int, _ indent: Int) -> Int? {
+        let header = bytes[start..<lineEnd(start)].prefix { $0 != 0x20 && $0 != 0x09 && $0 != UInt8(ascii: "#") }
+        var needed = header.first { $0 &- 0x31 < 9 }.map { indent + Int($0 - 0x30) }
+        let keepsBlanks = header.contains(UInt8(ascii: "+"))
+        var end = lineEnd(start)
+        var line = nextLine(start)
+        while line < bytes.count {
+            var position = line
+            while self[position] == 0x20 { position += 1 }
+            let isBlank = position == lineEnd(line)
+            if !isBlank {
+                let depth = position - line
+                let least = needed ?? depth
+                guard depth >= least, depth > indent else { break }
+                needed = least
+            }
+            if !isBlank || keepsBlanks { end = lineEnd(line) }
+            line = nextLine(line)
+        }
+        return end
+    }
+}

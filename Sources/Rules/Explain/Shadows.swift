@@ -1,0 +1,64 @@
+import HTTPModel
+
+extension RuleScope {
+    /// Whether every request that `other` is for is meant here too; `false` also where that is not certain.
+    func covers(_ other: RuleScope) -> Bool {
+        guard methods.isEmpty || (!other.methods.isEmpty && methods.isSuperset(of: other.methods)) else { return false }
+        // Each hole of this scope must be one of the other's, too.
+        guard exceptions.allSatisfy({ hole in other.exceptions.contains { $0.covers(hole) } }) else { return false }
+        guard let locations else { return true }
+        guard let others = other.locations else { return locations.contains { $0.matchesEverything } }
+        return others.allSatisfy { narrow in locations.contains { $0.covers(narrow) } }
+    }
+}
+
+/// Finds rules that never decide, since an earlier one is for all that they are for.
+struct Shadows {
+    /// How many pairs of rules are compared at most; whoever has more rules for one host is told of fewer.
+    private static let mostComparisons = 400_000
+
+    private var earlier = HostTable<[Int]>(none: [])
+    private var comparisons = 0
+
+    /// Finds the rule that shadows each one that is shadowed, both by position.
+    ///
+    /// - Parameter headings: the rules in order; `nil` for one that has conditions beside its scope.
+    /// - Returns: the rules that never decide, and for each the one that does.
+    static func find(_ headings: [RuleHeading?]) -> [Int: Int] {
+        var shadows = Shadows()
+        var found: [Int: Int] = [:]
+        for (rule, heading) in headings.enumerated() {
+            guard let heading, heading.isEnabled else { continue }
+            found[rule] = shadows.coverer(of: heading, in: headings)
+            shadows.add(rule, heading.scope)
+        }
+        return found
+    }
+
+    private mutating func add(_ rule: Int, _ scope: RuleScope) {
+        for key in Set(scope.locations?.map(\.hostKey) ?? [.any]) { earlier.update(key) { $0.append(rule) } }
+    }
+
+    /// Looks among the rules for the host of the first location, since whoever covers all covers that.
+    private mutating func coverer(of heading: RuleHeading, in headings: [RuleHeading?]) -> Int? {
+        let host: String
+        switch heading.scope.locations?.map(\.hostKey).first {
+        case .exact(let name)?: host = name
+        // The table takes the text for a host of the suffix.
+        case .suffix(let suffix)?: host = "x" + suffix
+        case .any?: host = ""
+        case nil where heading.scope.locations == nil: host = ""
+        case nil: return nil
+        }
+        var found: Int?
+        var comparisons = comparisons
+        earlier.forEach(host) { rules in
+            for rule in rules where rule < found ?? .max && comparisons < Shadows.mostComparisons {
+                comparisons += 1
+                if headings[rule]?.scope.covers(heading.scope) == true { found = rule }
+            }
+        }
+        self.comparisons = comparisons
+        return found
+    }
+}

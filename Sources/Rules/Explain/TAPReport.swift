@@ -1,0 +1,81 @@
+package import HTTPModel
+
+/// What came of profiles' own tests, in the Test Anything Protocol, version 14.
+package struct TAPReport {
+    private var lines: [String] = []
+    private var count = 0
+    /// How many tests failed.
+    package private(set) var failures = 0
+
+    /// Begins a report.
+    package init() {}
+
+    /// Adds a test of a profile.
+    package mutating func add(_ result: ExpectationResult) {
+        count += 1
+        let name = TAPReport.escaped(result.expectation.name)
+        guard !result.passes else {
+            lines.append("ok \(count) - \(name)")
+            return
+        }
+        failures += 1
+        let (expectation, exchange) = (result.expectation, result.exchange)
+        lines.append("not ok \(count) - \(name)")
+        lines.append("  ---")
+        lines.append("  at: \(TAPReport.quoted(expectation.place.description))")
+        lines.append("  request: \(TAPReport.quoted("\(expectation.request.method) \(expectation.request.url)"))")
+        lines.append("  differences:")
+        for difference in result.differences {
+            lines.append("    - what: \(TAPReport.quoted(difference.what))")
+            lines.append("      expected: \(TAPReport.quoted(difference.expected))")
+            lines.append("      came: \(TAPReport.quoted(difference.came))")
+        }
+        lines.append("  trace:\(exchange.trace.isEmpty ? " []" : "")")
+        lines += exchange.trace.map { "    - \(TAPReport.quoted($0.line))" }
+        lines.append("  ...")
+    }
+
+    /// Adds a profile that cannot be used at all.
+    package mutating func add(broken name: String, _ issues: [ProfileIssue]) {
+        count += 1
+        failures += 1
+        lines.append("not ok \(count) - \(TAPReport.escaped(name))")
+        lines.append("  ---")
+        lines.append("  issues:")
+        lines += issues.map { "    - \(TAPReport.quoted($0.description))" }
+        lines.append("  ...")
+    }
+
+    /// The report, plan included.
+    package var text: String {
+        let plan = count == 0 ? "1..0 # SKIP there is no 'expect' in what was given" : "1..\(count)"
+        return (["TAP version 14", plan] + lines).joined(separator: "\n") + "\n"
+    }
+
+    /// A description: one line, without what would be a directive.
+    private static func escaped(_ text: String) -> String {
+        text.map { $0.isNewline ? " " : $0 == "#" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
+    }
+
+    /// A double-quoted YAML scalar.
+    static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            case _ where VisibleText.isHidden(scalar): quoted.unicodeScalars += YAMLText.escape(scalar)
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}
+
+extension TraceEntry {
+    /// In one line: `rewrite (small pages): …`.
+    package var line: String { "\(stage)\(rule.map { " (\($0))" } ?? ""): \(text)" }
+}

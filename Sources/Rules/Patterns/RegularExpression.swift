@@ -1,0 +1,261 @@
+import CPCRE2
+import Synchronization
+
+/// A compiled Perl-style regular expression (PCRE2, with JIT where the machine has it).
+///
+/// Matching is limited in work and memory, so that no pattern can hang an event loop. The work is counted, not timed:
+/// the same message always fares the same, however busy the machine is.
+package final class RegularExpression: Sendable {
+    /// Why a pattern is none.
+    package struct SyntaxError: Error {
+        /// Where, in bytes from 0.
+        package let offset: Int
+        /// What is wrong, without a full stop.
+        package let message: String
+    }
+
+    /// Matching was given up: it took more than the limits allow.
+    package struct Runaway: Error {}
+
+    /// The `pcre2_code`, as a number.
+    ///
+    /// SAFETY: after compilation PCRE2 only reads it, and documents that threads may share it; what a match writes is
+    /// made for each call. It is freed once, in `deinit`.
+    private let code: UInt
+    private let isWhole: Bool
+    /// How many groups there are.
+    package let groupCount: Int
+
+    /// Longer patterns are no work of a human, and take long to compile.
+    private static let longestPattern = 16 << 10
+    /// How far the machine's stack may grow for one match, in bytes; most get by with the 32 KiB that PCRE2 has itself.
+    private static let largestStack = 16 << 20
+    /// For machines without JIT, in KiB.
+    private static let memoryLimit: UInt32 = 64 << 10
+
+    /// Compiles a pattern.
+    ///
+    /// - Parameters:
+    ///   - pattern: the pattern.
+    ///   - isCaseSensitive: whether the case of letters counts.
+    ///   - isWhole: whether the whole subject must match, not just a part of it.
+    ///   - isLiteral: whether the pattern is a text to be found as it is.
+    /// - Throws: ``SyntaxError``.
+    package init(
+        _ pattern: String,
+        isCaseSensitive: Bool,
+        isWhole: Bool = false,
+        isLiteral: Bool = false
+    ) throws(SyntaxError) {
+        let bytes = Array(pattern.utf8)
+        guard bytes.count <= RegularExpression.longestPattern else {
+            let limit = RegularExpression.longestPattern
+            throw SyntaxError(offset: limit, message: "the pattern is longer than \(limit) bytes")
+        }
+        var options = UInt32(PCRE2_UTF)
+        if !isCaseSensitive { options |= UInt32(PCRE2_CASELESS) }
+        if isWhole { options |= UInt32(PCRE2_ANCHORED) | UInt32(PCRE2_ENDANCHORED) }
+        // Callouts are where the work is counted; finding a literal is never much.
+        options |= isLiteral ? UInt32(PCRE2_LITERAL) : UInt32(PCRE2_NEVER_BACKSLASH_C) | UInt32(PCRE2_AUTO_CALLOUT)
+        var number: Int32 = 0
+        var offset = 0
+        guard let compiled = pcre2_compile_8(bytes, bytes.count, options, &number, &offset, nil) else {
+            throw SyntaxError(offset: min(offset, bytes.count), message: RegularExpression.message(number))
+        }
+        // Without JIT the interpreter does the same, slower.
+        _ = pcre2_jit_compile_8(compiled, UInt32(PCRE2_JIT_COMPLETE))
+        var groups: UInt32 = 0
+        _ = pcre2_pattern_info_8(compiled, UInt32(PCRE2_INFO_CAPTURECOUNT), &groups)
+        code = UInt(bitPattern: compiled)
+        self.isWhole = isWhole
+        groupCount = Int(groups)
+    }
+
+    deinit {
+        pcre2_code_free_8(OpaquePointer(bitPattern: code))
+    }
+
+    private static func message(_ number: Int32) -> String {
+        var text = [UInt8](repeating: 0, count: 256)
+        let count = pcre2_get_error_message_8(number, &text, text.count)
+        return count > 0 ? String(decoding: text[..<Int(count)], as: UTF8.self) : "no valid regular expression"
+    }
+
+    /// Calls `body` with each match in order; going on ends when it returns `false`.
+    ///
+    /// - Parameters:
+    ///   - subject: valid UTF-8.
+    ///   - body: must not keep the match.
+    /// - Throws: ``Runaway`` where the limits were passed.
+    package func forEachMatch(in subject: UnsafeRawBufferPointer, _ body: (TextMatch) -> Bool) throws(Runaway) {
+        guard let base = subject.baseAddress else {
+            // An empty text that stands nowhere.
+            var failure: Runaway?
+            withUnsafeBytes(of: 0 as UInt8) { byte in
+                do throws(Runaway) {
+                    try forEachMatch(in: UnsafeRawBufferPointer(rebasing: byte[..<0]), body)
+                } catch {
+                    failure = error
+                }
+            }
+            if let failure { throw failure }
+            return
+        }
+        let compiled = OpaquePointer(bitPattern: code)
+        guard let data = pcre2_match_data_create_from_pattern_8(compiled, nil),
+            let context = pcre2_match_context_create_8(nil)
+        else { throw Runaway() }
+        let work = UnsafeMutablePointer<MatchingWork>.allocate(capacity: 1)
+        let allowance = MatchingAllowance.current
+        work.initialize(to: MatchingWork(size: subject.count, allowance: allowance?.left ?? MatchingWork.basicLimit))
+        var stack: OpaquePointer?
+        defer {
+            allowance?.charge(work.pointee.excess)
+            pcre2_match_data_free_8(data)
+            pcre2_match_context_free_8(context)
+            work.deallocate()
+            if let stack { pcre2_jit_stack_free_8(stack) }
+        }
+        pcre2_set_match_limit_8(context, UInt32.max)
+        pcre2_set_heap_limit_8(context, RegularExpression.memoryLimit)
+        pcre2_set_callout_8(context, MatchingWork.count, work)
+        let text = base.assumingMemoryBound(to: UInt8.self)
+        var start = 0
+        // The first call sees to it that the text is UTF-8, all of it.
+        var options: UInt32 = 0
+        while start <= subject.count {
+            let count = pcre2_match_8(compiled, text, subject.count, start, options, data, context)
+            if count == PCRE2_ERROR_NOMATCH { return }
+            if count == PCRE2_ERROR_JIT_STACKLIMIT, stack == nil {
+                stack = pcre2_jit_stack_create_8(64 << 10, RegularExpression.largestStack, nil)
+                if let stack {
+                    pcre2_jit_stack_assign_8(context, nil, UnsafeMutableRawPointer(stack))
+                    continue
+                }
+            }
+            guard count > 0, let offsets = pcre2_get_ovector_pointer_8(data) else { throw Runaway() }
+            let match = TextMatch(offsets: offsets, count: Int(count))
+            guard body(match), !isWhole else { return }
+            // After an empty match, a longer one at the same place, or any further on.
+            options = UInt32(PCRE2_NO_UTF_CHECK) | (match.whole.isEmpty ? UInt32(PCRE2_NOTEMPTY_ATSTART) : 0)
+            start = max(start, match.whole.upperBound)
+            work.pointee.count(RegularExpression.matchCost)
+        }
+    }
+
+    /// Calls `body` with each match in order, as byte ranges: the whole, then each group, `nil` where it took no part.
+    ///
+    /// - Throws: ``Runaway`` where the limits were passed.
+    package func forEachMatch(in subject: [UInt8], _ body: ([Range<Int>?]) -> Bool) throws(Runaway) {
+        var failure: Runaway?
+        subject.withUnsafeBytes { bytes in
+            do throws(Runaway) {
+                try forEachMatch(in: bytes) { match in body((0...groupCount).map { match.group($0) }) }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// What a match costs beside finding it.
+    private static let matchCost: UInt64 = 64
+}
+
+/// What the expressions of one exchange may take in all, beside what the sizes of its texts allow them.
+///
+/// A message has many places to look in, and each match may come close to the limit of one.
+package final class MatchingAllowance: Sendable {
+    /// That of the exchange whose rules are applied at present.
+    @TaskLocal package static var current: MatchingAllowance?
+
+    private let spent = Atomic<UInt64>(0)
+
+    package init() {}
+
+    /// About 15 ms.
+    private static let limit = 4 * MatchingWork.basicLimit
+
+    /// What one match may take.
+    fileprivate var left: UInt64 {
+        let spent = spent.load(ordering: .relaxed)
+        return spent < MatchingAllowance.limit ? min(MatchingAllowance.limit - spent, MatchingWork.basicLimit) : 0
+    }
+
+    fileprivate func charge(_ work: UInt64) {
+        spent.wrappingAdd(work, ordering: .relaxed)
+    }
+}
+
+/// Counts the work of matching: 150 to 300 picoseconds for a unit, on machines of today.
+///
+/// PCRE2 tells us before each item of a pattern that it tries, and where in the subject it has come to. What is not told,
+/// such as running over a line for `.*`, shows as a distance.
+private struct MatchingWork {
+    private var spent: UInt64 = 0
+    private let bySize: UInt64
+    private let limit: UInt64
+    private var position = 0
+
+    /// Begins a match.
+    ///
+    /// - Parameters:
+    ///   - size: the size of the subject in bytes.
+    ///   - allowance: what may be spent beside what the size allows.
+    init(size: Int, allowance: UInt64) {
+        bySize = MatchingWork.limitPerByte * UInt64(size)
+        limit = min(allowance + bySize, MatchingWork.longLimit + MatchingWork.longLimitPerByte * UInt64(size))
+    }
+
+    /// What was spent beyond what the size of the subject allows.
+    var excess: UInt64 { spent - min(spent, bySize) }
+
+    /// 3 to 5 ms: a thousand times what ordinary expressions take for a URL or a field.
+    static let basicLimit: UInt64 = 16_000_000
+    /// About 100 ns for each byte of the subject; most ordinary expressions take less than a quarter of that.
+    private static let limitPerByte: UInt64 = 512
+    /// For subjects of half a megabyte and more: 50 to 90 ms.
+    private static let longLimit: UInt64 = 300_000_000
+    /// For such, about 15 ns more for each byte.
+    private static let longLimitPerByte: UInt64 = 64
+    /// What being told costs.
+    private static let itemCost: UInt64 = 32
+
+    mutating func count(_ units: UInt64) {
+        spent &+= units
+    }
+
+    /// Whether matching may go on.
+    private mutating func goesOn(at place: Int) -> Bool {
+        spent &+= MatchingWork.itemCost &+ UInt64(abs(place - position))
+        position = place
+        return spent <= limit
+    }
+
+    static let count: @convention(c) (UnsafeMutablePointer<pcre2_callout_block_8>?, UnsafeMutableRawPointer?) -> CInt =
+        { block, data in
+            guard let block, let work = data?.assumingMemoryBound(to: MatchingWork.self) else { return 0 }
+            return work.pointee.goesOn(at: block.pointee.current_position) ? 0 : PCRE2_ERROR_CALLOUT
+        }
+}
+
+/// Where a match stands in its subject, in bytes; valid while the closure runs that was given it.
+package struct TextMatch {
+    private let offsets: UnsafePointer<Int>
+    private let count: Int
+
+    fileprivate init(offsets: UnsafePointer<Int>, count: Int) {
+        self.offsets = offsets
+        self.count = count
+    }
+
+    package var whole: Range<Int> { group(0) ?? 0..<0 }
+
+    /// A group; `nil` where it took no part.
+    package func group(_ number: Int) -> Range<Int>? {
+        guard number < count else { return nil }
+        let (from, to) = (offsets[2 * number], offsets[2 * number + 1])
+        // \K in a lookahead can put the end before the start.
+        return from >= 0 && from <= to ? from..<to : nil
+    }
+}

@@ -1,0 +1,134 @@
+package import HTTPModel
+import Synchronization
+
+/// Chance that can be repeated.
+///
+/// What is drawn depends on the seed, the rule and the request it is drawn for, and on nothing else: not on time, nor
+/// on what else is under way. So the same requests meet the same fate in every run, however they are interleaved. The port
+/// does not count on this machine, where tests have their servers listen at any that is free.
+package struct SeededDraw: Sendable {
+    private let origin: StableHash
+
+    /// Creates the draws of one rule.
+    ///
+    /// - Parameters:
+    ///   - seed: what the user chose, or a random number.
+    ///   - rule: the rule's name, so that rules with the same seed differ.
+    package init(seed: UInt64, rule: String) {
+        var hash = StableHash()
+        hash.combine(seed)
+        hash.combine(rule)
+        origin = hash
+    }
+
+    /// A number from 0 up to, but not including, 1, the same for the same request at all times.
+    ///
+    /// - Parameters:
+    ///   - method: the method as the client sent it.
+    ///   - url: the URL as the client sent it.
+    ///   - nth: which of the requests with that method and URL it is, from 1.
+    ///   - index: tells the draws for one request apart.
+    /// - Returns: the number.
+    package func uniform(_ method: String, _ url: RequestURL, nth: Int, index: Int) -> Double {
+        var hash = origin
+        hash.combine(method)
+        hash.combine(url, withPort: !url.host.isLoopback)
+        hash.combine(UInt64(truncatingIfNeeded: nth))
+        hash.combine(UInt64(truncatingIfNeeded: index))
+        return hash.uniform
+    }
+
+    /// A number from 0 up to, but not including, 1, that no request has a part in.
+    ///
+    /// - Parameters:
+    ///   - topic: what is drawn.
+    ///   - index: tells the draws about it apart.
+    /// - Returns: the number.
+    package func uniform(_ topic: StaticString, index: Int) -> Double {
+        var hash = origin
+        hash.combine("\(topic)")
+        hash.combine(UInt64(truncatingIfNeeded: index))
+        return hash.uniform
+    }
+}
+
+/// Counts requests by method and URL, so that the n-th of them is known as such.
+package final class RequestCounter: Sendable {
+    private struct Counts {
+        var known: [UInt64: UInt32] = [:]
+        var shared = [UInt32](repeating: 0, count: 1_024)
+    }
+
+    /// Counts that several counters share.
+    private final class Table: Sendable {
+        let counts = Mutex(Counts())
+    }
+
+    private let table = Mutex(Table())
+    private let limit: Int
+
+    package init(limit: Int = 65_536) {
+        self.limit = limit
+    }
+
+    /// Counts on from where another counter stands; what either counts from now on, both have counted.
+    package func goOn(from other: RequestCounter) {
+        let shared = other.table.withLock { $0 }
+        table.withLock { $0 = shared }
+    }
+
+    /// Which request with that method and URL this is, from 1.
+    package func next(_ method: String, _ url: RequestURL) -> Int {
+        var hash = StableHash()
+        hash.combine(method)
+        hash.combine(url, withPort: true)
+        let key = hash.value
+        return table.withLock { $0 }.counts.withLock { counts in
+            guard counts.known.count < limit || counts.known[key] != nil else {
+                let slot = Int(key % UInt64(counts.shared.count))
+                counts.shared[slot] &+= 1
+                return Int(counts.shared[slot])
+            }
+            counts.known[key, default: 0] &+= 1
+            return Int(counts.known[key, default: 1])
+        }
+    }
+}
+
+/// A hash that is the same in every process, unlike Swift's own: FNV-1a over what is combined, mixed at the end.
+private struct StableHash: Sendable {
+    private var state: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    mutating func combine(_ byte: UInt8) {
+        state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+    }
+
+    /// Combines a text and where it ends.
+    mutating func combine(_ text: String) {
+        for byte in text.utf8 { combine(byte) }
+        combine(0xFF as UInt8)
+    }
+
+    mutating func combine(_ number: UInt64) {
+        for shift in stride(from: UInt64(0), to: 64, by: 8) { combine(UInt8(truncatingIfNeeded: number >> shift)) }
+    }
+
+    mutating func combine(_ url: RequestURL, withPort: Bool) {
+        combine(url.scheme)
+        combine(url.host)
+        if withPort { combine(UInt64(truncatingIfNeeded: url.port)) }
+        combine(url.path)
+        if let query = url.query { combine(query) }
+    }
+
+    /// All bits of it depend on all that was combined (the finalizer of SplitMix64).
+    var value: UInt64 {
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// The value as a number from 0 up to, but not including, 1.
+    var uniform: Double { Double(value >> 11) * 0x1p-53 }
+}

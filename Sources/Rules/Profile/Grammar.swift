@@ -1,0 +1,72 @@
+/// A key of a profile: what it is called, what it takes, what it is for.
+///
+/// The same table decides which keys are taken and what `sluice profile help` prints.
+package struct GrammarKey: Sendable {
+    package let name: String
+    package let value: GrammarValue
+    /// What it is for, in one sentence.
+    package let summary: String
+    /// A line of YAML, or several, that shows it; without indentation.
+    package let example: String
+    /// What counts where the key is not there, in words; `nil` where it must be, or where nothing counts then.
+    package let fallback: String?
+
+    package init(_ name: String, _ value: GrammarValue, _ summary: String, example: String, fallback: String? = nil) {
+        self.name = name
+        self.value = value
+        self.summary = summary
+        self.example = example
+        self.fallback = fallback
+    }
+}
+
+/// What a key takes.
+package indirect enum GrammarValue: Sendable {
+    case flag
+    case text
+    /// A number in a range, in a unit; the unit may be empty.
+    case number(ClosedRange<Double>, unit: String)
+    case choice([String])
+    /// A time such as `500ms`, `30s` or `2m`.
+    case duration
+    case location
+    /// One location or a list of them.
+    case locations
+    /// A plain text, or a regular expression between slashes.
+    case pattern
+    /// A file or directory; a relative one is looked for beside the profile.
+    case path
+    /// A list of values, or a single one.
+    case list(GrammarValue)
+    /// A mapping with keys of its own.
+    case mapping([GrammarKey])
+    /// A mapping whose keys are the user's.
+    case names(GrammarValue)
+    case either(GrammarValue, GrammarValue)
+
+    /// In words, for help.
+    package var text: String {
+        switch self {
+        case .flag: "true or false"
+        case .text: "text"
+        case .number(let range, let unit):
+            "number from \(GrammarValue.text(range.lowerBound)) to \(GrammarValue.text(range.upperBound))"
+                + (unit.isEmpty ? "" : " (\(unit))")
+        case .choice(let words): words.joined(separator: " | ")
+        case .duration: "time (500ms, 30s, 2m)"
+        case .location: "location"
+        case .locations: "location or list of locations"
+        case .pattern: "text or /regular expression/"
+        case .path: "path, relative to the profile"
+        case .list(let member): "\(member.text), or a list of them"
+        case .mapping(let keys): "mapping of \(keys.map(\.name).joined(separator: ", "))"
+        case .names(let value): "mapping of names to: \(value.text)"
+        case .either(let one, let other): "\(one.text); or \(other.text)"
+        }
+    }
+
+    /// A number as people write it: without a fraction where there is none.
+    package static func text(_ number: Double) -> String {
+        number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : String(number)
+    }
+}

@@ -1,0 +1,195 @@
+import HTTPModel
+import Yams
+
+/// A node of a YAML document (YAML 1.1 §3.2): read from a file, with its place there, or made to be written.
+package struct Node: Sendable, Hashable {
+    package enum Content: Sendable, Hashable {
+        case scalar(Scalar)
+        case list([Node])
+        /// Keys and values in the order of the file.
+        case mapping([Member])
+    }
+
+    /// A text, whatever type YAML takes it for.
+    package struct Scalar: Sendable, Hashable {
+        package enum Style: Sendable { case plain, quoted, block }
+
+        package var string: String
+        package var style: Style
+    }
+
+    package struct Member: Sendable, Hashable {
+        package var key: Node
+        package var value: Node
+
+        package init(_ key: String, _ value: Node) {
+            self.key = .text(key)
+            self.value = value
+        }
+
+        fileprivate init(_ key: Node, _ value: Node) {
+            self.key = key
+            self.value = value
+        }
+
+        /// On one line.
+        package var flow: String {
+            // What profiles call a key needs no quotes, even where YAML 1.1 would take it for a flag: `on`, `off`.
+            let word = key.scalar?.string ?? ""
+            let isWord = !word.isEmpty && word.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D }
+            return "\(isWord ? word : key.flow): \(value.flow)"
+        }
+    }
+
+    package var content: Content
+    /// From 1.
+    package var line = 1
+    /// In characters, from 1.
+    package var column = 1
+
+    /// Copies what the parser found.
+    init(_ node: Yams.Node) {
+        line = node.mark?.line ?? 1
+        column = node.mark?.column ?? 1
+        switch node {
+        case .mapping(let mapping): content = .mapping(mapping.map { Member(Node($0.key), Node($0.value)) })
+        case .sequence(let list): content = .list(list.map { Node($0) })
+        case .scalar(let scalar):
+            let style: Scalar.Style =
+                switch scalar.style {
+                case .singleQuoted, .doubleQuoted: .quoted
+                case .literal, .folded: .block
+                case .any, .plain: .plain
+                }
+            content = .scalar(Scalar(string: scalar.string, style: style))
+        // The parser finds no anchor, since ``ProfileText`` takes none.
+        case .alias: content = .scalar(Scalar(string: "", style: .plain))
+        }
+    }
+
+    /// Reads a text, with the limits of a profile's.
+    ///
+    /// - Returns: the root; `nil` where there is nothing in the text.
+    /// - Throws: ``ProfileError`` where it is no YAML.
+    package static func read(_ text: String, file: String) throws(ProfileError) -> Node? {
+        try ProfileText.tree(text, file: file)
+    }
+
+    /// Reads a file, with the limits of a profile's.
+    ///
+    /// - Returns: the root; `nil` where there is nothing in the file.
+    /// - Throws: ``ProfileError`` where it cannot be read or is no YAML.
+    package static func read(file: String) throws(ProfileError) -> Node? {
+        try read(ProfileText.read(file), file: file)
+    }
+
+    // MARK: - Looking
+
+    package var scalar: Scalar? { if case .scalar(let scalar) = content { scalar } else { nil } }
+    package var sequence: [Node]? { if case .list(let list) = content { list } else { nil } }
+    package var mapping: [Member]? { if case .mapping(let members) = content { members } else { nil } }
+
+    /// The value of a key; `nil` where it is not there, or this is no mapping.
+    package subscript(key: String) -> Node? {
+        guard case .mapping(let members) = content else { return nil }
+        return members[key]
+    }
+
+    /// The members of a list; anything else is a list of itself.
+    package var members: [Node] { sequence ?? [self] }
+
+    /// Whether nothing is written, or `~` or `null`.
+    package var isNothing: Bool { scalar.map { $0.style == .plain && ["", "~", "null"].contains($0.string) } ?? false }
+
+    /// The text of a scalar, nothing written as blank; `nil` where it is none.
+    package var string: String? { isNothing ? "" : scalar?.string }
+
+    package var kind: String {
+        switch content {
+        case .scalar: "a text"
+        case .mapping: "a mapping"
+        case .list: "a list"
+        }
+    }
+
+    /// How many characters of the file come before the text's own: the quote.
+    package var quoteWidth: Int { scalar?.style == .quoted ? 1 : 0 }
+
+    /// What the node says as one text, the same for the same content; without one key of a mapping at its top.
+    ///
+    /// No rule is nested as deep as `depth` levels.
+    package func text(without key: String? = nil, depth: Int = 16) -> String {
+        guard depth > 0 else { return "" }
+        switch content {
+        case .scalar(let scalar): return "\"\(scalar.string)\""
+        case .list(let list): return "[\(list.map { $0.text(depth: depth - 1) }.joined(separator: ","))]"
+        case .mapping(let members):
+            let pairs = members.filter { key == nil || $0.key.scalar?.string != key }
+                .map { "\($0.key.text(depth: depth - 1)):\($0.value.text(depth: depth - 1))" }
+            return "{\(pairs.sorted().joined(separator: ","))}"
+        }
+    }
+
+    /// An error at the node's place.
+    package func issue(_ message: String, in file: String) -> ProfileIssue {
+        ProfileIssue(severity: .error, file: file, line: line, column: column, message: message)
+    }
+}
+
+extension [Node.Member] {
+    /// The value of a key; set, a key that is not there comes last.
+    package subscript(key: String) -> Node? {
+        get { first { $0.key.scalar?.string == key }?.value }
+        set {
+            let index = firstIndex { $0.key.scalar?.string == key }
+            switch (index, newValue) {
+            case (let index?, let value?): self[index].value = value
+            case (let index?, nil): remove(at: index)
+            case (nil, let value?): append(Node.Member(key, value))
+            case (nil, nil): break
+            }
+        }
+    }
+}
+
+// MARK: - Writing
+
+extension Node {
+    package init(_ content: Content) { self.content = content }
+
+    /// A text, quoted where it must be.
+    package static func text(_ text: String) -> Node { Node(.scalar(Scalar(string: text, style: .quoted))) }
+
+    /// A number or a flag, as it stands.
+    package static func word(_ word: String) -> Node { Node(.scalar(Scalar(string: word, style: .plain))) }
+
+    /// A number, without a fraction where there is none.
+    package static func number(_ number: Double) -> Node { .word(GrammarValue.text(number)) }
+
+    package static func list(_ members: [Node]) -> Node { Node(.list(members)) }
+    package static func mapping(_ members: [Member]) -> Node { Node(.mapping(members)) }
+
+    /// A list; where it has one member, just that.
+    package static func some(_ members: [Node]) -> Node { members.count == 1 ? members[0] : .list(members) }
+    package static func texts(_ texts: [String]) -> Node { .some(texts.map { .text($0) }) }
+
+    /// On one line, in YAML's flow style.
+    package var flow: String {
+        switch content {
+        case .scalar(let scalar): scalar.flow
+        case .list(let members): members.isEmpty ? "[]" : "[\(members.map(\.flow).joined(separator: ", "))]"
+        case .mapping(let members): members.isEmpty ? "{}" : "{ \(members.map(\.flow).joined(separator: ", ")) }"
+        }
+    }
+}
+
+extension Node: ExpressibleByStringLiteral {
+    package init(stringLiteral text: String) { self = .text(text) }
+}
+
+extension Node.Scalar {
+    fileprivate var flow: String {
+        let isWord = !string.isEmpty && string.utf8.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 }
+        return style == .plain && (isWord || string == "~" || Double(string) != nil) ? string : YAMLText.quoted(string)
+    }
+}

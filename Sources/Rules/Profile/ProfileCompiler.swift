@@ -1,0 +1,177 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+
+/// Gathers what the files of a profile say, one after the other.
+struct ProfileCompiler {
+    private let registry: ToolRegistry
+    private(set) var name = ""
+    private(set) var issues: [ProfileIssue] = []
+    private(set) var off: Set<StageID> = []
+    private(set) var intercept = InterceptRules()
+    private(set) var access: [String] = []
+    private(set) var expectations: [Expectation] = []
+    private(set) var assertions: [Assertion] = []
+    private(set) var definitions: ProfileReader.Definitions = [:]
+    private var rules: [StageID: [any ToolRule]] = [:]
+    /// Tools that a file says something about, even if that is nothing.
+    private var mentioned: Set<StageID> = []
+    private var switchedOffAt: [StageID: ProfilePlace] = [:]
+    /// Where rules stood that act all, by what they say.
+    private var seen: [StageID: [String: ProfilePlace]] = [:]
+
+    init(_ registry: ToolRegistry) {
+        self.registry = registry
+    }
+
+    /// The tools that the files say something about, in the fixed order, with their rules.
+    var tools: [(tool: Tool, rules: [any ToolRule])] {
+        registry.inOrder.filter { mentioned.contains($0.id) }.map { ($0, rules[$0.id] ?? []) }
+    }
+
+    /// Reads all texts.
+    ///
+    /// - Throws: ``ProfileError`` where a text is no YAML; whatever else is wrong is in `issues`.
+    mutating func add(_ sources: [ProfileSource]) throws(ProfileError) {
+        var trees: [(ProfileReader, ProfileFields)] = []
+        for source in sources {
+            var reader = ProfileReader(file: source.file, tools: registry)
+            if let tree = try ProfileDocument(source).root {
+                if let fields = topLevel(tree, &reader) {
+                    trees.append((reader, fields))
+                    continue
+                }
+            } else {
+                reader.note(.error, "the profile is empty; the least it has is 'version: 1'", line: 1, column: 1)
+            }
+            finish(reader)
+        }
+        for index in trees.indices { readDefinitions(trees[index].1, &trees[index].0) }
+        for (reader, fields) in trees {
+            var reader = reader
+            reader.definitions = definitions
+            read(fields, &reader)
+            finish(reader)
+        }
+        checkNames()
+    }
+
+    /// Names of rules and tools that stand for nothing.
+    private mutating func checkNames() {
+        for expectation in expectations {
+            for case .fires(let names) in expectation.checks {
+                for name in names {
+                    guard let rule = name.rule, rules[name.tool]?.contains(where: { $0.heading.name == rule }) != true
+                    else { continue }
+                    let message = "'\(name.tool.name)' has no rule '\(rule)'"
+                    issues.append(ProfileIssue(.error, message, at: expectation.place))
+                }
+            }
+        }
+        for (tool, place) in switchedOffAt where !mentioned.contains(tool) {
+            let message = "'\(tool.name)' is switched off, but the profile has no rules for it"
+            issues.append(ProfileIssue(.lint, message, at: place))
+        }
+    }
+
+    private mutating func finish(_ reader: ProfileReader) {
+        issues += reader.issues.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+    }
+
+    private func topLevel(_ tree: Node, _ reader: inout ProfileReader) -> ProfileFields? {
+        guard tree.mapping != nil else {
+            reader.error("a profile is a mapping that begins with 'version: 1', not \(tree.kind)", at: tree)
+            return nil
+        }
+        return reader.fields(tree, "a profile", keys: ProfileGrammar.allKeys(registry))
+    }
+
+    private mutating func read(_ fields: ProfileFields, _ reader: inout ProfileReader) {
+        checkVersion(fields, &reader)
+        if let node = fields["name"], let text = reader.text(node, "name") {
+            name += (name.isEmpty || text.isEmpty ? "" : ", ") + text
+        }
+        for entry in fields["include"]?.members ?? [] { _ = reader.path(entry, "include") }
+        for entry in fields["off"]?.members ?? [] {
+            let choices = registry.inOrder.map { ($0.key, $0.id) }
+            guard let tool = reader.choice(entry, "off", choices) else { continue }
+            off.insert(tool)
+            switchedOffAt[tool] = reader.place(entry)
+        }
+        for entry in fields["access"]?.members ?? [] {
+            guard let text = reader.text(entry, "access") else { continue }
+            access.append(text)
+            if !ProfileCompiler.isNetwork(text) {
+                reader.error("'\(text.prefix(60))' is no address or network such as 192.168.0.0/16", at: entry)
+            }
+        }
+        expectations += (fields["expect"]?.members ?? []).compactMap { Expectation($0, &reader) }
+        assertions += (fields["assert"]?.members ?? []).compactMap { Assertion($0, &reader) }
+        if let node = fields["intercept"] { intercept.add(node, &reader) }
+        for tool in registry.tools {
+            guard let node = fields[tool.key] else { continue }
+            mentioned.insert(tool.id)
+            rules[tool.id, default: []] += tool.read(node, after: rules[tool.id]?.count ?? 0, &reader)
+            if tool.selection == .all { lintRepeated(node, tool.id, &reader) }
+        }
+    }
+
+    /// Of rules that all act, one that stands twice acts twice.
+    private mutating func lintRepeated(_ node: Node, _ tool: StageID, _ reader: inout ProfileReader) {
+        for entry in node.members where entry.mapping != nil {
+            let text = entry.text(without: "name")
+            if let place = seen[tool]?[text] {
+                reader.lint("the same rule stands at \(place); both act", at: entry)
+            } else {
+                seen[tool, default: [:]][text] = reader.place(entry)
+            }
+        }
+    }
+
+    /// Whether a text is an address, or one with the length of a prefix after it (RFC 4632 §3.1, RFC 4291 §2.3).
+    private static func isNetwork(_ text: String) -> Bool {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard let address = try? SocketAddress(ipAddress: String(parts[0]), port: 0) else { return false }
+        guard parts.count > 1 else { return true }
+        let isV6 = if case .v6 = address { true } else { false }
+        guard parts.count == 2, parts[1].utf8.allSatisfy({ $0 &- 0x30 < 10 }), let length = Int(parts[1]) else {
+            return false
+        }
+        return length <= (isV6 ? 128 : 32)
+    }
+
+    /// Reads what the user has defined for tools, which the rules of every file may name.
+    private mutating func readDefinitions(_ fields: ProfileFields, _ reader: inout ProfileReader) {
+        for kind in registry.tools.compactMap(\.definitions) {
+            guard let node = fields[kind.key.name] else { continue }
+            guard let mapping = node.mapping else {
+                reader.error(
+                    "\(kind.key.name) must be a mapping of names to \(kind.values), not \(node.kind)",
+                    at: node
+                )
+                continue
+            }
+            for member in mapping {
+                guard let name = reader.text(member.key, "the name of a \(kind.noun)")?.lowercased(),
+                    let fields = reader.fields(member.value, "a \(kind.noun)", keys: kind.keys)
+                else { continue }
+                if name.isEmpty {
+                    reader.error("a \(kind.noun) needs a name", at: member.key)
+                } else if definitions[kind.key.name]?[name] != nil || kind.isTaken(name) {
+                    let message = "there is a \(kind.noun) '\(name.prefix(40))' already; choose another name"
+                    reader.error(message, at: member.key)
+                } else {
+                    definitions[kind.key.name, default: [:]][name] = kind.read(fields, &reader)
+                }
+            }
+        }
+    }
+
+    private func checkVersion(_ fields: ProfileFields, _ reader: inout ProfileReader) {
+        guard let node = reader.required(fields, "version", "a profile"), let text = reader.text(node, "version"),
+            text != "1"
+        else { return }
+        let hint = Int(text).map { $0 > 1 } == true ? "a newer Sluice may" : "it is 1"
+        reader.error("this Sluice does not know version '\(text.prefix(20))' of the profile; \(hint)", at: node)
+    }
+}

@@ -1,0 +1,38 @@
+package import HTTPModel
+
+/// One file of a profile with the tree of what its text says: what rules are compiled from, compared by, edited in and
+/// exported from.
+package struct ProfileDocument {
+    package let source: ProfileSource
+    /// `nil` where there is nothing in the text.
+    package let root: Node?
+
+    /// Reads a text.
+    ///
+    /// - Throws: ``ProfileError`` where it is no YAML.
+    package init(_ source: ProfileSource) throws(ProfileError) {
+        self.source = source
+        root = try ProfileText.tree(source.text, file: source.file)
+    }
+
+    /// Where relative paths begin.
+    package var directory: String { ProfileText.directory(of: source.file) }
+
+    package func place(_ node: Node) -> ProfilePlace {
+        ProfilePlace(file: source.file, line: node.line, column: node.column)
+    }
+}
+
+extension RuleProfile {
+    /// What each rule says, by its place: the same text where only comments, quotes or the order of keys differ.
+    package var ruleTexts: [ProfilePlace: String] {
+        var texts: [ProfilePlace: String] = [:]
+        for source in sources {
+            guard let document = try? ProfileDocument(source) else { continue }
+            for section in registry.sections {
+                for rule in document.root?[section.key]?.members ?? [] { texts[document.place(rule)] = rule.text() }
+            }
+        }
+        return texts
+    }
+}

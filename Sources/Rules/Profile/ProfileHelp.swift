@@ -1,0 +1,202 @@
+import ExchangeCore
+
+/// What `sluice profile help` prints: the tables by which profiles are read, as text.
+package enum ProfileHelp {
+    package struct UnknownKey: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Explains a key such as `name` or `expect.request`, or a topic; without one, lists all.
+    ///
+    /// - Throws: ``UnknownKey`` with what was probably meant.
+    package static func text(for key: String? = nil, of tools: ToolRegistry) throws(UnknownKey) -> String {
+        let topics = topics(tools)
+        guard let key, !key.isEmpty else { return overview(tools) }
+        if let topic = topics.first(where: { $0.names.contains(key) }) { return topic.text }
+        var keys = ProfileGrammar.allKeys(tools)
+        var found: GrammarKey?
+        var path: [String] = []
+        for word in key.split(separator: ".", omittingEmptySubsequences: false).map(String.init) {
+            guard let next = keys.first(where: { $0.name == word }) else {
+                let known = keys.map(\.name) + (path.isEmpty ? topics.compactMap(\.names.first) : [])
+                let place = path.isEmpty ? "a profile" : "'\(path.joined(separator: "."))'"
+                let hint = known.isEmpty ? "" : Suggestion.text(for: word, among: known)
+                throw UnknownKey(description: "\(place) has no key '\(word.prefix(40))'\(hint)")
+            }
+            path.append(word)
+            found = next
+            keys = next.value.keys
+        }
+        return found.map { describe($0, path: key, tools) } ?? overview(tools)
+    }
+
+    private static func overview(_ tools: ToolRegistry) -> String {
+        let keys = ProfileGrammar.allKeys(tools).map { ($0.name, $0.summary) }
+        let about = topics(tools).map { ($0.names.first ?? "", $0.summary) }
+        return """
+            A profile is a YAML mapping of these keys.
+            'sluice profile help KEY' explains one, 'sluice profile help KEY.KEY' one within it.
+
+            \(table(keys))
+            And about what stands in them:
+
+            \(table(about))
+            """
+    }
+
+    private static func describe(_ key: GrammarKey, path: String, _ tools: ToolRegistry) -> String {
+        var text = "\(path): \(key.summary)\n\n"
+        let inner = key.value.keys
+        text += wrapped("takes", inner.isEmpty ? key.value.text : key.value.shortText)
+        if let fallback = key.fallback { text += wrapped("default", fallback) }
+        if let tool = tools[key: path] {
+            text += wrapped(
+                "several",
+                tool.selection == .first ? "the first that matches decides" : "all that match act"
+            )
+        }
+        if !inner.isEmpty { text += "\n" + table(inner.map { ($0.name, $0.summary + defaultText($0)) }) }
+        text += "\nFor example:\n\n"
+        return text
+            + key.example.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.isEmpty ? "\n" : "    \($0)\n" }.joined()
+    }
+
+    private static func defaultText(_ key: GrammarKey) -> String {
+        key.fallback.map { " Default: \($0)." } ?? ""
+    }
+
+    // MARK: - Topics
+
+    private struct Topic {
+        let names: [String]
+        let summary: String
+        let text: String
+    }
+
+    private static func topics(_ tools: ToolRegistry) -> [Topic] {
+        [
+            Topic(
+                names: ["locations", "location"],
+                summary: "How rules say which requests they are for.",
+                text: """
+                    A location is [protocol://]host[:port][/path][?query], or a mapping of protocol, host, port, path, query.
+
+                    What is left out means any. Each part is a wildcard pattern over the whole of that part of the URL:
+
+                        *        any number of characters, '/' included
+                        ?        one character; in the string form of a path \\?, since ? begins the query there
+                        [a-z]    one of these; [!a-z] one that is none of these
+                        \\*       the character itself
+
+                    Protocol and host compare without regard to case, path and query with it; a dot at the end of a host
+                    changes nothing. http also means ws; https also wss, and tunnels that are not decrypted, of which just
+                    host and port are known. Without a port every port is meant: https://h/v1 is for https://h:8443/v1 too,
+                    https://h:443/v1 is not. Locations are matched against the URL as the client sent it, whatever an
+                    earlier tool made of it. Inside a CONNECT the Host header says which host that is where its port is the
+                    tunnel's; else it is the one that CONNECT names. Quote a text that begins with * in YAML.
+
+                        "*"                                every request
+                        api.example.com                    every request to this host
+                        "*.example.com"                    its subdomains, but not example.com itself
+                        https://api.example.com/v1/*       everything below /v1/
+                        "*/login?*"                        /login on any host, with any query or none
+                        { host: localhost, port: "30??" }  by fields
+
+                    'sluice profile why FILE METHOD URL' says which part of a location did not match.
+
+                    """
+            ),
+            Topic(
+                names: ["patterns", "pattern"],
+                summary: "Text and regular expressions in 'match', 'from' and 'expect'.",
+                text: """
+                    A pattern is plain text, or a regular expression (PCRE2) between slashes: /^v(\\d+)$/.
+
+                    What replaces a regular expression may have $1 to $9 for its groups, $0 for the whole match and $$ for a
+                    dollar sign. Write \\/text/ for plain text that begins and ends with slashes. In YAML single quotes
+                    leave backslashes alone: '/\\d+/'. An expression that runs away is stopped; the message then passes as
+                    it was, and the trace says so.
+
+                    """
+            ),
+            Topic(
+                names: ["paths"],
+                summary: "Where files are looked for.",
+                text: """
+                    A relative path begins beside the profile that names it, ~/ in your home directory.
+
+                    """
+            ),
+            Topic(
+                names: ["order"],
+                summary: "In which order the tools act.",
+                text: """
+                    Requests pass the tools in this order, responses too, where a tool acts on them:
+
+                        \(tools.inOrder.map(\.key).joined(separator: " → "))
+
+                    Within a tool the order is that of the profile; of several files, the order in which they are given, and
+                    those that are included come before those that include them.
+
+                    """
+            ),
+        ]
+    }
+
+    // MARK: - Layout
+
+    private static let width = 100
+
+    private static func wrapped(_ label: String, _ text: String) -> String {
+        let indent = 10
+        let lines = wrap(text, to: width - indent)
+        let pad = String(repeating: " ", count: indent)
+        return label + String(repeating: " ", count: indent - label.count) + lines.joined(separator: "\n" + pad) + "\n"
+    }
+
+    private static func table(_ rows: [(String, String)]) -> String {
+        let column = 2 + (rows.map(\.0.count).max() ?? 0) + 2
+        let pad = String(repeating: " ", count: column)
+        return rows.map { name, text in
+            "  \(name)" + String(repeating: " ", count: column - 2 - name.count)
+                + wrap(text, to: width - column).joined(separator: "\n" + pad) + "\n"
+        }.joined()
+    }
+
+    private static func wrap(_ text: String, to width: Int) -> [String] {
+        var lines = [""]
+        for word in text.split(separator: " ") {
+            let line = lines[lines.count - 1]
+            if !line.isEmpty, line.count + 1 + word.count > width {
+                lines.append(String(word))
+            } else {
+                lines[lines.count - 1] = line.isEmpty ? String(word) : "\(line) \(word)"
+            }
+        }
+        return lines
+    }
+}
+
+extension GrammarValue {
+    /// The keys of the mapping that stands in it; empty where there is none.
+    package var keys: [GrammarKey] {
+        switch self {
+        case .mapping(let keys): keys
+        case .list(let value), .names(let value): value.keys
+        case .either(let one, let other): one.keys.isEmpty ? other.keys : one.keys
+        case .flag, .text, .number, .choice, .duration, .location, .locations, .pattern, .path: []
+        }
+    }
+
+    /// In words, where the keys of a mapping are listed apart.
+    fileprivate var shortText: String {
+        switch self {
+        case .mapping: "a mapping"
+        case .list(let member): "\(member.shortText), or a list of them"
+        case .names(let value): "a mapping of names to: \(value.shortText)"
+        case .either(let one, let other): "\(one.shortText); or \(other.shortText)"
+        default: text
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// Something wrong, or hardly meant, in a profile.
+package struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
+    package enum Severity: Sendable, Hashable {
+        /// The profile cannot be used.
+        case error
+        /// The profile can be used, but does perhaps not what was meant.
+        case lint
+    }
+
+    package var severity: Severity
+    /// The file, as it was named to us.
+    package var file: String
+    /// From 1.
+    package var line: Int
+    /// In characters, from 1.
+    package var column: Int
+    /// What is wrong, without a full stop.
+    package var message: String
+    /// Whether the file itself could not be read.
+    var isUnreadable = false
+
+    package init(severity: Severity, file: String, line: Int, column: Int, message: String) {
+        self.severity = severity
+        self.file = file
+        self.line = line
+        self.column = column
+        self.message = message
+    }
+
+    package init(_ severity: Severity, _ message: String, at place: ProfilePlace) {
+        self.init(severity: severity, file: place.file, line: place.line, column: place.column, message: message)
+    }
+
+    /// One line in the form that editors jump to: `file:line:column: message`.
+    package var description: String {
+        "\(file):\(line):\(column): \(severity == .lint ? "lint: " : "")\(message)"
+    }
+}
+
+/// Why a profile cannot be used: all that is wrong with it, lints included, in the order of the file.
+package struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// At least one is an error.
+    package var issues: [ProfileIssue]
+
+    package init(issues: [ProfileIssue]) {
+        self.issues = issues
+    }
+
+    /// One error, at a node of the file or its beginning.
+    package init(_ message: String, file: String, at node: Node? = nil) {
+        self.init(message, file: file, line: node?.line ?? 1, column: node?.column ?? 1)
+    }
+
+    package init(_ message: String, file: String, line: Int, column: Int) {
+        issues = [ProfileIssue(severity: .error, file: file, line: line, column: column, message: message)]
+    }
+
+    /// One line for each issue.
+    package var description: String {
+        issues.map(\.description).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,177 @@
+import Dispatch
+import Files
+import Foundation
+import Synchronization
+import Yams
+
+/// Gets from a file to a YAML tree, on guard against what a hostile file can do.
+package enum ProfileText {
+    /// No profile that people write is larger.
+    package static let limit = 1 << 20
+    /// How many characters that begin or divide values a text may have: seven for each of eleven thousand rules, and no
+    /// more than can be read in a second.
+    static let mostMarks = 80_000
+
+    /// Reads a file, or the output of a command where pipes are taken; at most one byte more than the limit is ever read.
+    package static func read(_ path: String, takesPipes: Bool = false) throws(ProfileError) -> String {
+        let bytes: [UInt8]
+        do throws(FileFailure) {
+            bytes = try InputFile.contents(of: path, atMost: limit + 1, takesPipes: takesPipes)
+        } catch {
+            var unreadable = ProfileError(error.reason, file: path)
+            unreadable.issues[0].isUnreadable = true
+            throw unreadable
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            if bytes.count > limit { throw tooLarge(path) }
+            throw ProfileError("is not UTF-8 text", file: path)
+        }
+        return text
+    }
+
+    /// The directory that a file is in; `.` where its name says none.
+    package static func directory(of file: String) -> String {
+        guard let slash = file.lastIndex(of: "/") else { return "." }
+        return slash == file.startIndex ? "/" : String(file[..<slash])
+    }
+
+    /// A path as it stands, or from a directory where it is relative; `~/` is the home directory.
+    package static func absolute(_ path: String, in directory: String) -> String {
+        if path.hasPrefix("/") { return path }
+        if path.hasPrefix("~/") { return NSHomeDirectory() + path.dropFirst() }
+        return directory == "." ? path : directory.hasSuffix("/") ? directory + path : "\(directory)/\(path)"
+    }
+
+    /// The same text for every way to name the same file.
+    package static func canonical(_ path: String) -> String {
+        URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
+    }
+
+    private static func tooLarge(_ file: String) -> ProfileError {
+        ProfileError("is larger than \(limit >> 20) MiB, which no profile needs", file: file)
+    }
+
+    /// Parses the text; `nil` where there is nothing in it.
+    package static func tree(_ text: String, file: String) throws(ProfileError) -> Node? {
+        guard text.utf8.count <= limit else { throw tooLarge(file) }
+        // A byte order mark is no part of the text (YAML 1.2 §5.2), but the parser takes it for one.
+        let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+        if let trap = trap(in: text) {
+            throw ProfileError(trap.message, file: file, line: trap.line, column: trap.column)
+        }
+        do {
+            return try parse(text)
+        } catch let error as YamlError {
+            throw describe(error, file)
+        } catch {
+            throw ProfileError("is not YAML: \(error)", file: file)
+        }
+    }
+
+    /// Parses on a thread of its own: the parser calls itself for each level of nesting, up to a thousand, and the stack
+    /// of the caller's thread may be small.
+    private static func parse(_ text: String) throws -> Node? {
+        let outcome = Mutex<Result<Node?, any Error>?>(nil)
+        let done = DispatchSemaphore(value: 0)
+        let thread = Thread {
+            outcome.withLock { $0 = Result { try Parser(yaml: text, encoding: .utf8).singleRoot().map { Node($0) } } }
+            done.signal()
+        }
+        thread.stackSize = 16 << 20
+        thread.start()
+        done.wait()
+        return try outcome.withLock { $0.take() }?.get()
+    }
+
+    private static func describe(_ error: YamlError, _ file: String) -> ProfileError {
+        switch error {
+        case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+            .composer(let context, let problem, let mark, _):
+            let isAlias = problem.contains("alias") || context?.text.contains("alias") == true
+            let hint = isAlias ? "; a text that begins with * stands in quotes" : ""
+            let occasion = context.map { ", \($0.text)" } ?? ""
+            let place = isAlias ? context?.mark ?? mark : mark
+            return ProfileError(
+                "no valid YAML: \(problem)\(occasion)\(hint)",
+                file: file,
+                line: place.line,
+                column: place.column
+            )
+        case .duplicatedKeysInMapping(let keys, let context):
+            return ProfileError(
+                "the key '\(keys.first ?? "")' stands twice in the same mapping",
+                file: file,
+                line: context.mark.line,
+                column: context.mark.column
+            )
+        case .reader(let problem, let offset, let value, let text):
+            // The offset counts characters, and is not known within what is no character.
+            let before = text.prefix(offset ?? 0).unicodeScalars
+            let line = before.count { $0 == "\n" } + 1
+            let column = before.reversed().prefix { $0 != "\n" }.count + 1
+            let code = String(max(value, 0), radix: 16, uppercase: true)
+            let hex = String(repeating: "0", count: max(0, 4 - code.count)) + code
+            return ProfileError(
+                "no valid YAML: \(problem) (U+\(hex)); in double quotes it is written \\u\(hex)",
+                file: file,
+                line: line,
+                column: column
+            )
+        default: return ProfileError("no valid YAML: \(error)", file: file)
+        }
+    }
+
+    /// Finds what makes a text cost more time than a profile may, and which no profile needs.
+    ///
+    /// Each value takes its time, however small it is. Lists of aliases of lists of aliases grow without bound; lists
+    /// within keys within keys are compared over and over. Quotes and comments are not told apart, so that no trick with them gets one past this check.
+    private static func trap(in text: String) -> (line: Int, column: Int, message: String)? {
+        var line = 1
+        var column = 1
+        var before: UInt8 = 0x20
+        var beforeThat: UInt8 = 0x20
+        var marks = 0
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "{"): marks += 1
+            case 0x20, 0x09, 0x0A, 0x0D: if before == UInt8(ascii: "-") { marks += 1 }
+            default: break
+            }
+            if marks > mostMarks { return (line, column, "up to here the profile has as many values as can be taken") }
+            if before == UInt8(ascii: "&"), isNameByte(byte), endsToken(beforeThat) {
+                let message =
+                    "anchors (&name) are not taken in profiles; if it is text, write \\x26 for & in double quotes"
+                return (line, column - 1, message)
+            }
+            if before == UInt8(ascii: "?"), isBlank(byte) || "[{!#".utf8.contains(byte), endsToken(beforeThat),
+                !"\"'".utf8.contains(beforeThat)
+            {
+                let message =
+                    "keys that begin with '?' are not taken in profiles; if it is text, write \\x3F in double quotes"
+                return (line, column - 1, message)
+            }
+            (beforeThat, before) = (before, byte)
+            if byte == UInt8(ascii: "\n") {
+                line += 1
+                column = 1
+            } else if byte & 0xC0 != 0x80 {
+                column += 1
+            }
+        }
+        return nil
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == 0x2D || byte == 0x5F || byte >= 0x80
+    }
+
+    /// White space, and the last bytes of U+0085, U+2028, U+2029 and U+FEFF.
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || [0x85, 0xA8, 0xA9, 0xBF].contains(byte)
+    }
+
+    /// Whether a new token can begin after this byte.
+    private static func endsToken(_ byte: UInt8) -> Bool {
+        isBlank(byte) || "[]{},:?\"'".utf8.contains(byte)
+    }
+}

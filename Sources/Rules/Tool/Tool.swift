@@ -1,0 +1,122 @@
+package import HTTPModel
+
+/// A tool with its types erased, as a registry lists it.
+@dynamicMemberLookup
+package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
+    private let type: any RuleTool.Type
+    package let descriptor: ToolDescriptor
+
+    package init(_ type: any RuleTool.Type) {
+        self.type = type
+        descriptor = type.descriptor
+    }
+
+    package subscript<Value>(dynamicMember path: KeyPath<ToolDescriptor, Value>) -> Value { descriptor[keyPath: path] }
+
+    package var description: String { descriptor.key }
+
+    package static func == (left: Tool, right: Tool) -> Bool { left.descriptor.id == right.descriptor.id }
+    package static func < (left: Tool, right: Tool) -> Bool { left.descriptor.id < right.descriptor.id }
+    package func hash(into hasher: inout Hasher) { hasher.combine(descriptor.id) }
+
+    // MARK: - Reading
+
+    /// Reads the value of the tool's key: one entry or a list of them.
+    ///
+    /// - Parameters:
+    ///   - node: the value.
+    ///   - count: how many rules of the tool were read before.
+    ///   - reader: told what is wrong.
+    /// - Returns: the rules that can be used.
+    package func read(_ node: Node, after count: Int, _ reader: inout ProfileReader) -> [any ToolRule] {
+        if let text = node.scalar?.string, descriptor.takesTrue {
+            guard let isOn = reader.flag(node, descriptor.key), isOn else { return [] }
+            let heading = RuleHeading(name: "rule \(count + 1)", place: reader.place(node), action: "")
+            var fields = ProfileFields(node: node, keys: [])
+            fields.name = text
+            return type.anyRule(heading, fields, &reader).map { [$0] } ?? []
+        }
+        if let message = descriptor.emptyListLint, node.sequence?.isEmpty == true { reader.lint(message, at: node) }
+        var rules: [any ToolRule] = []
+        for entry in reader.list(node) {
+            guard let fields = reader.fields(entry, descriptor.noun, keys: descriptor.allKeys) else { continue }
+            guard let heading = reader.heading(fields, descriptor, number: count + rules.count + 1) else {
+                // What else is wrong with it is found too.
+                if descriptor.scope == .at {
+                    _ = type.anyRule(RuleHeading(name: "", place: reader.place(entry)), fields, &reader)
+                }
+                continue
+            }
+            if let rule = type.anyRule(heading, fields, &reader) { rules.append(rule) }
+        }
+        return rules
+    }
+
+    /// Whether switching it reaches exchanges that are under way.
+    package var isSwitchedInPlace: Bool { type.isSwitchedInPlace }
+
+    package func stage(_ rules: [any ToolRule]) -> any RuleTool { type.stage(rules) }
+
+    // MARK: - Rules and requests
+
+    /// Whether a rule is for a request; what is in messages, chance and other rules do not count.
+    package func concerns(_ rule: any ToolRule, method: String, url: RequestURL) -> Bool {
+        (descriptor.takesTunnels || url.scheme != "tunnel") && type.anyConcerns(rule, method: method, url: url)
+    }
+
+    /// Whether a rule's scope says all about which requests it is for; some have conditions of their own.
+    func isWholeScope(_ heading: RuleHeading) -> Bool {
+        heading.scope.locations != nil || descriptor.scope == .at || descriptor.scope == .only
+    }
+
+    package func breadths(for url: RequestURL) -> [ExchangeBreadth] {
+        url.scheme != "tunnel" || descriptor.takesTunnels ? type.breadths(for: url) : []
+    }
+
+    package func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth) -> [Node.Member] {
+        type.draft(from: record, breadth, at: .texts(breadth.locations(of: record.url)))
+    }
+}
+
+extension RuleTool {
+    fileprivate static func anyRule(
+        _ heading: RuleHeading,
+        _ fields: ProfileFields,
+        _ reader: inout ProfileReader
+    ) -> (any ToolRule)? {
+        rule(heading, fields, &reader)
+    }
+
+    fileprivate static func stage(_ rules: [any ToolRule]) -> any RuleTool {
+        Self(rules: RuleList(rules.compactMap { $0 as? Rule }, takesTunnels: descriptor.takesTunnels))
+    }
+
+    fileprivate static func anyConcerns(_ rule: any ToolRule, method: String, url: RequestURL) -> Bool {
+        (rule as? Rule).map { concerns($0, method: method, url: url) } ?? false
+    }
+}
+
+/// The tools that there are.
+package struct ToolRegistry: Sendable, Hashable {
+    /// In the order in which menus list them.
+    package let tools: [Tool]
+    /// In the order in which messages pass them.
+    package let inOrder: [Tool]
+
+    package init(_ tools: [Tool]) {
+        self.tools = tools
+        inOrder = tools.sorted()
+    }
+
+    /// The tool of a key, as it stands in a profile.
+    package subscript(key key: String) -> Tool? { tools.first { $0.key == key } }
+
+    /// The keys of a profile under which rules stand, in the order in which messages pass the tools.
+    package var sections: [ProfileSection] { inOrder.map { .tool($0) } + [.intercept] }
+
+    /// The section of a key; `nil` where it is none.
+    package func section(_ key: String) -> ProfileSection? { sections.first { $0.key == key } }
+
+    /// The tool of which a preset can be chosen for all traffic.
+    package var withPresets: Tool? { tools.first { $0.presets != nil } }
+}

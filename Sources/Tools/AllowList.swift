@@ -1,0 +1,67 @@
+import ExchangeCore
+import HTTPModel
+package import Rules
+
+/// The allow list: only requests that match one of its rules pass.
+struct AllowList: RuleTool {
+    struct Rule: ToolRule {
+        var heading: RuleHeading
+        let refusal: Refusal?
+    }
+
+    private let rules: RuleList<Rule>
+    private let refusal: Refusal
+
+    init(rules: RuleList<Rule>) {
+        self.rules = rules
+        refusal = rules.all.lazy.filter(\.heading.isEnabled).compactMap(\.refusal).first ?? .answer(403)
+    }
+
+    /// A handler that refuses, unless a rule matches.
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        guard rules.first(opening) == nil else { return nil }
+        return RefusingHandler(refusal, rule: nil, reason: "no location of the allow list matches")
+    }
+}
+
+extension AllowList {
+    static let descriptor = ToolDescriptor(
+        "allow",
+        order: 100,
+        title: "Allow list",
+        letter: "w",
+        alone: [.toggle, .panel],
+        directions: [.request],
+        takesTunnels: true,
+        noun: "an allow rule",
+        summary: "Lets only matching requests pass; all others are refused.",
+        scope: .at,
+        selection: .first,
+        keys: [
+            GrammarKey(
+                "action",
+                Refusal.value,
+                "How what does not pass is refused; the first one given counts for the whole list.",
+                example: "action: 403",
+                fallback: "403"
+            )
+        ],
+        example: "allow: { at: [\"*.example.com\", \"localhost\"], action: 403 }",
+        actsWithoutMatch: true,
+        silentEffect: "lets the request pass",
+        emptyListLint: "the allow list is empty and therefore not in force; to block all, use block: { at: \"*\" }"
+    )
+
+    static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
+        var heading = heading
+        heading.action = "pass"
+        if heading.isEnabled, heading.scope.locations?.isEmpty == true {
+            reader.lint("an allow rule without a location lets nothing pass", at: fields.node)
+        }
+        return Rule(heading: heading, refusal: fields["action"].flatMap { Refusal($0, &reader) })
+    }
+}
+
+extension Tool {
+    package static let allowList = Tool(AllowList.self)
+}

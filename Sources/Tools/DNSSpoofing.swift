@@ -1,0 +1,135 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+package import Rules
+
+/// DNS spoofing: hosts are connected to at addresses that a rule has for them.
+///
+/// What counts is the host that is about to be looked up: the one a map-remote rule put in the place of the client's, if
+/// there is one. `Host`, Server Name Indication and the name that the certificate must have stay the host's. An address is
+/// never looked up, so no rule applies to it. Tunnels that are not decrypted are spoofed likewise.
+struct DNSSpoofing: RuleTool {
+    struct Rule: ToolRule {
+        var heading: RuleHeading
+        /// What is connected to: an address without brackets, or a name.
+        let address: String
+    }
+
+    let rules: RuleList<Rule>
+
+    /// A handler that looks at the host once earlier stages have decided about it.
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        Handler(stage: self, opening: opening)
+    }
+
+    private final class Handler: StageHandler {
+        private let stage: DNSSpoofing
+        private let opening: ExchangeOpening
+
+        init(stage: DNSSpoofing, opening: ExchangeOpening) {
+            self.stage = stage
+            self.opening = opening
+        }
+
+        func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+            let destination = exchange.destination
+            guard !exchange.isAnswered, !destination.host.isAddress else { return .forward }
+            let lookedUp = ExchangeOpening(
+                id: opening.id,
+                url: RequestURL(
+                    scheme: destination.scheme,
+                    host: destination.host.lowercased(),
+                    port: destination.port,
+                    path: ""
+                ),
+                head: head,
+                clientAddress: opening.clientAddress
+            )
+            guard let rule = stage.rules.first(lookedUp)?.rule else { return .forward }
+            exchange.destination.address = rule.address
+            exchange.fired(rule: rule.heading.name, "connects to \(rule.address) for \(destination.host)")
+            return .forward
+        }
+    }
+}
+
+extension DNSSpoofing {
+    static let descriptor = ToolDescriptor(
+        "dns-spoofing",
+        order: 1000,
+        title: "DNS spoofing",
+        letter: "d",
+        alone: [],
+        directions: [.request],
+        takesTunnels: true,
+        noun: "a dns-spoofing rule",
+        summary: "Connects to chosen addresses for hosts; Host, SNI and certificate stay the host's.",
+        scope: .none,
+        selection: .first,
+        keys: [
+            GrammarKey(
+                "host",
+                .locations,
+                "The hosts, with a port if only that is meant; matched against the host that is about to be looked up, "
+                    + "after map-remote.",
+                example: "host: \"*.api.example.com\""
+            ),
+            GrammarKey(
+                "address",
+                .text,
+                "What to connect to: an IPv4 or IPv6 address, or the name of another host. The port stays.",
+                example: "address: \"127.0.0.1\""
+            ),
+        ],
+        example: "dns-spoofing: [ { host: api.example.com, address: \"127.0.0.1\" } ]",
+        // The host that counts is known only once tools before it have decided about it.
+        actsWithoutMatch: true
+    )
+
+    /// Only the host counts.
+    static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool {
+        guard !url.host.isAddress else { return false }
+        let bare = RequestURL(scheme: url.scheme, host: url.host, port: url.port, path: "")
+        return rule.heading.scope.matches(method: method, url: bare)
+    }
+
+    static func breadths(for url: RequestURL) -> [ExchangeBreadth] {
+        url.host.isAddress ? [] : ExchangeBreadth.all(for: url).filter { $0 >= .host }
+    }
+
+    static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member] {
+        [Node.Member("host", place), Node.Member("address", .text("127.0.0.1"))]
+    }
+
+    static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
+        let hostNode = reader.required(fields, "host", descriptor.noun)
+        let addressNode = reader.required(fields, "address", descriptor.noun)
+        guard let hostNode, let addressNode, let text = reader.text(addressNode, "address") else { return nil }
+        let locations = reader.locations(hostNode)
+        for location in locations {
+            let pattern = location.pattern
+            if !pattern.path.isEmpty || !pattern.query.isEmpty || !pattern.protocol.isEmpty {
+                reader.error("dns-spoofing takes a host and a port; '\(location)' has more", at: hostNode)
+            } else if pattern.host.isAddress {
+                reader.lint("\(pattern.host) is an address, which is never looked up; use map-remote", at: hostNode)
+            }
+        }
+        guard let address = text.asHost else {
+            let hint = RequestURL.splitAuthority(text)?.port == nil ? "" : "; map-remote changes ports"
+            reader.error("'\(text.prefix(80))' is neither an address nor the name of a host\(hint)", at: addressNode)
+            return nil
+        }
+        if !address.isAddress, address.utf8.allSatisfy({ $0 &- 0x30 < 10 || $0 == UInt8(ascii: ".") }) {
+            reader.error("'\(address)' is no IPv4 address: that has four numbers from 0 to 255", at: addressNode)
+            return nil
+        }
+        var heading = heading
+        heading.scope.locations = locations
+        heading.action = "connect to \(address)"
+        return Rule(heading: heading, address: address)
+    }
+}
+
+extension Tool {
+    package static let dnsSpoofing = Tool(DNSSpoofing.self)
+}

@@ -1,0 +1,94 @@
+import HTTPModel
+import Rules
+
+/// Under which names a mirror keeps the response to a URL.
+///
+/// `https://a.example/v1/items?page=2` is kept as `a.example/v1/items?page=2`, `https://a.example:8443/` as
+/// `a.example_8443/index.html`. Names are decoded once where that leaves a plain name, so that map-local finds them;
+/// whatever else would be of meaning to a file system stays encoded, or becomes so. No URL makes a name that leads
+/// anywhere else, and different URLs make different names, apart from those that mean the same.
+struct MirrorNames {
+    /// What ends the name of a file that stands beside a directory of its name, as for `/a` and `/a/b`.
+    ///
+    /// No name out of a URL ends so, as a `%` in it is always the beginning of an encoded byte.
+    static let besideDirectory = "%"
+
+    /// The directories, the host's first.
+    let directories: [String]
+    /// The name of the file in the last of them.
+    let file: String
+
+    /// Directories below directories beyond this become one name, so that no URL makes thousands.
+    private static let mostLevels = 32
+    /// The longest name in bytes; file systems take 255, and the name of a sidecar has to fit.
+    private static let longest = 200
+
+    /// Finds the names for a URL.
+    init(_ url: RequestURL) {
+        let port = url.port == RequestURL.defaultPort(of: url.scheme) ? "" : "_\(url.port)"
+        let host = MirrorNames.name(Array(url.host.utf8)[...], isHost: true, suffix: port)
+        let path = url.path.utf8.first == UInt8(ascii: "/") ? Array(url.path.utf8.dropFirst()) : Array(url.path.utf8)
+        var segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        let last = segments.popLast() ?? []
+        if segments.count > MirrorNames.mostLevels {
+            let deep = segments[MirrorNames.mostLevels...].joined(separator: [UInt8(ascii: "/")])
+            segments = Array(segments[..<MirrorNames.mostLevels]) + [Array(deep)[...]]
+        }
+        let query = url.query.map { "?" + MirrorNames.encoded(query: $0) } ?? ""
+        directories = [host] + segments.map { MirrorNames.name($0) }
+        file = MirrorNames.name(last.isEmpty ? Array("index.html".utf8)[...] : last, suffix: query)
+    }
+
+    /// A segment of a path as the name of a file.
+    private static func name(_ segment: ArraySlice<UInt8>, isHost: Bool = false, suffix: String = "") -> String {
+        let bytes = isHost ? Array(segment) : PathNames.decoded(segment) ?? Array(segment)
+        let isText = String(validating: bytes, as: UTF8.self) != nil
+        var name: [UInt8] = []
+        for (position, byte) in bytes.enumerated() {
+            let isUnsafe: Bool =
+                switch byte {
+                case 0..<0x20, 0x7F, UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "%"), UInt8(ascii: "?"): true
+                case UInt8(ascii: ":"): isHost
+                // Neither '.' nor '..', and no host that is hidden.
+                case UInt8(ascii: "."): position == 0 && (isHost || bytes.allSatisfy { $0 == byte })
+                case 0x80...: !isText
+                default: false
+                }
+            if isUnsafe { append(byte, to: &name) } else { name.append(byte) }
+        }
+        if name.isEmpty { name = Array("%empty".utf8) }
+        var text = String(decoding: name, as: UTF8.self) + suffix
+        if text.hasSuffix(Sidecar.suffix) {
+            text = text.dropLast(Sidecar.suffix.count) + "%2E" + Sidecar.suffix.dropFirst()
+        }
+        return shortened(text)
+    }
+
+    /// The bytes of a query that would be of meaning to a file system, encoded; the rest as sent.
+    private static func encoded(query: String) -> String {
+        var name: [UInt8] = []
+        for byte in query.utf8 {
+            let isUnsafe = byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\")
+            if isUnsafe { append(byte, to: &name) } else { name.append(byte) }
+        }
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    private static func append(_ byte: UInt8, to name: inout [UInt8]) {
+        let digits = Array("0123456789ABCDEF".utf8)
+        name += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+
+    /// A name that is too long ends with a hash of the whole in place of its rest.
+    private static func shortened(_ name: String) -> String {
+        guard name.utf8.count > longest else { return name }
+        let hash = name.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        let digits = String(hash, radix: 16)
+        let ending = "~" + String(repeating: "0", count: 16 - digits.count) + digits
+        var front = Array(name.utf8.prefix(longest - ending.utf8.count))
+        // No character is cut in two.
+        while let last = front.last, last & 0xC0 == 0x80 { front.removeLast() }
+        if let last = front.last, last >= 0xC0 { front.removeLast() }
+        return String(decoding: front, as: UTF8.self) + ending
+    }
+}

@@ -1,0 +1,98 @@
+import HTTPModel
+import Rules
+
+/// What is left of a path behind the part that a location names, and what the location's stars stand for.
+extension Location {
+    /// The part of the path that is named literally: up to the last slash before the first wildcard, or all of it where
+    /// there is none (Charles).
+    private var literalPath: (text: String, isWhole: Bool) {
+        var bytes: [UInt8] = []
+        var scan = PatternScan(pattern.path)
+        while let element = scan.next() {
+            switch element {
+            case .literal(let byte): bytes.append(byte)
+            case .star, .other:
+                let end = bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+                return (String(decoding: bytes[..<end], as: UTF8.self), false)
+            }
+        }
+        return (String(decoding: bytes, as: UTF8.self), !bytes.isEmpty)
+    }
+
+    /// Whether the path is one that is named whole, so that nothing is ever left of it.
+    var namesWholePath: Bool { literalPath.isWhole }
+
+    /// What is left of the path of a URL that matches, without the slash between.
+    ///
+    /// | location's path | request | remainder |
+    /// | --- | --- | --- |
+    /// | blank, or `*` | `/a/b.php` | `a/b.php` |
+    /// | `/a/*` | `/a/b.php` | `b.php` |
+    /// | `/*.php` | `/a/b.php` | `a/b.php` |
+    /// | `/a/*.php` | `/a/b.php` | `b.php` |
+    /// | `/a/b.php` | `/a/b.php` | empty |
+    func remainder(of path: String) -> String {
+        let (literal, isWhole) = literalPath
+        if isWhole { return "" }
+        let rest = path.utf8.starts(with: literal.utf8) ? path.utf8.dropFirst(literal.utf8.count) : path.utf8[...]
+        return String(Substring(rest.first == UInt8(ascii: "/") && literal.isEmpty ? rest.dropFirst() : rest))
+    }
+
+    /// How many stars there are; neighbouring ones count as one.
+    var starCount: Int {
+        Field.allCases.reduce(0) { count, field in
+            var scan = PatternScan(pattern[field])
+            var stars = 0
+            var before: PatternScan.Element?
+            while let element = scan.next() {
+                if element == .star, before != .star { stars += 1 }
+                before = element
+            }
+            return count + stars
+        }
+    }
+
+    /// What each star stands for in a URL that matches, in the order protocol, host, port, path, query.
+    func stars(of url: RequestURL) -> [String] {
+        guard let captures = captures(url) else { return [] }
+        /// A field that is nothing but stars is compiled to none.
+        func all(_ field: Field, _ captures: [String], _ value: String) -> [String] {
+            let isStar = !pattern[field].isEmpty && pattern[field].utf8.allSatisfy { $0 == UInt8(ascii: "*") }
+            return isStar ? [value] : captures
+        }
+        return all(.protocol, captures.protocol, url.scheme) + all(.host, captures.host, url.host)
+            + all(.port, captures.port, String(url.port)) + all(.path, captures.path, url.path)
+            + all(.query, captures.query, url.query ?? "")
+    }
+}
+
+/// Reads a wildcard pattern element by element.
+private struct PatternScan {
+    enum Element: Equatable {
+        case literal(UInt8)
+        case star
+        /// A wildcard for one character.
+        case other
+    }
+
+    private var rest: ArraySlice<UInt8>
+
+    init(_ pattern: String) {
+        rest = Array(pattern.utf8)[...]
+    }
+
+    mutating func next() -> Element? {
+        guard let byte = rest.popFirst() else { return nil }
+        switch byte {
+        case UInt8(ascii: "*"): return .star
+        case UInt8(ascii: "?"): return .other
+        case UInt8(ascii: "["):
+            while let member = rest.popFirst(), member != UInt8(ascii: "]") {
+                if member == UInt8(ascii: "\\") { _ = rest.popFirst() }
+            }
+            return .other
+        case UInt8(ascii: "\\"): return .literal(rest.popFirst() ?? byte)
+        default: return .literal(byte)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import HTTPModel
+import Rules
+
+/// What stands beside a file about the answer that is made of it: `users.json.headers` for `users.json`.
+///
+/// Each line is `Name: value`. A status may come first or anywhere, as `404`, `404 Gone fishing`,
+/// `HTTP/1.1 404 Not Found` or `status: 404`. Empty lines and those that begin with `#` count for nothing. A line that is
+/// none of these is left out, and the trace says so.
+struct Sidecar {
+    /// What is added to the name of the file.
+    static let suffix = ".headers"
+    /// The most bytes that are read of one.
+    static let limit = 64 << 10
+
+    /// The status code; `nil` where the file has none.
+    private(set) var status: Int?
+    /// The reason phrase; `nil` where none is given.
+    private(set) var reason: String?
+    /// The fields in order.
+    private(set) var fields: [(name: String, value: String)] = []
+    /// What was left out, and why: `line 3 has no colon`.
+    private(set) var problems: [String] = []
+
+    /// Reads the text of one.
+    init(_ bytes: some Sequence<UInt8>) {
+        let text = String(fieldBytes: Array(bytes))
+        for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            let line = line.trimmed
+            if line.isEmpty || line.hasPrefix("#") || read(status: line) { continue }
+            if let problem = read(field: line) { problems.append("line \(number + 1) \(problem)") }
+        }
+    }
+
+    private mutating func read(status line: Substring) -> Bool {
+        var rest = line
+        if rest.lowercased().hasPrefix("status:") {
+            rest = rest.dropFirst("status:".count).trimmed
+        } else if rest.uppercased().hasPrefix("HTTP/"), let blank = rest.firstIndex(of: " ") {
+            rest = rest[blank...].trimmed
+        }
+        let code = rest.prefix { $0 != " " }
+        guard code.utf8.count == 3, code.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let number = Int(code),
+            (200...599).contains(number)
+        else { return false }
+        status = number
+        let phrase = rest.dropFirst(code.count).trimmed
+        reason = phrase.isEmpty ? nil : String(phrase)
+        return true
+    }
+
+    /// Reads a field; returns what is wrong with it.
+    private mutating func read(field line: Substring) -> String? {
+        guard let colon = line.firstIndex(of: ":") else { return "is neither a status nor 'Name: value'" }
+        let name = String(line[..<colon])
+        let value = String(line[line.index(after: colon)...].trimmed)
+        if name.lowercased() == "status" { return "has no status from 200 to 599" }
+        if let problem = Sidecar.problem(name: name, value: value) { return problem }
+        fields.append((name, value))
+        return nil
+    }
+
+    /// Why a field cannot be in an answer (RFC 9110 §5.1, §5.5); `nil` where it can.
+    static func problem(name: String, value: String) -> String? {
+        guard !name.isEmpty, name.utf8.allSatisfy(ProfileReader.isTokenByte) else {
+            return "has '\(name.prefix(40))', which cannot be the name of a header"
+        }
+        guard !framing.contains(FieldName(name)) else { return "has \(name), which Sluice itself sets" }
+        guard !value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) else {
+            return "has a control character in the value of \(name)"
+        }
+        return nil
+    }
+
+    /// Fields by which messages and connections are managed.
+    private static let framing: Set<FieldName> = [
+        .contentLength, .transferEncoding, .connection, .upgrade, .proxyConnection, .te, .trailer, "keep-alive",
+        "content-range",
+    ]
+}
+
+extension Substring {
+    /// The text without blanks at its ends.
+    fileprivate var trimmed: Substring {
+        let front = drop { $0 == " " || $0 == "\t" }
+        guard let last = front.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return front.prefix(0) }
+        return front[...last]
+    }
+}

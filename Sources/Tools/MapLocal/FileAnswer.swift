@@ -1,0 +1,144 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Rules
+
+/// Makes the answer to a request out of a file.
+///
+/// The answer has no validator (`ETag`, `Last-Modified`), so a conditional request is answered as though it were none,
+/// and `If-Range` is never met (RFC 9110 §13.1.5): who edits a file sees the new one with the next request.
+struct FileAnswer {
+    /// The part of the file that was asked for; `nil` where the request has no `Range` that counts.
+    let range: String?
+    /// What the rule says about the answer, before which a sidecar stands back.
+    let status: Int?
+    /// The rule's fields; one without a value is left out of the answer.
+    let fields: [(name: String, value: String)]
+
+    /// Files up to this size are sent from memory.
+    private static let mostInMemory: Int64 = 256 << 10
+    /// Several parts of a file are gathered up to this size; who asks for more gets the whole.
+    private static let mostInParts: Int64 = 4 << 20
+
+    /// Takes from a request what counts for the answer.
+    init(_ head: RequestHead, status: Int?, fields: [(name: String, value: String)]) {
+        // Only GET has ranges (RFC 9110 §14.2).
+        let hasRange = head.method == "GET" && !head.fields.contains("if-range")
+        range = hasRange ? head.fields.value(of: "range") : nil
+        self.status = status
+        self.fields = fields
+    }
+
+    /// Makes the answer.
+    ///
+    /// - Parameters:
+    ///   - found: the file.
+    ///   - name: its name, of which the extension says the media type.
+    ///   - sidecar: what stands beside it.
+    /// - Returns: the answer, and the number of bytes of its body.
+    /// - Throws: `SystemError` where the file cannot be read.
+    func answer(
+        _ found: consuming FileTree.Found,
+        name: String,
+        sidecar: Sidecar?
+    ) throws(SystemError) -> (LocalAnswer, size: Int64) {
+        let length = found.status.size
+        let status = self.status ?? sidecar?.status ?? 200
+        var head = ResponseHead(status: status, reason: self.status == nil ? sidecar?.reason : nil)
+        head.fields.append("Content-Type", MediaTypes.contentType(of: name))
+        if status == 200 { head.fields.append("Accept-Ranges", "bytes") }
+        set(sidecar?.fields ?? [], in: &head.fields)
+        set(fields, in: &head.fields)
+        // Another status tells of something else than the file's content, which has no parts then.
+        let asked = status == 200 ? range.map { ByteRanges($0, length: length) } ?? .whole : .whole
+        switch asked {
+        case .unsatisfiable:
+            head.status = 416
+            head.reason = "Range Not Satisfiable"
+            head.fields.removeAll(.contentType)
+            head.fields.append("Content-Range", "bytes */\(length)")
+            head.fields.append("Content-Length", "0")
+            return (LocalAnswer(head: head), 0)
+        case .parts(let parts) where parts.count == 1:
+            head.makePartial()
+            head.fields.append("Content-Range", parts[0].contentRange(of: length))
+            return try body(found.file, parts[0], head)
+        case .parts(let parts) where parts.reduce(0, { $0 + Int64($1.count) }) <= FileAnswer.mostInParts:
+            head.makePartial()
+            return try multipart(found.file, parts, length, head)
+        case .parts, .whole: return try body(found.file, 0..<length, head)
+        }
+    }
+
+    /// An answer that is made of no file, with the rule's fields but the type, which is not its content's.
+    func explained(_ answer: LocalAnswer) -> LocalAnswer {
+        var answer = answer
+        set(fields.filter { FieldName($0.name) != .contentType }, in: &answer.head.fields)
+        return answer
+    }
+
+    /// Fields of a name replace all earlier ones of that name; a blank value leaves the field out.
+    private func set(_ fields: [(name: String, value: String)], in section: inout FieldSection) {
+        for field in fields { section.removeAll(FieldName(field.name)) }
+        for field in fields where !field.value.isEmpty { section.append(field.name, field.value) }
+    }
+
+    private func body(
+        _ file: consuming OpenFile,
+        _ range: Range<Int64>,
+        _ head: ResponseHead
+    ) throws(SystemError) -> (LocalAnswer, size: Int64) {
+        var head = head
+        guard range.count <= FileAnswer.mostInMemory else {
+            head.fields.append("Content-Length", String(range.count))
+            let file = AnswerFile(descriptor: file.release(), offset: range.lowerBound, length: Int64(range.count))
+            return (LocalAnswer(head: head, file: file), Int64(range.count))
+        }
+        // Whoever writes the file just now may have made it shorter.
+        let bytes = try file.read(range)
+        head.fields.append("Content-Length", String(bytes.count))
+        return (LocalAnswer(head: head, body: ByteBuffer(bytes: bytes)), Int64(bytes.count))
+    }
+
+    /// Several parts in one body (RFC 9110 §14.6).
+    private func multipart(
+        _ file: borrowing OpenFile,
+        _ parts: [Range<Int64>],
+        _ length: Int64,
+        _ head: ResponseHead
+    ) throws(SystemError) -> (LocalAnswer, size: Int64) {
+        var head = head
+        let type = head.fields.value(of: .contentType) ?? MediaTypes.unknown
+        let boundary = "sluice-" + String(UInt64.random(in: .min ... .max), radix: 16)
+        head.fields.set("Content-Type", "multipart/byteranges; boundary=\(boundary)")
+        var body = ByteBuffer()
+        for part in parts {
+            body.writeString("--\(boundary)\r\nContent-Type: \(type)\r\n")
+            body.writeString("Content-Range: \(part.contentRange(of: length))\r\n\r\n")
+            body.writeBytes(try file.read(part))
+            body.writeStaticString("\r\n")
+        }
+        body.writeString("--\(boundary)--\r\n")
+        head.fields.append("Content-Length", String(body.readableBytes))
+        return (LocalAnswer(head: head, body: body), Int64(body.readableBytes))
+    }
+}
+
+extension ResponseHead {
+    fileprivate mutating func makePartial() {
+        status = 206
+        reason = "Partial Content"
+    }
+}
+
+extension BinaryInteger {
+    /// The number with a comma between its thousands.
+    var grouped: String {
+        var text = ""
+        for (position, digit) in String(self).reversed().enumerated() {
+            if position > 0, position.isMultiple(of: 3), digit != "-" { text.append(",") }
+            text.append(digit)
+        }
+        return String(text.reversed())
+    }
+}

@@ -1,0 +1,180 @@
+import HTTPModel
+import Rules
+
+/// Names with values, in order: header fields, or query parameters.
+protocol NamedValues {
+    /// How many there are.
+    var count: Int { get }
+    /// The position of the next one that rules may edit, at or after `start`, whose name is this one in any case; `nil`
+    func position(of name: FieldName?, from start: Int) -> Int?
+    func name(at position: Int) -> String
+    /// The bytes of the value at a position, as it is meant.
+    func valueBytes(at position: Int) -> [UInt8]
+    mutating func append(_ name: String, _ value: [UInt8])
+    mutating func setName(_ name: String, at position: Int)
+    mutating func setValue(_ value: [UInt8], at position: Int)
+    mutating func remove(at position: Int)
+    /// Why a text cannot be a name; `nil` where it can.
+    static func fault(ofName name: String) -> String?
+    /// A pair as messages show it.
+    static func text(_ name: String, _ value: String) -> String
+}
+
+extension NamedValues {
+    /// The value at a position as text: UTF-8 where it is valid, else Latin-1.
+    func value(at position: Int) -> String { String(fieldBytes: valueBytes(at: position)) }
+}
+
+/// An edit of named values: of header fields, or of query parameters.
+struct PairEdit: Sendable {
+    /// What is done.
+    enum Action: Sendable {
+        /// A pair is added after the others, also where there is one of its name; with a condition, if one meets it.
+        case add(name: String, value: Replacement, condition: PairPattern?)
+        /// Each one that matches gets another name or value; `nil` keeps that part.
+        case modify(PairPattern, name: Replacement?, value: Replacement?, onlyFirst: Bool)
+        /// Each one that matches is removed.
+        case remove(PairPattern)
+    }
+
+    let action: Action
+
+    /// Edits the pairs.
+    ///
+    /// - Returns: what was done in words, or `nil` where nothing was.
+    /// - Throws: ``RegularExpression/Runaway`` or ``UnusableEdit``.
+    func apply<Pairs: NamedValues>(to pairs: inout Pairs) throws -> String? {
+        switch action {
+        case .add(let name, let value, let condition):
+            guard let bytes = try bytes(of: value, condition, in: pairs) else { return nil }
+            pairs.append(name, bytes)
+            return "added \(Pairs.text(name, String(fieldBytes: bytes).clipped()))"
+        case .modify(let pattern, let newName, let newValue, let onlyFirst):
+            let changes = try modify(&pairs, pattern, newName, newValue, onlyFirst)
+            return changes.isEmpty ? nil : changes.joined(separator: "; ")
+        case .remove(let pattern):
+            var removed: [String] = []
+            var start = 0
+            while let position = try pattern.position(in: pairs, from: start) {
+                removed.append(Pairs.text(pairs.name(at: position), pairs.value(at: position).clipped()))
+                pairs.remove(at: position)
+                start = position
+            }
+            return removed.isEmpty ? nil : "removed \(removed.joined(separator: "; "))"
+        }
+    }
+
+    /// The value to add; `nil` where the condition is not met.
+    private func bytes(
+        of value: Replacement,
+        _ condition: PairPattern?,
+        in pairs: some NamedValues
+    ) throws -> [UInt8]? {
+        let plain = Array(value.plain.utf8)
+        guard let condition else { return plain }
+        guard let position = try condition.position(in: pairs, from: 0) else { return nil }
+        return try condition.value?.expansion(of: value, in: pairs.valueBytes(at: position)) ?? plain
+    }
+
+    private func modify<Pairs: NamedValues>(
+        _ pairs: inout Pairs,
+        _ pattern: PairPattern,
+        _ newName: Replacement?,
+        _ newValue: Replacement?,
+        _ onlyFirst: Bool
+    ) throws -> [String] {
+        var changes: [String] = []
+        var start = 0
+        while let position = try pattern.position(in: pairs, from: start) {
+            start = position + 1
+            let (name, value) = (pairs.name(at: position), pairs.valueBytes(at: position))
+            var (nameAfter, valueAfter) = (name, value)
+            if let newName { nameAfter = try pattern.renamed(name, newName) }
+            if let newValue {
+                valueAfter =
+                    try pattern.value.map { try $0.replacing(in: value, with: newValue, onlyFirst: onlyFirst) ?? value }
+                    ?? Array(newValue.plain.utf8)
+            }
+            if nameAfter != name {
+                if let fault = Pairs.fault(ofName: nameAfter) { throw UnusableEdit(reason: fault) }
+                pairs.setName(nameAfter, at: position)
+            }
+            if valueAfter != value { pairs.setValue(valueAfter, at: position) }
+            guard nameAfter != name || valueAfter != value else { continue }
+            let text = String(fieldBytes: valueAfter).clipped()
+            let after = nameAfter == name ? text : Pairs.text(nameAfter, text)
+            changes.append("changed \(Pairs.text(name, String(fieldBytes: value).clipped())) to \(after)")
+        }
+        return changes
+    }
+}
+
+/// Which pairs a rule means: by name, by value, or both; any where neither is said.
+struct PairPattern: Sendable {
+    enum Name: Sendable {
+        case any
+        /// The whole name, in any case.
+        case exact(FieldName)
+        /// A part of the name, in any case.
+        case expression(TextPattern)
+    }
+
+    let name: Name
+    let value: TextPattern?
+
+    /// The position of the first pair that is meant, at or after `start`.
+    func position(in pairs: some NamedValues, from start: Int) throws(RegularExpression.Runaway) -> Int? {
+        var exactName: FieldName?
+        if case .exact(let name) = name { exactName = name }
+        var start = start
+        while let position = pairs.position(of: exactName, from: start) {
+            start = position + 1
+            if case .expression(let expression) = name, try !expression.matches(pairs.name(at: position)) { continue }
+            if let value, try !value.matches(pairs.value(at: position)) { continue }
+            return position
+        }
+        return nil
+    }
+
+    fileprivate func renamed(_ name: String, _ new: Replacement) throws(RegularExpression.Runaway) -> String {
+        guard case .expression(let expression) = self.name else { return new.plain }
+        return try expression.replacing(in: name, with: new, onlyFirst: false) ?? name
+    }
+}
+
+// MARK: - Header fields
+
+extension FieldSection: NamedValues {
+    /// Fields by which messages are framed: those are never edited, whatever a rule matches.
+    static let framing: Set<FieldName> = [.contentLength, .transferEncoding, .connection, .upgrade]
+
+    func position(of name: FieldName?, from start: Int) -> Int? {
+        if let name { return FieldSection.framing.contains(name) ? nil : firstIndex(of: name, from: start) }
+        return indices.dropFirst(start).first { position in
+            !FieldSection.framing.contains(FieldName(self[position].name))
+        }
+    }
+
+    func name(at position: Int) -> String { self[position].name }
+    func valueBytes(at position: Int) -> [UInt8] { Array(self[position].valueBytes) }
+
+    /// A request has one Cookie line (RFC 6265 §5.4), so cookies are added to the one that is there.
+    mutating func append(_ name: String, _ value: [UInt8]) {
+        if FieldName(name) == .cookie, let position = firstIndex(of: .cookie) {
+            let cookies = [valueBytes(at: position), value].filter { !$0.isEmpty }
+            setValue(Array(cookies.joined(separator: "; ".utf8)), at: position)
+        } else {
+            append(name, bytes: value)
+        }
+    }
+
+    static func fault(ofName name: String) -> String? {
+        if name.isEmpty || !name.utf8.allSatisfy(ProfileReader.isTokenByte) {
+            return "'\(name.clipped(to: 40))' cannot be the name of a header"
+        }
+        return framing.contains(FieldName(name))
+            ? "\(name) frames the message, which Sluice itself does; it cannot be rewritten" : nil
+    }
+
+    static func text(_ name: String, _ value: String) -> String { "\(name): \(value)" }
+}

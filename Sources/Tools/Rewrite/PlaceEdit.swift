@@ -1,0 +1,80 @@
+import HTTPModel
+import Rules
+
+/// An edit of where a request goes: of the URL's host, its path, or all of it.
+struct PlaceEdit: Sendable {
+    enum Part: String, Sendable {
+        case host
+        case path
+        case url
+    }
+
+    let part: Part
+    /// What is replaced; `nil` for all of it.
+    let match: TextPattern?
+    let replacement: Replacement
+    let onlyFirst: Bool
+
+    /// Edits a URL.
+    ///
+    /// - Returns: what was done in words, or `nil` where nothing was.
+    /// - Throws: ``RegularExpression/Runaway``, or ``UnusableEdit`` where what results is no URL.
+    func apply(to url: inout RequestURL) throws -> String? {
+        switch part {
+        case .host:
+            guard let text = try edited(url.host), text != url.host else { return nil }
+            guard let (host, port) = PlaceEdit.splitHost(text) else {
+                throw UnusableEdit(reason: "'\(text.clipped())' cannot be a host")
+            }
+            let before = url.authority
+            url.host = host
+            if let port { url.port = port }
+            return "changed host: \(before) to \(url.authority)"
+        case .path:
+            guard var path = try edited(url.path) else { return nil }
+            if path.utf8.first != UInt8(ascii: "/") { path = "/" + path }
+            guard path != url.path else { return nil }
+            try PlaceEdit.check(path)
+            let before = url.path
+            url.path = path
+            return "changed path: \(before.clipped()) to \(path.clipped())"
+        case .url:
+            let before = url.description
+            guard let text = try edited(before), text != before else { return nil }
+            guard let edited = RequestURL(text) else {
+                throw UnusableEdit(reason: "'\(text.clipped())' is no http or https URL")
+            }
+            try PlaceEdit.check(edited.pathAndQuery)
+            url = edited
+            url.scheme = PlaceEdit.connectedScheme(url.scheme)
+            return "changed URL: \(before.clipped()) to \(text.clipped())"
+        }
+    }
+
+    private func edited(_ text: String) throws(RegularExpression.Runaway) -> String? {
+        guard let match else { return replacement.plain }
+        return try match.replacing(in: text, with: replacement, onlyFirst: onlyFirst)
+    }
+
+    /// The scheme of the connection that a URL's messages travel on.
+    static func connectedScheme(_ scheme: String) -> String {
+        switch scheme {
+        case "ws": "http"
+        case "wss": "https"
+        default: scheme
+        }
+    }
+
+    /// Reads a host with or without a port; an IPv6 address may do without its brackets.
+    static func splitHost(_ text: String) -> (host: String, port: Int?)? {
+        let isAddress = text.utf8.count { $0 == UInt8(ascii: ":") } > 1 && text.utf8.first != UInt8(ascii: "[")
+        return RequestURL.splitAuthority(isAddress ? "[\(text)]" : text)
+    }
+
+    /// No control character or space can stand in a request target (RFC 9112 §3.2).
+    private static func check(_ target: String) throws(UnusableEdit) {
+        if target.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
+            throw UnusableEdit(reason: "'\(target.clipped())' cannot be asked for")
+        }
+    }
+}

@@ -1,0 +1,241 @@
+import Content
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Rules
+
+/// The rewrite tool: named sets of rules that edit heads and bodies, each for its locations.
+///
+/// Rules about heads act when a head has come, those about bodies when the body is there; apart from that they act in the
+/// user's order. A body is gathered only for a rule that edits it, and only where it can be text: what is a stream, a part
+/// of a whole (206) or of a binary type passes, and the trace says so.
+struct Rewrite: RuleTool {
+    struct Rule: ToolRule {
+        var heading: RuleHeading
+        let set: RewriteSet
+    }
+
+    let rules: RuleList<Rule>
+
+    /// A handler with the rules of every set that has a matching location, in the user's order.
+    func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
+        let found = rules.matches(opening)
+        return found.isEmpty ? nil : RewritingHandler(found.map(\.rule.set), opening)
+    }
+}
+
+/// Applies the rules of some sets to one exchange.
+private final class RewritingHandler: StageHandler {
+    private let sets: [RewriteSet]
+    /// The method as the client sent it.
+    private let method: String
+    private(set) var requestDemand = BodyDemand.none
+    private(set) var responseDemand = BodyDemand.none
+
+    private let allowance = MatchingAllowance()
+
+    /// Bodies up to this many bytes are gathered.
+    private static let bodyLimit = 16 << 20
+
+    init(_ sets: [RewriteSet], _ opening: ExchangeOpening) {
+        self.sets = sets
+        method = opening.head.method
+    }
+
+    // MARK: - Heads
+
+    func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+        var place: RequestPlace?
+        for rule in sets.lazy.flatMap(\.requestHead) {
+            apply(rule, &exchange) { exchange in
+                switch rule.edit {
+                case .header(let edit): return try edit.apply(to: &head.fields).map { "request header: \($0)" }
+                case .query(let edit):
+                    return try edited(&place, &head, &exchange) { url in
+                        var parameters = QueryParameters(url.query)
+                        guard let change = try edit.apply(to: &parameters) else { return nil }
+                        url.query = parameters.query
+                        return "query: \(change)"
+                    }
+                case .cookie(let edit):
+                    return try edit.apply(toRequest: &head.fields).map { "request cookie: \($0)" }
+                case .place(let edit): return try edited(&place, &head, &exchange) { try edit.apply(to: &$0) }
+                case .status, .body: return nil
+                }
+            }
+        }
+        if sets.contains(where: { !$0.requestBody.isEmpty }) {
+            requestDemand = demand(head.fields, .request, &exchange)
+        }
+        return .forward
+    }
+
+    func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+        for rule in sets.lazy.flatMap(\.responseHead) {
+            apply(rule, &exchange) { _ in
+                switch rule.edit {
+                case .header(let edit): try edit.apply(to: &head.fields).map { "response header: \($0)" }
+                case .cookie(let edit): try edit.apply(toResponse: &head.fields).map { "response cookie: \($0)" }
+                case .status(let edit): try edit.apply(to: &head)
+                case .query, .place, .body: nil
+                }
+            }
+        }
+        guard sets.contains(where: { !$0.responseBody.isEmpty }) else { return .forward }
+        switch head.status {
+        case 101: exchange.note("what follows a change of protocol is a stream; rules for bodies are not applied to it")
+        case 206: exchange.note("a part of a body (206) passes unmodified, since it must fit the other parts")
+        case _ where method == "HEAD", 204, 304: break
+        default: responseDemand = demand(head.fields, .response, &exchange)
+        }
+        return .forward
+    }
+
+    /// Makes one edit, and writes down what came of it.
+    private func apply(
+        _ rule: RewriteRule,
+        _ exchange: inout StageExchange,
+        _ edit: (inout StageExchange) throws -> String?
+    ) {
+        do {
+            let change = try MatchingAllowance.$current.withValue(allowance) { try edit(&exchange) }
+            if let change { exchange.fired(rule: rule.name, change) }
+        } catch {
+            exchange.note("\(rule.name): \(RewritingHandler.reason(error)); nothing was changed")
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        (error as? UnusableEdit)?.reason ?? "the regular expression took too long and was stopped"
+    }
+
+    /// Makes one edit of the URL, and has target, destination and Host follow it.
+    private func edited(
+        _ place: inout RequestPlace?,
+        _ head: inout RequestHead,
+        _ exchange: inout StageExchange,
+        _ edit: (inout RequestURL) throws -> String?
+    ) throws -> String? {
+        let current = try place ?? RequestPlace(head, exchange)
+        var next = current
+        let change = try edit(&next.url)
+        place = next
+        if change != nil { next.commit(after: current, &head, &exchange) }
+        return change
+    }
+
+    // MARK: - Bodies
+
+    /// What is wanted of a body for which there are rules.
+    private func demand(
+        _ fields: FieldSection,
+        _ direction: FlowDirection,
+        _ exchange: inout StageExchange
+    ) -> BodyDemand {
+        if let kind = LiveStream.kind(fields, direction) {
+            exchange.note("a stream (\(kind)) passes unmodified; rules for bodies are not applied to it")
+            return .none
+        }
+        if fields.contains("content-range") {
+            exchange.note("a part of a body (Content-Range) passes unmodified, since it must fit the other parts")
+            return .none
+        }
+        let type = fields.value(of: .contentType).flatMap { MediaType($0) }
+        if let type, !type.isTextual, RewritingHandler.binaryTypes.contains(type.type) {
+            exchange.note("the \(direction) body passes unmodified: \(type.essence) is no text")
+            return .none
+        }
+        return .whole(limit: RewritingHandler.bodyLimit, decoded: true)
+    }
+
+    /// Types of which nothing is text but what says so (RFC 7303, RFC 6839).
+    private static let binaryTypes: Set<String> = ["image", "audio", "video", "font", "model"]
+
+    func requestWhole(_ head: inout RequestHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
+        // A request that came without a body stays without one.
+        if body.readableBytes > 0 || head.fields.contains(.contentLength) {
+            rewrite(&head.fields, &body, .request, sets.flatMap(\.requestBody), &exchange)
+        }
+        return .forward
+    }
+
+    func responseWhole(
+        _ head: inout ResponseHead,
+        _ body: inout ByteBuffer,
+        _ exchange: inout StageExchange
+    ) -> Verdict {
+        rewrite(&head.fields, &body, .response, sets.flatMap(\.responseBody), &exchange)
+        return .forward
+    }
+
+    private func rewrite(
+        _ fields: inout FieldSection,
+        _ body: inout ByteBuffer,
+        _ direction: FlowDirection,
+        _ rules: [RewriteRule],
+        _ exchange: inout StageExchange
+    ) {
+        let type = fields.value(of: .contentType).flatMap { MediaType($0) }
+        do throws(UnusableEdit) {
+            var text = try TextBody(body, mediaType: type)
+            var changes: [(rule: String, change: String)] = []
+            for rule in rules {
+                guard case .body(let edit) = rule.edit else { continue }
+                do {
+                    let change = try MatchingAllowance.$current.withValue(allowance) { try edit.apply(to: &text) }
+                    if let change { changes.append((rule.name, change)) }
+                } catch {
+                    let reason = RewritingHandler.reason(error)
+                    exchange.note("\(rule.name): \(direction) body: \(reason); nothing was changed")
+                }
+            }
+            guard text.isEdited else { return }
+            let edited = try text.encoded()
+            let sizes = " (\(body.readableBytes.inThousands) → \(edited.readableBytes.inThousands) bytes)"
+            for (index, (rule, change)) in changes.enumerated() {
+                exchange.fired(rule: rule, "\(direction) body: \(change)\(index == changes.count - 1 ? sizes : "")")
+            }
+            body = edited
+            RewritingHandler.removeDigests(&fields, &exchange)
+        } catch {
+            exchange.note("the \(direction) body passes unmodified: \(error.reason)")
+        }
+    }
+
+    /// Fields that vouch for the bytes of a body: RFC 9530, and those before it.
+    ///
+    /// An ETag names a version, and it is for whoever made that to tell when it is another; it stays.
+    private static let digests: [FieldName] = ["content-md5", "digest", "content-digest", "repr-digest"]
+
+    private static func removeDigests(_ fields: inout FieldSection, _ exchange: inout StageExchange) {
+        for name in digests where fields.removeAll(name) > 0 {
+            exchange.note("removed \(name), which is not true of the edited body")
+        }
+    }
+}
+
+/// The URL of a request as rules have left it so far.
+private struct RequestPlace {
+    var url: RequestURL
+
+    /// - Throws: ``UnusableEdit`` where the target is none that has a path.
+    init(_ head: RequestHead, _ exchange: StageExchange) throws(UnusableEdit) {
+        guard head.targetBytes.first == UInt8(ascii: "/") else {
+            throw UnusableEdit(reason: "the target '\(head.target.clipped(to: 40))' has no path")
+        }
+        guard UTF8Check.isValid(head.targetBytes) else { throw UnusableEdit(reason: "the URL is not valid UTF-8") }
+        url = exchange.url
+        url.scheme = PlaceEdit.connectedScheme(url.scheme)
+        url.setPathAndQuery(head.target)
+    }
+
+    /// Has the message follow an edit.
+    ///
+    /// The destination stays where the URL's host does, since that of a tunnel may be an address that Host has a name for.
+    func commit(after before: RequestPlace, _ head: inout RequestHead, _ exchange: inout StageExchange) {
+        if url.path != before.url.path || url.query != before.url.query { head.target = url.pathAndQuery }
+        guard (url.scheme, url.host, url.port) != (before.url.scheme, before.url.host, before.url.port) else { return }
+        exchange.destination = Destination(scheme: url.scheme, host: url.host, port: url.port)
+        head.fields.set("Host", url.authority)
+    }
+}

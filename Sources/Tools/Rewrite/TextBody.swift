@@ -1,0 +1,137 @@
+import Content
+import HTTPModel
+import NIOCore
+import Rules
+
+/// A body as text: read in its character encoding, edited as UTF-8, and written in its character encoding again.
+///
+/// A body in UTF-8, as most are, is searched where it lies; it is copied when something in it is replaced.
+struct TextBody {
+    private enum Text {
+        case received(ByteBuffer)
+        case edited([UInt8])
+
+        func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+            switch self {
+            case .received(let bytes): try bytes.withUnsafeReadableBytes(body)
+            case .edited(let bytes): try bytes.withUnsafeBytes(body)
+            }
+        }
+    }
+
+    private let received: ByteBuffer
+    private let charset: Charset
+    /// The byte order mark, which is no part of the text.
+    private let mark: [UInt8]
+    private var text: Text
+    /// Whether anything was replaced.
+    private(set) var isEdited = false
+
+    /// Edited texts never grow beyond this many bytes.
+    static let largest = 64 << 20
+
+    /// Reads a body.
+    ///
+    /// - Parameters:
+    ///   - body: the body without content coding.
+    ///   - mediaType: the media type it was sent with.
+    /// - Throws: ``UnusableEdit`` where it is no text, or not valid in its character encoding.
+    init(_ body: ByteBuffer, mediaType: MediaType?) throws(UnusableEdit) {
+        if body.readableBytes > 0, mediaType?.isTextual != true, !TextDecoder.isText(body) {
+            throw UnusableEdit(reason: "it is no text (\(mediaType?.essence ?? "of no known type"))")
+        }
+        received = body
+        let found = Charset.detect(in: body, mediaType: mediaType)
+        mark = TextBody.byteOrderMark(body, found)
+        let bytes = body.getSlice(at: body.readerIndex + mark.count, length: body.readableBytes - mark.count) ?? body
+        if found == .utf8 {
+            var check = UTF8Check()
+            bytes.withUnsafeReadableBytes { check.feed($0) }
+            if check.isValid {
+                charset = found
+                text = .received(bytes)
+                return
+            }
+            guard mark.isEmpty, mediaType?.parameter("charset") == nil else {
+                throw UnusableEdit(reason: "it is not valid UTF-8")
+            }
+        }
+        // Without a label, what is no UTF-8 is read as the web does, which keeps every byte.
+        charset = found == .utf8 ? .windows1252 : found
+        let decoded = TextDecoder.decode(bytes, as: charset)
+        if decoded.isFallback { throw UnusableEdit(reason: "its charset '\(charset)' is not known") }
+        if decoded.invalidCount > 0 { throw UnusableEdit(reason: "it is not valid \(charset)") }
+        text = .edited(Array(decoded.text.utf8))
+    }
+
+    /// Replaces each match, or only the first.
+    ///
+    /// - Returns: how many were replaced.
+    /// - Throws: ``RegularExpression/Runaway``, or ``UnusableEdit`` where the text would grow too much.
+    mutating func replace(_ pattern: TextPattern, with replacement: Replacement, onlyFirst: Bool) throws -> Int {
+        var result: [UInt8] = []
+        var count = 0
+        var end = 0
+        try text.withBytes { subject in
+            try pattern.forEachMatch(in: subject) { match in
+                let whole = match.whole
+                guard whole.lowerBound >= end else { return true }
+                if count == 0 { result.reserveCapacity(subject.count + subject.count / 8) }
+                count += 1
+                result.append(contentsOf: UnsafeRawBufferPointer(rebasing: subject[end..<whole.lowerBound]))
+                replacement.append(to: &result, match, subject)
+                end = whole.upperBound
+                return !onlyFirst && result.count <= TextBody.largest
+            }
+            if count > 0 { result.append(contentsOf: UnsafeRawBufferPointer(rebasing: subject[end...])) }
+        }
+        guard result.count <= TextBody.largest else {
+            throw UnusableEdit(reason: "it would grow beyond \(TextBody.largest >> 20) MiB")
+        }
+        if count > 0 {
+            text = .edited(result)
+            isEdited = true
+        }
+        return count
+    }
+
+    /// Replaces all of the text; returns whether that changes anything.
+    mutating func replaceAll(with bytes: [UInt8]) -> Bool {
+        guard text.withBytes({ !$0.elementsEqual(bytes) }) else { return false }
+        text = .edited(bytes)
+        isEdited = true
+        return true
+    }
+
+    /// The body with the edited text, in the character encoding in which it came.
+    ///
+    /// - Throws: ``UnusableEdit`` where that has no place for a character, or where what was not edited would change.
+    func encoded() throws(UnusableEdit) -> ByteBuffer {
+        guard isEdited, case .edited(let bytes) = text else { return received }
+        var body = ByteBuffer(bytes: mark)
+        if charset == .utf8 {
+            body.writeBytes(bytes)
+            return body
+        }
+        if !CharsetEncoder.isExact(charset) {
+            // Some encodings have several ways to write a text; ours must be the sender's.
+            let own = try CharsetEncoder.encode(Array(TextDecoder.decode(received, as: charset).text.utf8), as: charset)
+            guard received.readableBytesView.dropFirst(mark.count).elementsEqual(own) else {
+                throw UnusableEdit(reason: "what it has besides could not be written in \(charset) as it came")
+            }
+        }
+        body.writeBytes(try CharsetEncoder.encode(bytes, as: charset))
+        return body
+    }
+
+    private static func byteOrderMark(_ body: ByteBuffer, _ charset: Charset) -> [UInt8] {
+        let known: [UInt8]
+        switch charset {
+        case .utf8: known = [0xEF, 0xBB, 0xBF]
+        case .utf16LittleEndian: known = [0xFF, 0xFE]
+        case .utf16BigEndian: known = [0xFE, 0xFF]
+        default: known = []
+        }
+        return body.readableBytesView.starts(with: known) ? known : []
+    }
+}

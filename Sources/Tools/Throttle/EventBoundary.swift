@@ -1,0 +1,48 @@
+import NIOCore
+import Rules
+
+/// Finds where the events of a `text/event-stream` end (WHATWG HTML §9.2.6).
+///
+/// A blank line ends an event, if any line before it was more than a comment. Lines end with CR, LF or both, and may
+/// arrive in pieces cut anywhere.
+struct EventBoundary {
+    private enum Line {
+        case empty
+        case comment
+        case field
+    }
+
+    private var line = Line.empty
+    private var hasField = false
+    private var afterReturn = false
+
+    /// How many of the bytes there are up to the end of the first event that ends in them, and with it.
+    ///
+    /// `nil` where none does. So many, or all, count as read from here on.
+    mutating func advance(over bytes: ByteBufferView) -> Int? {
+        for (position, byte) in bytes.enumerated() {
+            let follows = afterReturn
+            afterReturn = byte == 0x0D
+            switch byte {
+            case 0x0A where follows: continue
+            case 0x0A, 0x0D:
+                let isBlank = line == .empty
+                line = .empty
+                guard isBlank, hasField else { continue }
+                hasField = false
+                // The LF of a CRLF belongs to the event that it ends.
+                let next = bytes.dropFirst(position + 1).first
+                if byte == 0x0D, next == 0x0A {
+                    afterReturn = false
+                    return position + 2
+                }
+                return position + 1
+            default:
+                guard line == .empty else { continue }
+                line = byte == UInt8(ascii: ":") ? .comment : .field
+                if line == .field { hasField = true }
+            }
+        }
+        return nil
+    }
+}

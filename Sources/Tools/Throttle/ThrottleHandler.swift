@@ -1,0 +1,173 @@
+import Content
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Rules
+
+/// Takes one exchange over a throttle's link: its heads, its bodies, or the bytes of its tunnel.
+final class ThrottleHandler: StageHandler {
+    private let link: ThrottleLink
+    private var request: ThrottledRequest
+    private var up = ThrottleLane(.request)
+    private var down = ThrottleLane(.response)
+    /// How many bytes of the head are still to go on; `nil` before the first hook.
+    private var requestHeadLeft: Int?
+    private var responseHeadLeft: Int?
+    private var events: PacedEvents?
+    /// The link that the trace knows of.
+    private var traced: ThrottleLink?
+
+    init(_ link: ThrottleLink, _ opening: ExchangeOpening) {
+        self.link = link
+        request = ThrottledRequest(method: opening.head.method, url: opening.url)
+    }
+
+    /// A pace of the client's bytes also means a small buffer for them, so it is not asked for in case.
+    var requestDemand: BodyDemand { traced == nil ? .none : .pace }
+    /// Always, since the throttle may be switched on, or changed, while a response is under way.
+    var responseDemand: BodyDemand { .pace }
+
+    // MARK: - Heads
+
+    func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+        let link = inForce(&exchange)
+        if requestHeadLeft == nil {
+            requestHeadLeft = head.serialized().readableBytes
+            if self.link.conditions.reliability < 100 {
+                request.nth = self.link.requests.next(request.method, request.url)
+            }
+        }
+        if let failure = absence(of: link, &exchange) { return .fail(failure) }
+        if let verdict = ThrottleHandler.move(&requestHeadLeft, &up, link, request, &exchange) { return verdict }
+        // There and back, once, counted from when the head is through.
+        guard let latency = link?.conditions.latency, latency > 0 else { return .forward }
+        let end = (up.last ?? exchange.now) + .nanoseconds(Int64(latency * 1e6))
+        guard end > exchange.now else { return .forward }
+        return .pause(.again(at: min(end, exchange.now + ThrottleLane.patience)))
+    }
+
+    func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+        let link = inForce(&exchange)
+        if responseHeadLeft == nil {
+            responseHeadLeft = head.serialized().readableBytes
+            if PacedEvents.isStream(head) { events = PacedEvents() }
+        }
+        if let failure = absence(of: link, &exchange) { return .fail(failure) }
+        return ThrottleHandler.move(&responseHeadLeft, &down, link, request, &exchange) ?? .forward
+    }
+
+    /// Moves a head on; `nil` once it is through.
+    private static func move(
+        _ left: inout Int?,
+        _ lane: inout ThrottleLane,
+        _ link: ThrottleLink?,
+        _ request: ThrottledRequest,
+        _ exchange: inout StageExchange
+    ) -> Verdict? {
+        while let waiting = left, waiting > 0 {
+            switch lane.move(waiting, link, request, &exchange) {
+            case .fail(let failure): return .fail(failure)
+            case .again(let moment): return .pause(.again(at: moment))
+            case .pass(let count): left = waiting - count
+            }
+        }
+        return nil
+    }
+
+    // MARK: - Bytes
+
+    func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
+        let link = inForce(&exchange)
+        if let failure = absence(of: link, &exchange) { return .fail(failure) }
+        switch direction {
+        case .request: return ThrottleHandler.pace(up.move(waiting.readableBytes, link, request, &exchange), exchange)
+        case .response:
+            guard var events else {
+                return ThrottleHandler.pace(down.move(waiting.readableBytes, link, request, &exchange), exchange)
+            }
+            defer { self.events = events }
+            let gap = link?.conditions.eventGap ?? .zero
+            if let moment = events.release(gap), moment > exchange.now {
+                return .again(at: min(moment, exchange.now + ThrottleLane.patience))
+            }
+            let limit = gap > .zero ? events.bytesToEnd(in: waiting) : waiting.readableBytes
+            let move = down.move(waiting.readableBytes, limit: limit, link, request, &exchange)
+            if case .pass(let count) = move { events.pass(waiting, count, at: exchange.now) }
+            return ThrottleHandler.pace(move, exchange)
+        }
+    }
+
+    private static func pace(_ move: ThrottleLane.Move, _ exchange: StageExchange) -> Pace {
+        switch move {
+        case .pass(let count): .pass(count, at: exchange.now)
+        case .again(let moment): .again(at: moment)
+        case .fail(let failure): .fail(failure)
+        }
+    }
+
+    // MARK: - What is in force
+
+    /// The link in force; that another one is than before is traced.
+    private func inForce(_ exchange: inout StageExchange) -> ThrottleLink? {
+        let present = link.inForce
+        guard present !== traced else { return present }
+        let isFirst = traced == nil && requestHeadLeft == nil
+        if let present {
+            exchange.fired(rule: present.rule, "\(isFirst ? "" : "from here on: ")\(present.conditions.text)")
+        } else {
+            exchange.note("not throttled from here on: the rule is gone, or the throttle is switched off")
+        }
+        traced = present
+        return present
+    }
+
+    /// What there is to say where the network is not there at all.
+    private func absence(of link: ThrottleLink?, _ exchange: inout StageExchange) -> ExchangeFailure? {
+        guard let link, link.conditions.isOffline else { return nil }
+        return ExchangeFailure(
+            .connect,
+            "\(exchange.url.authority) cannot be reached: the throttle says that there is no network.",
+            hint: "Rule '\(link.rule)' of the profile did this on purpose."
+        )
+    }
+}
+
+/// The events of a response that keep a distance from each other.
+private struct PacedEvents {
+    private var boundary = EventBoundary()
+    /// When the last event was through.
+    private var last: NIODeadline?
+    /// Whether what comes next begins an event.
+    private var isBetween = true
+
+    /// Events in a content coding cannot be told apart.
+    static func isStream(_ head: ResponseHead) -> Bool {
+        guard !head.fields.contains(.contentEncoding), let type = head.fields.value(of: .contentType) else {
+            return false
+        }
+        return MediaType(type)?.essence == "text/event-stream"
+    }
+
+    /// When the next bytes may go on.
+    func release(_ gap: TimeAmount) -> NIODeadline? {
+        isBetween && gap > .zero ? last.map { $0 + gap } : nil
+    }
+
+    /// How many bytes there are up to the end of the event.
+    func bytesToEnd(in waiting: ByteBuffer) -> Int {
+        var boundary = boundary
+        return boundary.advance(over: waiting.readableBytesView) ?? waiting.readableBytes
+    }
+
+    /// Bytes have gone on.
+    mutating func pass(_ waiting: ByteBuffer, _ count: Int, at moment: NIODeadline) {
+        var bytes = waiting.readableBytesView.prefix(count)
+        while !bytes.isEmpty {
+            isBetween = false
+            guard let end = boundary.advance(over: bytes) else { return }
+            bytes = bytes.dropFirst(end)
+            isBetween = true
+            last = moment
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Rules
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The simulated connection of one throttle rule, which everything that the rule is for shares.
+///
+/// It is asked from all event loops at once and holds no lock: each direction is a clock that tells when the link is
+/// free again, and whoever wants to send moves it on by the time that its bytes take.
+final class ThrottleLink: Sendable {
+    /// The rule's name.
+    let rule: String
+    /// What the link is like.
+    let conditions: ThrottleConditions
+    /// What chance begins with.
+    let seed: UInt64
+    /// The chance.
+    let draw: SeededDraw
+    /// Counts the requests, since each is drawn for anew.
+    let requests = RequestCounter()
+    let power: ThrottlePower
+
+    /// When the link is free again, in nanoseconds of the event loops' clock.
+    private let up = Atomic<Int64>(0)
+    private let down = Atomic<Int64>(0)
+    /// When it was first used, for quality is drawn for each second since then; 0 before that.
+    private let beginning = Atomic<Int64>(0)
+    private let isReplaced = Atomic<Bool>(false)
+    private let successor = Mutex<ThrottleLink?>(nil)
+
+    /// Creates a link that is free.
+    ///
+    /// - Parameters:
+    ///   - rule: the rule's name.
+    ///   - conditions: what it is like.
+    ///   - seed: what chance begins with; random where the user chose none.
+    ///   - power: the switch of the throttle it belongs to.
+    init(rule: String, conditions: ThrottleConditions, seed: UInt64?, power: ThrottlePower) {
+        self.rule = rule
+        self.conditions = conditions
+        self.seed = seed ?? .random(in: 0..<1_000_000)
+        self.power = power
+        draw = SeededDraw(seed: self.seed, rule: rule)
+    }
+
+    /// The link that has taken this one's place by now, itself where none has; `nil` where the rule is gone, or the
+    /// throttle is switched off.
+    var inForce: ThrottleLink? {
+        var link = self
+        while link.isReplaced.load(ordering: .acquiring) {
+            guard let next = link.successor.withLock({ $0 }) else { return nil }
+            link = next
+        }
+        return link.power.isOn ? link : nil
+    }
+
+    /// Lets another link take this one's place for what is under way; none where the rule is gone.
+    func replace(by link: ThrottleLink?) {
+        guard link !== self else { return }
+        if let link {
+            link.requests.goOn(from: requests)
+            link.beginning.store(beginning.load(ordering: .relaxed), ordering: .relaxed)
+        }
+        successor.withLock { $0 = link }
+        isReplaced.store(true, ordering: .releasing)
+    }
+
+    /// Takes the link for some bytes.
+    ///
+    /// - Parameters:
+    ///   - count: how many.
+    ///   - direction: where they are going.
+    ///   - moment: when they were there to be sent.
+    /// - Returns: when the last of them is through.
+    func send(_ count: Int, _ direction: FlowDirection, from moment: NIODeadline) -> NIODeadline {
+        guard let rate = conditions.rate(direction) else { return moment }
+        let ready = Int64(clamping: moment.uptimeNanoseconds)
+        switch direction {
+        case .request: return advance(up, count, rate, ready)
+        case .response: return advance(down, count, rate, ready)
+        }
+    }
+
+    private func advance(_ clock: borrowing Atomic<Int64>, _ count: Int, _ rate: Double, _ ready: Int64) -> NIODeadline
+    {
+        var free = clock.load(ordering: .relaxed)
+        while true {
+            let end = end(of: Double(count), rate, from: max(free, ready))
+            let (isExchanged, current) = clock.compareExchange(expected: free, desired: end, ordering: .relaxed)
+            if isExchanged { return .uptimeNanoseconds(UInt64(clamping: end)) }
+            free = current
+        }
+    }
+
+    // MARK: - Quality
+
+    /// Nobody waits longer than so many seconds for one chunk.
+    private static let longestWait = 3_600
+
+    private func end(of bytes: Double, _ rate: Double, from start: Int64) -> Int64 {
+        guard conditions.isUnstable else {
+            let (end, overflows) = start.addingReportingOverflow(Int64((bytes / rate).rounded()))
+            return overflows ? .max : end
+        }
+        let second: Int64 = 1_000_000_000
+        let beginning = began(start)
+        var left = bytes
+        var moment = start
+        for _ in 0..<ThrottleLink.longestWait {
+            let index = max(0, moment - beginning) / second
+            let boundary = max(beginning + (index + 1) * second, moment + 1)
+            let rate = rate * quality(Int(index))
+            let room = rate * Double(boundary - moment)
+            if left <= room { return moment + Int64((left / rate).rounded()) }
+            left -= room
+            moment = boundary
+        }
+        return moment
+    }
+
+    private func began(_ moment: Int64) -> Int64 {
+        let (isFirst, known) = beginning.compareExchange(expected: 0, desired: max(moment, 1), ordering: .relaxed)
+        return isFirst ? moment : known
+    }
+
+    /// The share of the bandwidth in the n-th second since the link began, from 0: 1 where it is stable.
+    func quality(_ second: Int) -> Double {
+        guard draw.uniform("stability", index: second) * 100 >= conditions.stability else { return 1 }
+        let (low, high) = (conditions.quality.lowerBound, conditions.quality.upperBound)
+        return (low + draw.uniform("quality", index: second) * (high - low)) / 100
+    }
+
+    // MARK: - Reliability
+
+    /// Reliability is said of this many bytes.
+    static let block = 10_240
+
+    /// Where in a block the connection fails: after so many of its bytes; `nil` where the block passes.
+    ///
+    /// The byte is drawn such that n bytes pass with the probability r^(n/10240), whatever n is.
+    func failure(_ method: String, _ url: RequestURL, nth: Int, _ direction: FlowDirection, block: Int) -> Int? {
+        let reliability = conditions.reliability / 100
+        guard reliability < 1 else { return nil }
+        let index = block * 2 + (direction == .request ? 0 : 1)
+        let drawn = draw.uniform(method, url, nth: nth, index: index)
+        guard reliability > 0, drawn > 0 else { return reliability > 0 ? nil : 0 }
+        let position = Double(ThrottleLink.block) * log(drawn) / log(reliability)
+        return position < Double(ThrottleLink.block) ? Int(position) : nil
+    }
+}
+
+/// Whether a profile's throttle is on: the one thing about it that changes.
+final class ThrottlePower: Sendable {
+    private let flag = Atomic<Bool>(true)
+
+    var isOn: Bool {
+        get { flag.load(ordering: .relaxed) }
+        set { flag.store(newValue, ordering: .relaxed) }
+    }
+}

@@ -1,0 +1,158 @@
+import ExchangeCore
+import HTTPModel
+import NIOCore
+import Rules
+import Testing
+import Tools
+
+@Suite("Why a rule acted or did not")
+struct ExplanationTests {
+    private func explain(_ rules: String, _ request: String) throws -> [String] {
+        let profile = try RuleProfile("version: 1\n" + rules, file: "p.yaml")
+        let explanation = try #require(RehearsedRequest(request)).explained(by: profile).explanation
+        return explanation.tools.flatMap { tool in
+            tool.remarks.map { "\(tool.tool.tool.key): \($0)" }
+                + tool.lines.map { "\($0.rule.name) \($0.verdict.word): \($0.verdict.texts.joined(separator: "; "))" }
+        }
+    }
+
+    @Test(
+        "The first field that does not match is named, with both values and a hint",
+        arguments: [
+            ("a.example/v1/users", "host: pattern a.example does not match b.example"),
+            ("b.example/v1/users", "path: pattern /v1/users does not match /v1/users/ (add /*?)"),
+            ("http://b.example", "protocol: pattern http does not match https"),
+            ("b.example:8080", "port: pattern 8080 does not match 443"),
+            ("b.example/v1/users/?x=1", "query: pattern x=1 does not match an empty one (there is no query)"),
+            (
+                "*.b.example",
+                "host: pattern *.b.example does not match b.example (*. needs a subdomain; add b.example as well?)"
+            ),
+        ]
+    )
+    func mismatch(location: String, reason: String) throws {
+        #expect(
+            try explain("block: { at: \"\(location)\" }", "GET https://b.example/v1/users/")
+                == ["rule 1 not matched: \(reason)"]
+        )
+    }
+
+    @Test("Of several locations the nearest is named")
+    func nearest() throws {
+        #expect(
+            try explain("block: { at: [ c.example, b.example/x, \"a.example\" ] }", "GET https://b.example/")
+                == [
+                    "rule 1 not matched: none of 3 locations; the nearest is b.example/x: path: pattern /x does not match /"
+                ]
+        )
+    }
+
+    @Test("Of several locations that match, the one that decided is named: the first in the list")
+    func decidingLocation() throws {
+        let profile = try RuleProfile(
+            "version: 1\nmap-remote: { from: ['*.example/*', a.example/x/*], to: 'http://h/p/' }",
+            file: "p.yaml"
+        )
+        let text = try #require(RehearsedRequest("http://a.example/x/y")).explained(by: profile).explanation.text()
+        #expect(text.contains("       sent to http://h/p/x/y in place of http://a.example/x/y"), "\(text)")
+        #expect(text.hasSuffix("       by its location *.example/*\n"), "\(text)")
+    }
+
+    @Test("Methods, exceptions, disabled rules and tools that are off")
+    func others() throws {
+        let request = "GET http://b.example/x"
+        #expect(
+            try explain("block: { at: b.example, method: [POST, PUT] }", request)
+                == ["rule 1 not matched: method: the rule is for POST, PUT, not GET"]
+        )
+        #expect(
+            try explain("block: { at: b.example, except: \"*/x\" }", request)
+                == ["rule 1 not matched: except: */x matches http://b.example/x"]
+        )
+        #expect(
+            try explain("block: { at: b.example, enabled: false }", request)
+                == ["rule 1 disabled: the rule has 'enabled: false'"]
+        )
+        #expect(
+            try explain("off: block\nblock: { at: b.example }", request) == ["rule 1 off: its tool is switched off"]
+        )
+        #expect(try explain("block: { at: [] }", request) == ["rule 1 not matched: it has no location"])
+    }
+
+    @Test("What fired says what it changed, what it shadows says by whom")
+    func firedAndShadowed() throws {
+        #expect(
+            try explain(
+                "block:\n  - { name: a, at: c.example }\n  - { name: b, at: b.example }\n  - { name: c, at: \"*\" }",
+                "GET http://b.example/x"
+            ) == [
+                "a not matched: host: pattern c.example does not match b.example",
+                "b fired: the block list has b.example; answered 403",
+                "c shadowed: 'b' at p.yaml:4:5 decided before it",
+            ]
+        )
+    }
+
+    @Test("A rule that matches but finds nothing to do is idle")
+    func idle() throws {
+        #expect(
+            try explain(
+                "rewrite: { at: \"*\", rules: [{ remove: header, on: request, name: X-None }] }",
+                "GET http://b.example/x"
+            ) == ["rule 1 idle: it is for this request, but found nothing to do"]
+        )
+    }
+
+    @Test("What a list does to what no rule matches is told of the tool")
+    func allowList() throws {
+        #expect(
+            try explain("allow: { at: a.example }", "GET http://b.example/")
+                == [
+                    "allow: no location of the allow list matches; answered 403",
+                    "rule 1 not matched: host: pattern a.example does not match b.example",
+                ]
+        )
+    }
+
+    @Test("The text ends with what goes out")
+    func text() throws {
+        let profile = try RuleProfile(
+            """
+            version: 1
+            rewrite: { name: strip, at: "*", rules: [{ remove: header, on: request, name: Cookie }] }
+            """,
+            file: "p.yaml"
+        )
+        var request = try #require(RehearsedRequest("GET http://b.example/x"))
+        request.fields = [("Cookie", "a=1")]
+        let text = request.explained(by: profile).text()
+        #expect(text.contains("✓ 1. strip  (p.yaml:2:10)\n"))
+        #expect(
+            text.hasSuffix(
+                "goes out: GET http://b.example/x\n  - Cookie: a=1\nanswered: 200 (as the server answered)\n"
+            )
+        )
+    }
+
+    @Test("Of a host that is not decrypted just the tunnel is told")
+    func tunnel() throws {
+        let profile = try RuleProfile(
+            "version: 1\nintercept: { except: bank.example }\nblock: { at: \"*/login\" }",
+            file: "p.yaml"
+        )
+        let text = try #require(RehearsedRequest("GET https://bank.example/login")).explained(by: profile).text()
+        #expect(text.hasPrefix("bank.example is not decrypted ('intercept'), so just host and port are known.\n"))
+        #expect(text.contains("not decrypted, so the path is not known"))
+        #expect(text.hasSuffix("goes out: CONNECT bank.example:443\nanswered: the bytes pass unread\n"))
+    }
+
+    @Test("Of many rules those for other hosts are counted")
+    func many() throws {
+        let rules = (0..<100).map { "  - { at: h\($0).example }" }.joined(separator: "\n")
+        let profile = try RuleProfile("version: 1\nblock:\n" + rules, file: "p.yaml")
+        let explained = try #require(RehearsedRequest("GET http://h7.example/")).explained(by: profile)
+        #expect(explained.text().contains("✓ 8. rule 8"))
+        #expect(explained.text().contains("… and 99 rules for other places"))
+        #expect(explained.text(isWhole: true).contains("100. rule 100"))
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import HTTPModel
+import Rules
+import Support
+import Testing
+import Tools
+
+@Suite("Rule profiles")
+struct ProfileTests {
+    @Test(
+        "What is wrong is said with line and column",
+        arguments: [
+            ("", "1:1 the profile is empty; the least it has is 'version: 1'"),
+            ("- a", "1:1 a profile is a mapping that begins with 'version: 1', not a list"),
+            ("name: x", "1:1 a profile needs 'version'"),
+            ("version: 2", "1:10 this Sluice does not know version '2' of the profile; a newer Sluice may"),
+            ("version: x", "1:10 this Sluice does not know version 'x' of the profile; it is 1"),
+            ("version: 1\nblok: []", "2:1 a profile has no key 'blok' (did you mean 'block'?)"),
+            ("version: 1\nthrotle: { preset: 3g }", "2:1 a profile has no key 'throtle' (did you mean 'throttle'?)"),
+            ("version: 1\nblock: { at: a, enabled: yes }", "2:26 enabled must be true or false"),
+            (
+                "version: 1\naccess: [ 10.0.0.0/8, 10.0.0.0/33 ]",
+                "2:23 '10.0.0.0/33' is no address or network such as 192.168.0.0/16"
+            ),
+            ("version: 1\naccess: home", "2:9 'home' is no address or network such as 192.168.0.0/16"),
+            ("version: 1\nblock: x", "2:8 a block rule must be a mapping, as in { at: … }, not a text"),
+            (
+                "version: 1\nblock:\n  - { at: a.example, acton: drop }",
+                "3:22 a block rule has no key 'acton' (did you mean 'action'?)"
+            ),
+            (
+                "version: 1\nblock:\n  - { at: a.example, action: 200 }",
+                "3:30 action must be drop or a status from 400 to 599, not '200'"
+            ),
+            ("version: 1\nblock:\n  - { action: drop }", "3:5 a block rule needs 'at'"),
+            ("version: 1\nblock: { at: { hst: a } }", "2:16 a location has no key 'hst' (did you mean 'host'?)"),
+            ("version: 1\nblock: { at: [[a]] }", "2:15 a location must be a text, not a list"),
+            (
+                "version: 1\nrewrite: { at: '*', rules: [{ add: header, on: request, name: 'X Y', to: y }] }",
+                "2:63 'X Y' cannot be the name of a header"
+            ),
+            (
+                "version: 1\nrewrite: { at: '*', rules: [{ add: header, on: request, name: X, to: \"a\\nb\" }] }",
+                "2:70 the value of a header cannot have line breaks or control characters"
+            ),
+            (
+                "version: 1\nrewrite: { at: '*', rules: [{ remove: header, on: request, name: Content-Length }] }",
+                "2:66 Content-Length frames the message, which Sluice itself does; it cannot be rewritten"
+            ),
+            (
+                "version: 1\nrewrite: { at: '*', rules: [{ modify: header, on: request, match: '/(a/', to: x }] }",
+                "2:71 bad regular expression: missing closing parenthesis"
+            ),
+            (
+                "version: 1\nrewrite: { at: '*', rules: [{ modify: header, on: request, match: '/a./', to: $1 }] }",
+                "2:79 there is no group $1 in the match; it has 0"
+            ),
+            (
+                "version: 1\nrewrite: { at: '*', rules: [{ remove: header, on: request, name: X, to: y }] }",
+                "2:73 'to' means nothing with 'remove: header'"
+            ),
+            (
+                "version: 1\nintercept: { only: ['a.example/path'] }",
+                "2:20 intercept takes a host and a port; 'a.example/path' has more"
+            ),
+            ("version: 1\nversion: 1", "1:1 the key 'version' stands twice in the same mapping"),
+            (
+                "version: 1\nblock: { at: *.example }",
+                "2:14 no valid YAML: did not find expected alphabetic or numeric character, while scanning an alias; a text that begins with * stands in quotes"
+            ),
+            (
+                "version: 1\nname: &a x",
+                "2:7 anchors (&name) are not taken in profiles; if it is text, write \\x26 for & in double quotes"
+            ),
+            (
+                "version: 1\nname: \"é\u{7}\"",
+                "2:9 no valid YAML: control characters are not allowed (U+0007); in double quotes it is written \\u0007"
+            ),
+            (
+                "version: 1\r\n# \u{1B}[0m",
+                "2:3 no valid YAML: control characters are not allowed (U+001B); in double quotes it is written \\u001B"
+            ),
+            (
+                "version: 1\nblock: [",
+                "3:1 no valid YAML: did not find expected node content, while parsing a flow node"
+            ),
+        ]
+    )
+    func errors(text: String, issue: String) {
+        #expect(issues(text) == [issue])
+    }
+
+    @Test("A bad location is pointed at within its text")
+    func badLocation() {
+        let found = issues("version: 1\nblock:\n  - at: \"a.example:99999\"")
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix("3:20 port: 99999 is no port") == true)
+    }
+
+    @Test("All mistakes are found in one go, in the order of the file")
+    func allAtOnce() {
+        let found = issues("version: 3\nblok: 1\nblock: { at: 'x y', action: 1 }\nthrottle: 1")
+        #expect(found.count >= 4)
+        #expect(found.map { $0.prefix(1) } == found.map { $0.prefix(1) }.sorted())
+    }
+
+    @Test("What is allowed but hardly meant is a lint")
+    func lints() {
+        #expect(
+            issues("version: 1\nallow: []") == [
+                "2:8 lint the allow list is empty and therefore not in force; to block all, use block: { at: \"*\" }"
+            ]
+        )
+        #expect(
+            issues("version: 1\nblock: { at: [] }") == ["2:14 lint the list of locations is empty, so nothing matches"]
+        )
+        #expect(issues("version: 1").isEmpty)
+    }
+
+    @Test("Issues are printed as editors read them")
+    func printed() {
+        #expect(throws: ProfileError.self) { try RuleProfile("blok: 1", file: "dir/p.yaml") }
+        do throws(ProfileError) {
+            _ = try RuleProfile("version: 1\nx: 1", file: "dir/p.yaml")
+        } catch {
+            #expect(error.description.hasPrefix("dir/p.yaml:2:1: a profile has no key 'x'"))
+        }
+    }
+
+    @Test("intercept says which hosts are decrypted")
+    func intercept() throws {
+        let all = try RuleProfile("version: 1", file: "p").intercept
+        #expect(all.decrypts(host: "a.example", port: 443))
+        let some = try RuleProfile(
+            "version: 1\nintercept: { only: ['*.example', 'b.test:8443'], except: '*.bank.example' }",
+            file: "p"
+        ).intercept
+        #expect(some.decrypts(host: "a.example", port: 1))
+        #expect(!some.decrypts(host: "www.bank.example", port: 443))
+        #expect(!some.decrypts(host: "a.test", port: 443))
+        #expect(some.decrypts(host: "b.test", port: 8_443))
+        #expect(!some.decrypts(host: "b.test", port: 443))
+    }
+
+    @Test("A file that cannot be read says why", arguments: ["/nowhere/p.yaml", "/"])
+    func unreadable(path: String) {
+        #expect(throws: ProfileError.self) { try RuleProfile.load(paths: [path]) }
+    }
+}
