@@ -1,1 +1,0 @@
-../../WireTests/Fuzz/HostileNumbers.swift
