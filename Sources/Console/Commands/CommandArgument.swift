@@ -1,6 +1,6 @@
 import ExchangeCore
-import Sharing
 import Rules
+import Sharing
 
 struct CommandArgument: Sendable {
     /// What can be said of it without the session.

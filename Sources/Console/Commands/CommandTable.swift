@@ -1,5 +1,5 @@
-import Runner
 import Rules
+import Runner
 
 /// All commands: help, palette, footer, key file and linear mode are made from these rows, and `update` does what they say.
 package enum CommandTable {

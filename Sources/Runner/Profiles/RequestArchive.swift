@@ -2,8 +2,8 @@ import ExchangeCore
 import Files
 package import HTTPModel
 import Recording
-import Sharing
 package import Rules
+import Sharing
 
 /// Recorded requests, from a session or a HAR: just methods, URLs and fields.
 package enum RequestArchive {

@@ -1,6 +1,6 @@
-import Support
 import CharlesFiles
 import Rules
+import Support
 import Tools
 
 /// Reads arbitrary bytes as Charles' settings, makes a profile of them, and settings of that again.

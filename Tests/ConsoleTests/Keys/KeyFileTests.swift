@@ -1,5 +1,5 @@
-import Support
 import Rules
+import Support
 import Terminal
 import Testing
 import Tools

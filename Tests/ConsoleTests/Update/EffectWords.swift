@@ -1,6 +1,6 @@
 import HTTPModel
-import Runner
 import Rules
+import Runner
 
 @testable import Console
 @testable import Sharing

@@ -1,7 +1,7 @@
 import HTTPModel
+import Rules
 import Runner
 import Sharing
-import Rules
 import Terminal
 import Testing
 

@@ -1,8 +1,8 @@
 import ExchangeCore
 import HTTPModel
 import NIOCore
-import Support
 import Rules
+import Support
 import Tools
 
 /// Reads arbitrary text as a profile, as locations, and as a filter; the first decision says which.

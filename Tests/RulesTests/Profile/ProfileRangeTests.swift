@@ -1,7 +1,7 @@
 import HTTPModel
 import NIOCore
-import Support
 import Rules
+import Support
 import Testing
 import Tools
 

@@ -1,5 +1,5 @@
-import Sharing
 import Rules
+import Sharing
 import Terminal
 
 /// A tool's rules.
