@@ -26,8 +26,8 @@ package struct ScriptedStage: Stage {
     }
 
     /// Creates a stage that holds each request's and each response's head for this long.
-    package static func delaying(_ slot: StageSlot, by time: TimeAmount) -> ScriptedStage {
-        .on(slot) { handler in
+    package static func delaying(_ id: StageID, by time: TimeAmount) -> ScriptedStage {
+        .on(id) { handler in
             var hasWaited = (request: false, response: false)
             handler.onRequestHead = { _, exchange in
                 defer { hasWaited.request = true }

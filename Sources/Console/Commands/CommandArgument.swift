@@ -1,5 +1,6 @@
 import ExchangeCore
 import Rules
+import Tools
 import Sharing
 
 struct CommandArgument: Sendable {

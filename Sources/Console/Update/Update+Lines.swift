@@ -1,6 +1,8 @@
 import HTTPModel
+import Rules
 import Runner
 import Sharing
+import Tools
 
 /// What only linear mode has: answers as texts that are written, where the screen shows the state itself.
 extension ConsoleModel {

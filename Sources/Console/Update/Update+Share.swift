@@ -1,7 +1,7 @@
 import HTTPModel
-import Rules
 import Runner
 import Terminal
+import Tools
 
 extension ConsoleModel {
     /// Copies something of the selected exchange, or of the one whose number follows.
@@ -24,7 +24,7 @@ extension ConsoleModel {
     }
 
     /// What a body's file may be called.
-    var suggestedFile: String { selectedRecord.map { RuleFromExchange.suggestedFile(for: $0) } ?? "" }
+    var suggestedFile: String { selectedRecord.map { SuggestedFile.name(for: $0) } ?? "" }
 
     /// A file's name, on lines one word as a shell has it; `nil` where that was refused.
     mutating func fileName(_ text: String) -> String? {
