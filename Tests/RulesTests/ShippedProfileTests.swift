@@ -23,7 +23,7 @@ struct ShippedProfileTests {
             let profile = try load(name)
             #expect(profile.lints.isEmpty)
             #expect(!profile.name.isEmpty)
-            #expect(profile.ruleCount > 0)
+            #expect(profile.tools.contains { $0.rules.contains(where: \.isEnabled) })
         }
     }
 

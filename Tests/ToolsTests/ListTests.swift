@@ -20,7 +20,7 @@ struct ListTests {
             """,
             file: "p.yaml"
         )
-        #expect(profile.ruleCount == 2)
+        #expect(profile.tools.flatMap(\.rules).count(where: \.isEnabled) == 2)
         #expect(profile.summary == "2 block rules")
         #expect(outcome(profile, "http://a.tracker.example/") == "dropped")
         #expect(outcome(profile, "http://b.a.tracker.example/x") == "dropped")

@@ -137,11 +137,6 @@ package struct RuleProfile: Sendable {
         }
     }
 
-    /// How many rules are in force.
-    package var ruleCount: Int {
-        tools.reduce(0) { $0 + $1.rules.count { $0.isEnabled } }
-    }
-
     /// For example `2 block rules, 1 rewrite rule`.
     package var summary: String {
         let counts = tools.compactMap { tool -> String? in
