@@ -1,7 +1,7 @@
 import ExchangeCore
 import Rules
-import Tools
 import Sharing
+import Tools
 
 struct CommandArgument: Sendable {
     /// What can be said of it without the session.

@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import ProxyServer
 import Recording
+import Support
 import Synchronization
 import Testing
 import Wire
@@ -90,6 +91,8 @@ struct RequestSenderTests {
             for line in ["X-Mine: 1", "X-Tool: was here", "Content-Length: 4"] {
                 #expect(sent.contains("\r\n\(line)\r\n"), "\(sent)")
             }
+            // The client has its answer before the exchange is recorded as over.
+            try await eventually("the exchange is over") { try running.records().allSatisfy { $0.state != .inFlight } }
             let records = try running.records()
             #expect(records.map(\.url.description) == [url])
             #expect(records.first?.flags.contains(.requestChanged) == true)
