@@ -33,7 +33,7 @@ extension JSONWriter {
     }
 
     /// A profile's files as an array of objects with the keys `file`, `text`.
-    static func sources(_ sources: [StoredRules.Source]) throws -> ByteBuffer {
+    static func sources(_ sources: [ProfileSource]) throws -> ByteBuffer {
         try list(sources) { source, json in
             try json.object {
                 $0.member("file", source.file)

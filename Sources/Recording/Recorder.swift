@@ -76,7 +76,7 @@ package final class Recorder: Sendable {
     ///   - sources: the profile's files with their texts, included ones too.
     ///   - switchedOff: the names of the tools that are switched off.
     ///   - moment: since when: microseconds since 1970; `nil` for now.
-    package func noteRules(sources: [StoredRules.Source], switchedOff: some Sequence<String>, at moment: Int64? = nil) {
+    package func noteRules(sources: [ProfileSource], switchedOff: some Sequence<String>, at moment: Int64? = nil) {
         queue.submit(RulesNote(at: moment ?? wallClock(), sources: sources, switchedOff: switchedOff.sorted()))
     }
 

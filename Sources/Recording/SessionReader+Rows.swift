@@ -183,11 +183,11 @@ extension RowReader {
     }
 
     /// Reads a set of rules; without sources it has those of the set before it.
-    mutating func rules(sourcesBefore: [StoredRules.Source] = []) throws -> StoredRules {
+    mutating func rules(sourcesBefore: [ProfileSource] = []) throws -> StoredRules {
         StoredRules(
             number: try number(),
             at: try number(in: RecordedRange.moments),
-            sources: try optionalJSON([StoredRules.Source].self) ?? sourcesBefore,
+            sources: try optionalJSON([ProfileSource].self) ?? sourcesBefore,
             switchedOff: try optionalJSON([String].self) ?? []
         )
     }

@@ -112,7 +112,7 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     /// Reads all sets of rules that were in force, in the order in which they came; empty where that was not recorded.
     package func rules() throws -> [StoredRules] {
-        var sources: [StoredRules.Source] = []
+        var sources: [ProfileSource] = []
         return try read { database in
             let sql = "SELECT \(Schema.rules.columns) FROM rules ORDER BY id"
             return try RowReader.rows(sql, in: database, path: path, subject: "rules") { row in

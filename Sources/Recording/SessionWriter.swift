@@ -26,7 +26,7 @@ final class SessionWriter {
     private let run: Int64
     private var lastPayload: Int64
     /// The sources of the rules that this run wrote last.
-    private var lastSources: [StoredRules.Source]?
+    private var lastSources: [ProfileSource]?
     private var begin: RowWriter
     private var commitTransaction: RowWriter
     private var exchanges: RowWriter

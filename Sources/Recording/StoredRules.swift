@@ -2,18 +2,16 @@ package import HTTPModel
 
 /// The rules that were in force from a moment on, as a session keeps them: enough to read and compile them again.
 package struct StoredRules: Sendable, Hashable {
-    package typealias Source = ProfileSource
-
     /// Counts the sets of a session, from 1.
     package var number: Int64
     /// Since when they were in force: microseconds since 1970.
     package var at: Int64
     /// The profile's files in the order in which they were read, included ones too; none where there was no profile.
-    package var sources: [Source]
+    package var sources: [ProfileSource]
     /// The names of the tools that were switched off, sorted.
     package var switchedOff: [String]
 
-    package init(number: Int64, at: Int64, sources: [Source], switchedOff: [String]) {
+    package init(number: Int64, at: Int64, sources: [ProfileSource], switchedOff: [String]) {
         self.number = number
         self.at = at
         self.sources = sources
@@ -24,7 +22,7 @@ package struct StoredRules: Sendable, Hashable {
 /// A set of rules on its way to the file, where it gets its number.
 struct RulesNote: Sendable {
     var at: Int64
-    var sources: [StoredRules.Source]
+    var sources: [ProfileSource]
     var switchedOff: [String]
 
     /// What it holds of the recorder's credit, in bytes.

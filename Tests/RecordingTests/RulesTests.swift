@@ -13,8 +13,8 @@ struct RulesTests {
     }
 
     private static let profile = [
-        StoredRules.Source(file: "base.yaml", text: "version: 1\n# \"quotes\" \\ \t and ünïcode 🦆\n"),
-        StoredRules.Source(file: "mine.yaml", text: "version: 1\ninclude: [base.yaml]\n"),
+        ProfileSource(file: "base.yaml", text: "version: 1\n# \"quotes\" \\ \t and ünïcode 🦆\n"),
+        ProfileSource(file: "mine.yaml", text: "version: 1\ninclude: [base.yaml]\n"),
     ]
 
     @Test("come back as they were put in force, with all of their files' text")
@@ -116,7 +116,7 @@ struct RulesTests {
         var configuration = RecorderConfiguration(path: scratch.session)
         configuration.credit = 4_000
         let feed = try Feed(configuration)
-        let long = [StoredRules.Source(file: "p", text: String(repeating: "#", count: 10_000))]
+        let long = [ProfileSource(file: "p", text: String(repeating: "#", count: 10_000))]
         for _ in 1...3 { feed.recorder.noteRules(sources: long, switchedOff: []) }
         // Were the credit gone, the feed would wait for it for ever.
         feed.submit(Samples.exchange(1))

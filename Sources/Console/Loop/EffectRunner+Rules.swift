@@ -24,11 +24,11 @@ extension EffectRunner {
     func loadRules() {
         control { [inbox] control in
             let profile = try await control.profile()
-            inbox.send(.rules(profile.texts, revision: profile.rules))
+            inbox.send(.rules(profile.profiles, revision: profile.rules))
         }
     }
 
-    func applyRules(_ texts: [RulesState.Text], _ words: String, madeFrom revision: String?) {
+    func applyRules(_ texts: [ProfileSource], _ words: String, madeFrom revision: String?) {
         changeRules { control in
             let message = try await control.applyProfile(texts, madeFrom: revision).message
             // What became of other rules is not in the words.
@@ -46,10 +46,10 @@ extension EffectRunner {
             do {
                 let words = try await change(control)
                 let profile = try await control.profile()
-                inbox.send(.rulesApplied(profile.texts, words, revision: profile.rules))
+                inbox.send(.rulesApplied(profile.profiles, words, revision: profile.rules))
             } catch {
                 let profile = try await control.profile()
-                inbox.send(.rulesRefused(profile.texts, "\(error)", revision: profile.rules))
+                inbox.send(.rulesRefused(profile.profiles, "\(error)", revision: profile.rules))
             }
         }
     }
@@ -59,7 +59,7 @@ extension EffectRunner {
             do {
                 let saved = try await control.saveProfile(nil, isForced: isForced)
                 let profile = try await control.profile()
-                inbox.send(.rulesSaved(saved, profile.texts, revision: profile.rules))
+                inbox.send(.rulesSaved(saved, profile.profiles, revision: profile.rules))
             } catch let failure as ControlFailure {
                 guard let conflict = failure.conflict else { return inbox.send(.rulesNotSaved("\(failure)")) }
                 inbox.send(.rulesConflict(conflict, failure.message))
@@ -147,7 +147,7 @@ extension EffectRunner {
     }
 
     /// Checks a rule while it is edited, and counts what it would have matched; what is hardly meant comes after that.
-    func checkRule(_ tool: Tool, _ text: String, _ replaced: Int?, _ texts: [RulesState.Text]) {
+    func checkRule(_ tool: Tool, _ text: String, _ replaced: Int?, _ texts: [ProfileSource]) {
         newestCheck.store(text.hashValue, ordering: .relaxed)
         start(on: passes) { [self] in
             guard newestCheck.load(ordering: .relaxed) == text.hashValue else { return }
@@ -188,11 +188,5 @@ extension EffectRunner {
         let count = "It would match \(matching) of \(whole) recorded exchanges"
         let words = lint.isEmpty ? count + sample : "\(count). \(lint)"
         inbox.send(.ruleRemark(text: text, words, isWrong: false))
-    }
-}
-
-extension ProfileInForce {
-    fileprivate var texts: [RulesState.Text] {
-        profiles.map { RulesState.Text(file: $0.file, text: $0.text, isUnsaved: $0.isUnsaved) }
     }
 }

@@ -32,19 +32,17 @@ package struct ProxyState: Sendable {
 
 /// The rules' texts, as they are and as they were.
 package struct RulesState: Sendable {
-    package typealias Text = ProfileSource
-
     /// The file that rules go to where no profile was named.
     package static let newFile = "sluice-rules.yaml"
 
     /// The texts, in the order in which they are in force.
-    package var texts: [Text] = []
+    package var texts: [ProfileSource] = []
     /// The proxy's name for these texts; `nil` where it has told none.
     package var revision: String?
     /// The texts that were asked for last, so that they are known as one's own when they are in force.
     var wanted: [String] = []
     /// The texts before each change, the newest last.
-    package var past: [[Text]] = []
+    package var past: [[ProfileSource]] = []
     /// Whether the console ends once the rules are in their files.
     package var endsWhenSaved = false
 

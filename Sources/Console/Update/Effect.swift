@@ -22,9 +22,9 @@ package enum Effect: Sendable {
     // Tools, rules, holds.
     case setTool(Tool, isOn: Bool)
     case draftRule(Tool, RuleOrigin?, level: Int)
-    case checkRule(Tool, text: String, replaces: Int?, [RulesState.Text])
+    case checkRule(Tool, text: String, replaces: Int?, [ProfileSource])
     case loadRules
-    case applyRules([RulesState.Text], String, madeFrom: String?)
+    case applyRules([ProfileSource], String, madeFrom: String?)
     case reloadRules
     case saveRules(isForced: Bool)
     case saveCopy(String, path: String)

@@ -24,13 +24,13 @@ package enum Message: Sendable {
     /// The proxy has ended or cannot be reached; why.
     case proxyLost(String)
     /// The rules that are in force, where they came from elsewhere than the console.
-    case rules([RulesState.Text], revision: String? = nil)
+    case rules([ProfileSource], revision: String? = nil)
     /// Changed rules are in force; what has changed, in words.
-    case rulesApplied([RulesState.Text], String, revision: String? = nil)
+    case rulesApplied([ProfileSource], String, revision: String? = nil)
     /// Changed rules are wrong, or were made from others than are in force; so these stay.
-    case rulesRefused([RulesState.Text], String, revision: String? = nil)
+    case rulesRefused([ProfileSource], String, revision: String? = nil)
     /// The rules are in these files, and these are they.
-    case rulesSaved([String], [RulesState.Text], revision: String? = nil)
+    case rulesSaved([String], [ProfileSource], revision: String? = nil)
     /// A file of the profile was made or changed by another, so it is not overwritten without a question.
     case rulesConflict(SavingConflict, String)
     case rulesNotSaved(String)

@@ -11,7 +11,7 @@ enum RuleEditing {
     }
 
     /// The rules of a tool, in the order in which they are asked.
-    static func rules(of tool: Tool, in texts: [RulesState.Text]) -> [Entry] {
+    static func rules(of tool: Tool, in texts: [ProfileSource]) -> [Entry] {
         texts.indices.flatMap { index in
             let rules = (try? profile(texts[index]).rules(of: tool.section)) ?? []
             return rules.map { Entry(text: index, rule: $0) }
@@ -19,7 +19,7 @@ enum RuleEditing {
     }
 
     /// The preset that is in force for everything; `nil` where none is.
-    static func preset(in texts: [RulesState.Text]) -> String? {
+    static func preset(in texts: [ProfileSource]) -> String? {
         guard let tool = ToolRegistry.standard.withPresets else { return nil }
         return texts.lazy.compactMap { profile($0).preset(of: tool) }.first
     }
@@ -29,13 +29,13 @@ enum RuleEditing {
         _ yaml: String,
         _ tool: Tool,
         replacing index: Int?,
-        in texts: [RulesState.Text]
-    ) throws -> [RulesState.Text] {
+        in texts: [ProfileSource]
+    ) throws -> [ProfileSource] {
         let known = rules(of: tool, in: texts)
         if let index, known.indices.contains(index) {
             return try edit(texts, known[index].text) { try $0.replace(known[index].rule.id, with: RuleText(yaml)) }
         }
-        let texts = texts.isEmpty ? [RulesState.Text(file: RulesState.newFile, text: "")] : texts
+        let texts = texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : texts
         let place = known.last?.text ?? texts.count - 1
         return try edit(texts, place) { try $0.insert(RuleText(yaml), into: tool.section) }
     }
@@ -43,15 +43,15 @@ enum RuleEditing {
     static func change(
         _ index: Int,
         of tool: Tool,
-        in texts: [RulesState.Text],
+        in texts: [ProfileSource],
         _ body: (inout EditableProfile) throws -> Void
-    ) throws -> [RulesState.Text] {
+    ) throws -> [ProfileSource] {
         let known = rules(of: tool, in: texts)
         guard known.indices.contains(index) else { return texts }
         return try edit(texts, known[index].text, body)
     }
 
-    static func words(_ tool: Tool, replacing index: Int?, in texts: [RulesState.Text]) -> String {
+    static func words(_ tool: Tool, replacing index: Int?, in texts: [ProfileSource]) -> String {
         let known = rules(of: tool, in: texts)
         let isNew = index.map { !known.indices.contains($0) } ?? true
         guard let rule = isNew ? known.last?.rule : known[index ?? 0].rule else { return "" }
@@ -63,7 +63,7 @@ enum RuleEditing {
     static func place(
         of tool: Tool,
         replacing index: Int?,
-        in texts: [RulesState.Text]
+        in texts: [ProfileSource]
     ) -> (profile: EditableProfile, replaced: EditableRule.ID?) {
         let known = rules(of: tool, in: texts)
         let entry = index.flatMap { known.indices.contains($0) ? known[$0] : nil }
@@ -72,10 +72,10 @@ enum RuleEditing {
     }
 
     static func edit(
-        _ texts: [RulesState.Text],
+        _ texts: [ProfileSource],
         _ index: Int,
         _ body: (inout EditableProfile) throws -> Void
-    ) throws -> [RulesState.Text] {
+    ) throws -> [ProfileSource] {
         var profile = profile(texts[index])
         try body(&profile)
         var texts = texts
@@ -83,7 +83,7 @@ enum RuleEditing {
         return texts
     }
 
-    static func profile(_ text: RulesState.Text) -> EditableProfile {
+    static func profile(_ text: ProfileSource) -> EditableProfile {
         EditableProfile(text: text.text, file: text.file)
     }
 }

@@ -21,7 +21,7 @@ extension ConsoleModel {
 
     /// Switches a tool without rules on for everything; `nil` where it needs a rule to know what to do.
     private mutating func switchOnWhole(_ tool: Tool) -> [Effect]? {
-        let texts = rules.texts.isEmpty ? [RulesState.Text(file: RulesState.newFile, text: "")] : rules.texts
+        let texts = rules.texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : rules.texts
         let changed = try? RuleEditing.edit(texts, texts.count - 1) { try $0.setTool(tool, isOn: true) }
         guard let changed else { return nil }
         let isSwitchedOff = proxy.tool(tool)?.isOn == false
@@ -144,14 +144,14 @@ extension ConsoleModel {
 
     // MARK: - What is in force
 
-    mutating func takeIn(_ texts: [RulesState.Text], _ revision: String?) {
+    mutating func takeIn(_ texts: [ProfileSource], _ revision: String?) {
         rules.texts = texts
         rules.revision = revision
         proxy.preset = RuleEditing.preset(in: texts)
     }
 
     /// Notes the rules that are in force, which may have been changed elsewhere.
-    mutating func takeOver(_ texts: [RulesState.Text], _ revision: String?) {
+    mutating func takeOver(_ texts: [ProfileSource], _ revision: String?) {
         let before = rules.texts
         takeIn(texts, revision)
         guard before.map(\.file) != texts.map(\.file) || before.map(\.text) != texts.map(\.text) else { return }
@@ -173,7 +173,7 @@ extension ConsoleModel {
     }
 
     /// Puts changed rules in force, so that they can be taken back; the words say what has changed.
-    mutating func apply(_ texts: [RulesState.Text], _ words: String) -> [Effect] {
+    mutating func apply(_ texts: [ProfileSource], _ words: String) -> [Effect] {
         guard texts != rules.texts else { return [] }
         keepRules()
         rules.wanted = texts.map(\.text)
@@ -193,7 +193,7 @@ extension ConsoleModel {
         }
         // A text that was not there before has no rules again.
         let gone = rules.texts.filter { now in !texts.contains { $0.file == now.file } }
-        let emptied = gone.map { RulesState.Text(file: $0.file, text: "version: 1\n") }
+        let emptied = gone.map { ProfileSource(file: $0.file, text: "version: 1\n") }
         rules.wanted = (texts + emptied).map(\.text)
         return [.applyRules(texts + emptied, "The last change of rules is taken back.", madeFrom: rules.revision)]
     }
@@ -209,7 +209,7 @@ extension ConsoleModel {
             return []
         }
         do {
-            let texts = rules.texts.isEmpty ? [RulesState.Text(file: RulesState.newFile, text: "")] : rules.texts
+            let texts = rules.texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : rules.texts
             let place = RuleEditing.rules(of: tool, in: texts).first?.text ?? texts.count - 1
             let changed = try RuleEditing.edit(texts, place) { try $0.setPreset(isOff ? nil : word, of: tool) }
             let words = isOff ? "\(tool.presets?.effect ?? tool.title) is off." : "\(tool.key) \(word) is on."

@@ -89,7 +89,7 @@ struct EditorUpdateTests {
     @Test func `what would be lost at the end is told in a sentence`() {
         var model = console(.hold("7.1"))
         model.press("esc", "esc")
-        _ = model.update(.rules([RulesState.Text(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: true)]))
+        _ = model.update(.rules([ProfileSource(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: true)]))
         waiting(&model, "8.1")
         model.press("q")
         guard case .confirm(let confirm)? = model.overlays.last else {

@@ -13,7 +13,7 @@ import Tools
 struct RulesUpdateTests {
     private func console(_ source: ConsoleModel.Source = .live, isUnsaved: Bool = false) -> ConsoleModel {
         var model = ModelFixture.listing(ModelFixture.plain(3), Size(width: 100, height: 30), source: source)
-        let text = RulesState.Text(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: isUnsaved)
+        let text = ProfileSource(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: isUnsaved)
         _ = model.update(.rules([text]))
         let tools = [ToolState(name: "block", isOn: true, rules: 2, enabled: 1)]
         _ = model.update(.proxy(ModelFixture.status(tools), []))
@@ -218,9 +218,9 @@ struct RulesUpdateTests {
 
     @Test func `a rule is checked in the place that it is to have`() throws {
         let texts = [
-            RulesState.Text(file: "a.yaml", text: "version: 1\nblock:\n  - at: a.com\n  - at: b.com\n"),
-            RulesState.Text(file: "b.yaml", text: "version: 1\nblock:\n  - at: c.com\n"),
-            RulesState.Text(file: "c.yaml", text: "version: 1\n"),
+            ProfileSource(file: "a.yaml", text: "version: 1\nblock:\n  - at: a.com\n  - at: b.com\n"),
+            ProfileSource(file: "b.yaml", text: "version: 1\nblock:\n  - at: c.com\n"),
+            ProfileSource(file: "c.yaml", text: "version: 1\n"),
         ]
         func issues(_ yaml: String, replacing index: Int?) -> [String] {
             let place = RuleEditing.place(of: .blockList, replacing: index, in: texts)

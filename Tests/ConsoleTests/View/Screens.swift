@@ -32,7 +32,7 @@ struct Screens: Sendable, CustomTestStringConvertible {
     }
 
     private static func rules(_ model: inout ConsoleModel) {
-        _ = model.update(.rules([RulesState.Text(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: true)]))
+        _ = model.update(.rules([ProfileSource(file: "rules.yaml", text: ModelFixture.rules, isUnsaved: true)]))
         let tools = [
             ToolState(name: "block", isOn: true, rules: 2, enabled: 1),
             ToolState(name: "rewrite", isOn: false, rules: 3, enabled: 3),

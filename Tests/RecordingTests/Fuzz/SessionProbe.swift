@@ -187,7 +187,7 @@ struct GoodSession {
             fingerprint: "ff"
         )
         connection.tls = TLSDetails(protocolVersion: "TLSv1.3", cipherSuite: "x", peerCertificates: [certificate])
-        recorder.noteRules(sources: [StoredRules.Source(file: "a.yaml", text: "version: 1")], switchedOff: ["block"])
+        recorder.noteRules(sources: [ProfileSource(file: "a.yaml", text: "version: 1")], switchedOff: ["block"])
         _ = producer.submit([.connection(connection)], cost: 512)
         // One whole body, one in chunks, and one that arrived in pieces.
         for (number, size) in [(1, 10), (2, 70_000), (3, 10)] as [(Int64, Int)] {

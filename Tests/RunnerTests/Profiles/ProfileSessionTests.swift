@@ -29,7 +29,7 @@ private final class SampleSession {
     func record(_ exchanges: [(record: ExchangeRecord, trace: [TraceEntry])], rules: [(String, String)]? = nil) throws {
         let recorder = try Recorder(RecorderConfiguration(path: path, sluiceVersion: "1"))
         if let rules {
-            let sources = rules.map { StoredRules.Source(file: $0.0, text: $0.1) }
+            let sources = rules.map { ProfileSource(file: $0.0, text: $0.1) }
             recorder.noteRules(sources: sources, switchedOff: [], at: 1)
         }
         let producer = recorder.makeProducer {}
