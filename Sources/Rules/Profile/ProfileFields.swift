@@ -4,7 +4,6 @@ package struct ProfileFields {
     /// The keys that may stand in it.
     package let keys: [GrammarKey]
     package var values: [String: Node] = [:]
-    package var name: String?
 
     package init(node: Node, keys: [GrammarKey]) {
         self.node = node

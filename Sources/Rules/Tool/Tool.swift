@@ -29,12 +29,10 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
     ///   - reader: told what is wrong.
     /// - Returns: the rules that can be used.
     package func read(_ node: Node, after count: Int, _ reader: inout ProfileReader) -> [any ToolRule] {
-        if let text = node.scalar?.string, descriptor.takesTrue {
+        if node.scalar != nil, descriptor.takesTrue {
             guard let isOn = reader.flag(node, descriptor.key), isOn else { return [] }
             let heading = RuleHeading(name: "rule \(count + 1)", place: reader.place(node), action: "")
-            var fields = ProfileFields(node: node, keys: [])
-            fields.name = text
-            return type.anyRule(heading, fields, &reader).map { [$0] } ?? []
+            return type.anyRule(heading, ProfileFields(node: node, keys: []), &reader).map { [$0] } ?? []
         }
         if let message = descriptor.emptyListLint, node.sequence?.isEmpty == true { reader.lint(message, at: node) }
         var rules: [any ToolRule] = []
