@@ -1,5 +1,6 @@
 import HTTPModel
 package import NIOCore
+import Text
 
 /// Writes JSON (RFC 8259) piece by piece into a sink, so that long strings need not be in memory, or into its buffer.
 ///

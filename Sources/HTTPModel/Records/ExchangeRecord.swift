@@ -297,6 +297,12 @@ package struct TraceEntry: Sendable, Hashable, Codable {
         case note
     }
 
+    /// What a stage changes without its entries naming it.
+    package enum Change: Sendable {
+        case url
+        case response
+    }
+
     /// The stage's name, for example `rewrite`; `sluice` for the proxy itself.
     package var stage: String
     /// The rule's name or position within its stage; `nil` where no single rule is meant.

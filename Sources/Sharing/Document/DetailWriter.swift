@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// Gathers the lines of a document: sections, facts, tables, in bounds.
 ///

@@ -1,7 +1,7 @@
 import Content
 package import HTTPModel
 import NIOCore
-import Terminal
+import Text
 
 /// One line for one exchange, for people and for programs.
 package enum ExchangeLine {

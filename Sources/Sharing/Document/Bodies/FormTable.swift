@@ -1,5 +1,6 @@
 import Content
 import HTTPModel
+import Text
 
 /// The fields of a query or a form, decoded; as sent beside that where it tells more.
 struct FormTable {

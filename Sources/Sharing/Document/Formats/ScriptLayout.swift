@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// A script in colours and with folds; one without line breaks of its own gets some.
 struct ScriptLayout {

@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// A style sheet laid out with one declaration a line, in colours and with folds.
 struct StyleSheetLayout {

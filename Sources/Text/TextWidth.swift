@@ -1,6 +1,6 @@
 /// How many columns text takes, and how it is made to fit.
 ///
-/// The columns are those ``CellBuffer/write(_:x:y:style:limit:ellipsis:)`` uses: pictures for control characters, four for a tab.
+/// The columns are those that a terminal's cells use (``Glyph``): pictures for control characters, four for a tab.
 package enum TextWidth {
     package static func columns(_ text: some StringProtocol) -> Int {
         var count = 0

@@ -95,3 +95,23 @@ package enum VisibleText {
         String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
     }
 }
+
+extension VisibleText {
+    /// The text with tabs as spaces up to the next multiple of four columns, and the rest as ``of(_:)`` has it.
+    package static func expandingTabs(_ text: some StringProtocol) -> String {
+        guard text.utf8.contains(0x09) else { return of(String(text)) }
+        var expanded = ""
+        var column = 0
+        for (index, piece) in text.split(separator: "\t", omittingEmptySubsequences: false).enumerated() {
+            if index > 0 {
+                let count = 4 - column % 4
+                expanded += String(repeating: " ", count: count)
+                column += count
+            }
+            let visible = of(String(piece))
+            expanded += visible
+            column += visible.columns
+        }
+        return expanded
+    }
+}
