@@ -34,7 +34,7 @@ extension BinaryInteger {
 }
 
 extension String {
-    /// The text as HTML and XML have it, in elements and in attributes with double quotes.
+    /// The text as HTML and XML have it between tags; quotes stay, so it is not for attributes.
     ///
     /// It looks at scalars: a `<` with a combining mark behind it is one character, but opens a tag.
     package var markupEscaped: String {
@@ -43,7 +43,6 @@ extension String {
             case "&": escaped += "&amp;"
             case "<": escaped += "&lt;"
             case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
             default: escaped.unicodeScalars.append(scalar)
             }
         }
