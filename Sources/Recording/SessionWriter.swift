@@ -74,9 +74,7 @@ final class SessionWriter {
 
     // MARK: - Transactions
 
-    func beginTransaction() throws {
-        try begin.run()
-    }
+    func beginTransaction() throws { try begin.run() }
 
     func commit() throws {
         if totals != storedTotals {

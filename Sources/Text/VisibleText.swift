@@ -2,9 +2,7 @@
 /// text, or hide.
 package enum VisibleText {
     /// The text on one line with what cannot be seen made visible: control characters as `^[`, others as `<U+202E>`.
-    package static func of(_ text: String) -> String {
-        visible(text) { _ in false }
-    }
+    package static func of(_ text: String) -> String { visible(text) { _ in false } }
 
     /// The text as ``of(_:)`` has it, but with its line feeds and tabs.
     package static func lines(_ text: String) -> String {

@@ -17,9 +17,7 @@ package struct JSONWriter {
     private var unwritten = ByteBuffer()
 
     /// Prepares to write into a sink; without one all stays in ``buffer``.
-    package init(_ sink: ((ByteBuffer) throws -> Void)? = nil) {
-        self.sink = sink
-    }
+    package init(_ sink: ((ByteBuffer) throws -> Void)? = nil) { self.sink = sink }
 
     /// A text as a JSON string.
     package static func quoted(_ text: String) -> String {

@@ -5,9 +5,7 @@ import Text
 struct StyleSheetLayout {
     private let bytes: [UInt8]
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     func write(into writer: inout DetailWriter) {
         var open: [Int] = []
