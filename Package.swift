@@ -66,30 +66,31 @@ let package = Package(
         .systemLibrary(name: "CMalloc"),
 
         // Modules, lowest first. Arrows point down only (`.ci/arrows` checks it).
+        module("Text"),
         module("HTTPModel", [nioCore]),
         module("Files", [nioCore]),
-        module("Wire", ["HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
-        module("Content", ["HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
-        module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
-        module("Rules", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
-        module("Tools", ["Rules", "ExchangeCore", "HTTPModel", "Content", nioCore]),
-        module("CharlesFiles", ["Tools", "Rules", "ExchangeCore", "HTTPModel"]),
+        module("Wire", ["Text", "HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
+        module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
+        module("ExchangeCore", ["Text", "HTTPModel", "Content", nioCore, collections]),
+        module("Rules", ["ExchangeCore", "Text", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
+        module("Tools", ["Rules", "ExchangeCore", "Text", "HTTPModel", "Content", nioCore]),
+        module("CharlesFiles", ["Tools", "Rules", "ExchangeCore", "Text", "HTTPModel"]),
         module("ProxyServer", ["ExchangeCore", "Wire", "HTTPModel", nioCore, nioPosix, logging, collections]),
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
-        module("Terminal", ["CNcurses"]),
-        module("Sharing", ["Tools", "Rules", "HTTPModel", "Content", "Files", "Terminal", nioCore]),
+        module("Terminal", ["Text", "CNcurses"]),
+        module("Sharing", ["Text", "HTTPModel", "Content", "Files", nioCore]),
         module(
             "Console",
             [
-                "Terminal", "HTTPModel", "Content", "ExchangeCore", "Tools", "Rules", "Recording", "Sharing", "Runner",
-                "Files",
+                "Terminal", "Text", "HTTPModel", "Content", "ExchangeCore", "Tools", "Rules", "Recording", "Sharing",
+                "Runner", "Files",
                 nioCore,
             ]
         ),
         module(
             "Runner",
             [
-                "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "HTTPModel", "Content", "ExchangeCore",
+                "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "Text", "HTTPModel", "Content", "ExchangeCore",
                 "Wire", "Files",
                 nioCore,
                 nioPosix, logging,
@@ -109,7 +110,7 @@ let package = Package(
         .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "Support",
-            dependencies: ["HTTPModel", "ExchangeCore", "Tools", "Rules", "Terminal", "CSpawn", nioCore],
+            dependencies: ["HTTPModel", "ExchangeCore", "Tools", "Rules", "Terminal", "Text", "CSpawn", nioCore],
             path: "Tests/Support",
             swiftSettings: strict
         ),
@@ -119,6 +120,7 @@ let package = Package(
             path: "Tests/RecorderCrashChild",
             swiftSettings: strict
         ),
+        tests("TextTests", ["Text", "Terminal", "Support"]),
         tests("HTTPModelTests", ["HTTPModel", "Support", nioCore]),
         tests("FilesTests", ["Files", "Support", nioCore]),
         tests(
@@ -132,7 +134,7 @@ let package = Package(
         tests("ToolsTests", ["Tools", "Rules", "ExchangeCore", "Content", "Support", "HTTPModel", nioCore]),
         tests(
             "CharlesFilesTests",
-            ["CharlesFiles", "Tools", "Rules", "ExchangeCore", "Content", "Support", "HTTPModel", nioCore]
+            ["CharlesFiles", "Tools", "Rules", "ExchangeCore", "Content", "Support", "Text", "HTTPModel", nioCore]
         ),
         tests(
             "ProxyServerTests",
@@ -140,12 +142,12 @@ let package = Package(
         ),
         tests("RecordingTests", ["Recording", "HTTPModel", "Content", "Support", "RecorderCrashChild", nioCore, grdb]),
         tests("TerminalTests", ["Terminal", "CNcurses", "Support"]),
-        tests("SharingTests", ["Sharing", "Content", "HTTPModel", "Support", nioCore, nioPosix]),
+        tests("SharingTests", ["Sharing", "Content", "Text", "HTTPModel", "Support", nioCore, nioPosix]),
         tests(
             "ConsoleTests",
             [
-                "Console", "Recording", "HTTPModel", "Terminal", "Tools", "Rules", "Sharing", "Content", "ExchangeCore",
-                "Runner", "Support",
+                "Console", "Recording", "Text", "HTTPModel", "Terminal", "Tools", "Rules", "Sharing", "Content",
+                "ExchangeCore", "Runner", "Support",
                 nioCore,
             ],
             exclude: ["Snapshots"]
@@ -154,7 +156,7 @@ let package = Package(
             "RunnerTests",
             [
                 "Runner", "ProxyServer", "Tools", "Rules", "Recording", "Sharing", "ExchangeCore", "Content", "Wire",
-                "HTTPModel", "Support",
+                "Text", "HTTPModel", "Support",
                 nioCore, nioPosix, logging,
             ]
         ),

@@ -1,5 +1,6 @@
 import HTTPModel
 import Rules
+import Text
 
 /// An element with what is in it; attributes are of no use in Charles' settings.
 struct XMLElement: Hashable, Sendable {
@@ -87,18 +88,14 @@ struct XMLElement: Hashable, Sendable {
     static func canHold(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(XMLReader.isCharacter) }
 
     private static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case _ where !XMLReader.isCharacter(scalar): result += "\u{FFFD}"
-            case _ where VisibleText.isHidden(scalar) && scalar != "\n" && scalar != "\t":
-                result += "&#\(scalar.value);"
-            default: result.unicodeScalars.append(scalar)
+        text.markupEscaped.unicodeScalars.reduce(into: "") { escaped, scalar in
+            if !XMLReader.isCharacter(scalar) {
+                escaped += "\u{FFFD}"
+            } else if VisibleText.isHidden(scalar), scalar != "\n", scalar != "\t" {
+                escaped += "&#\(scalar.value);"
+            } else {
+                escaped.unicodeScalars.append(scalar)
             }
         }
-        return result
     }
 }

@@ -22,12 +22,7 @@ package struct BodyPreview: Sendable, Hashable {
     package var notes: [String]
 
     /// Decodes a body, `limit` decoded bytes at most, and reads it.
-    package init(
-        _ bytes: ByteBuffer,
-        contentType: String?,
-        contentEncoding: String?,
-        limit: Int = 1 << 20
-    ) {
+    package init(_ bytes: ByteBuffer, contentType: String?, contentEncoding: String?, limit: Int = 1 << 20) {
         let codings = contentEncoding.map { ContentCoding.list($0) } ?? []
         let decoded = ContentDecoder.decode(bytes, codings: codings, limit: limit)
         mediaType = contentType.flatMap { MediaType($0) }

@@ -41,8 +41,7 @@ package final class OutputFile {
         name = path
         ownsDescriptor = true
         switch try Target(path) {
-        case .descriptor(let number):
-            descriptor = fcntl(number, F_DUPFD_CLOEXEC, 0)
+        case .descriptor(let number): descriptor = fcntl(number, F_DUPFD_CLOEXEC, 0)
         case .special(let special):
             descriptor = try OutputFile.special(special, name: path, waits: waits)
         case .file(let target, let mode):

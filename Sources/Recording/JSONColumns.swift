@@ -43,9 +43,7 @@ extension JSONWriter {
     }
 
     /// Names as an array of strings.
-    static func names(_ names: [String]) throws -> ByteBuffer {
-        try list(names) { $1.value($0) }
-    }
+    static func names(_ names: [String]) throws -> ByteBuffer { try list(names) { $1.value($0) } }
 
     private static func list<Element>(
         _ elements: [Element],

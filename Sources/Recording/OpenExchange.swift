@@ -22,9 +22,7 @@ final class OpenExchange {
     var tails = BodyTails()
     let id: ExchangeID
 
-    init(_ id: ExchangeID) {
-        self.id = id
-    }
+    init(_ id: ExchangeID) { self.id = id }
 
     /// Takes what is known now.
     ///

@@ -49,14 +49,10 @@ package final class Recorder: Sendable {
         }
     }
 
-    deinit {
-        queue.close()
-    }
+    deinit { queue.close() }
 
     /// A number that grows whenever readers of the session may see something new.
-    package var revision: Int {
-        outcome.revision.load(ordering: .acquiring)
-    }
+    package var revision: Int { outcome.revision.load(ordering: .acquiring) }
 
     /// Makes the way in for one event loop.
     ///
@@ -108,9 +104,7 @@ package final class RecorderProducer: Sendable {
         number = queue.nextProducer()
     }
 
-    deinit {
-        queue.remove(producer: number)
-    }
+    deinit { queue.remove(producer: number) }
 
     /// Hands over what the taps saw in one tick, in order.
     ///

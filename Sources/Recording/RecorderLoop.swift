@@ -183,8 +183,7 @@ final class RecorderLoop {
     private func handle(_ event: RecordEvent, at time: UInt64) throws {
         guard writer != nil else { return }
         switch event {
-        case .connection(let connection):
-            connections[connection.id] = connection
+        case .connection(let connection): connections[connection.id] = connection
         case .opened(let record, let messages):
             let exchange = OpenExchange(record.id)
             exchange.update(record, messages)
@@ -208,8 +207,7 @@ final class RecorderLoop {
             exchange.isStream = true
             exchange.update(StreamCounts(tally: tally, sizes: sizes))
             if exchange.hasUnwrittenCounts { hold(exchange, at: time) }
-        case .finished(let record, let messages):
-            try finish(record, messages)
+        case .finished(let record, let messages): try finish(record, messages)
         }
     }
 
@@ -379,11 +377,7 @@ final class RecorderLoop {
         transact(session) {
             guard let writer else { return }
             for exchange in open.values { try writeOut(exchange) }
-            try writer.endRun(
-                at: wallClock(),
-                notRecorded: summary.notRecorded,
-                droppedBytes: summary.droppedBytes
-            )
+            try writer.endRun(at: wallClock(), notRecorded: summary.notRecorded, droppedBytes: summary.droppedBytes)
         }
     }
 

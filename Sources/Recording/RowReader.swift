@@ -82,10 +82,8 @@ struct RowReader {
             case SQLITE_ROW:
                 var row = RowReader(statement: statement, path: path, subject: subject)
                 try read(&row)
-            case SQLITE_DONE:
-                return
-            case SQLITE_INTERRUPT where watch != nil:
-                throw CancellationError()
+            case SQLITE_DONE: return
+            case SQLITE_INTERRUPT where watch != nil: throw CancellationError()
             case let code:
                 let message = String(cString: sqlite3_errmsg(sqlite3_db_handle(statement)))
                 throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)

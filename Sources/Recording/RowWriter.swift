@@ -31,9 +31,7 @@ struct RowWriter {
     }
 
     /// Fills the next column with a number.
-    mutating func bind(_ value: some FixedWidthInteger) {
-        bind(Int64(truncatingIfNeeded: value))
-    }
+    mutating func bind(_ value: some FixedWidthInteger) { bind(Int64(truncatingIfNeeded: value)) }
 
     /// Fills the next column with text.
     mutating func bind(_ value: String) {
@@ -134,7 +132,5 @@ private final class BindingScratch {
     }
 
     /// Forgets the copies.
-    func clear() {
-        used = 0
-    }
+    func clear() { used = 0 }
 }

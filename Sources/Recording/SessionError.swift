@@ -36,7 +36,5 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
     }
 
     /// The message, and the hint where there is one.
-    package var description: String {
-        hint.isEmpty ? message : "\(message) \(hint)"
-    }
+    package var description: String { hint.isEmpty ? message : "\(message) \(hint)" }
 }

@@ -60,9 +60,7 @@ final class SessionLock: Sendable {
         }
     }
 
-    deinit {
-        release()
-    }
+    deinit { release() }
 
     var isRemoved: Bool {
         descriptor.withLock { $0.flatMap { FileFacts(descriptor: $0) }?.hasName == false }
@@ -115,9 +113,7 @@ final class SessionLock: Sendable {
 /// A path as SQLite takes it.
 enum SessionPath {
     /// A path that SQLite cannot take for a URI or for a database in memory.
-    static func plain(_ path: String) -> String {
-        path.hasPrefix("/") ? path : "./" + path
-    }
+    static func plain(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
     /// The files that SQLite puts beside a session while it is open: beside the file itself where the path is a link.
     static func companions(of path: String) -> [String] {

@@ -53,13 +53,15 @@ extension RowReader {
         record.grpc = grpcStatus.map { GRPCOutcome(status: Int($0), message: grpcMessage ?? "") }
         record.clientAddress = try optionalText()
         record.serverAddress = try optionalText()
-        record.listeningMode = try optionalText()
-        record.process = try process()
-        record.origin = try optionalText()
-        record.masked = try optionalJSON([String].self) ?? []
-        record.annotation.comment = try optionalText()
-        record.annotation.colour = try optionalText()
-        record.annotation.deletedAt = try optionalNumber(in: RecordedRange.moments)
+        var extras = ExchangeRecord.Extras()
+        extras.listeningMode = try optionalText()
+        extras.process = try process()
+        extras.origin = try optionalText()
+        extras.masked = try optionalJSON([String].self) ?? []
+        extras.annotation.comment = try optionalText()
+        extras.annotation.colour = try optionalText()
+        extras.annotation.deletedAt = try optionalNumber(in: RecordedRange.moments)
+        record.extras = extras
         return (record, payload)
     }
 

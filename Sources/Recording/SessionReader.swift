@@ -87,9 +87,7 @@ package final class SessionReader: ExchangeSource, Sendable {
     // MARK: - The whole session
 
     /// Reads how many exchanges the session has, those in flight included.
-    package func count() throws -> Int64 {
-        try summary().exchanges
-    }
+    package func count() throws -> Int64 { try summary().exchanges }
 
     /// Reads the session's counters.
     package func summary() throws -> SessionSummary {
@@ -362,10 +360,7 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     // MARK: - Looking
 
-    func read<Value>(
-        inOneTransaction: Bool = false,
-        _ body: (Database) throws -> Value
-    ) throws -> Value {
+    func read<Value>(inOneTransaction: Bool = false, _ body: (Database) throws -> Value) throws -> Value {
         do {
             return inOneTransaction ? try database.read(body) : try database.unsafeRead(body)
         } catch let error as DatabaseError {

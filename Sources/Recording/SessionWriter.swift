@@ -74,9 +74,7 @@ final class SessionWriter {
 
     // MARK: - Transactions
 
-    func beginTransaction() throws {
-        try begin.run()
-    }
+    func beginTransaction() throws { try begin.run() }
 
     func commit() throws {
         if totals != storedTotals {
@@ -211,13 +209,14 @@ final class SessionWriter {
         exchanges.bind(record.grpc?.message)
         exchanges.bind(record.clientAddress)
         exchanges.bind(record.serverAddress)
-        exchanges.bind(record.listeningMode)
-        exchanges.bind((record.process?.id).map(Int64.init))
-        exchanges.bind(record.process?.name)
-        exchanges.bind(record.origin)
-        exchanges.bind(text: try record.masked.isEmpty ? nil : JSONWriter.names(record.masked))
+        let extras = record.extras
+        exchanges.bind(extras.listeningMode)
+        exchanges.bind((extras.process?.id).map(Int64.init))
+        exchanges.bind(extras.process?.name)
+        exchanges.bind(extras.origin)
+        exchanges.bind(text: try extras.masked.isEmpty ? nil : JSONWriter.names(extras.masked))
         try exchanges.run()
-        if record.annotation != ExchangeAnnotation() { try write(record.annotation, of: record.id) }
+        if extras.annotation != ExchangeAnnotation() { try write(extras.annotation, of: record.id) }
 
         if isNew { totals.exchanges += 1 }
         if record.state != .inFlight {

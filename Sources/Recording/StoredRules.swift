@@ -26,7 +26,5 @@ struct RulesNote: Sendable {
     var switchedOff: [String]
 
     /// What it holds of the recorder's credit, in bytes.
-    var cost: Int {
-        sources.reduce(512) { $0 + $1.file.utf8.count + $1.text.utf8.count }
-    }
+    var cost: Int { sources.reduce(512) { $0 + $1.file.utf8.count + $1.text.utf8.count } }
 }

@@ -8,6 +8,7 @@ package import ProxyServer
 package import Recording
 import Rules
 import Synchronization
+import Text
 package import Wire
 
 /// One running Sluice: the proxy, its recorder, its rules and its log.

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPModel
+import Text
 
 /// Standard output and standard error, written without buffering in between.
 ///

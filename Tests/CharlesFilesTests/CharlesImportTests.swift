@@ -2,6 +2,7 @@ import CharlesFiles
 import HTTPModel
 import Rules
 import Testing
+import Text
 import Tools
 
 @testable import CharlesFiles

@@ -2,6 +2,7 @@ import CharlesFiles
 import HTTPModel
 import Support
 import Testing
+import Text
 
 @testable import CharlesFiles
 @testable import Rules

@@ -60,26 +60,25 @@ let package = Package(
         system("CWebP", pkgConfig: "libwebp", apt: "libwebp-dev", brew: "webp"),
         system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev", brew: "pcre2"),
         system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
-        system("CNcurses", pkgConfig: "ncursesw", apt: "libncurses-dev", brew: "ncurses"),
         .systemLibrary(name: "CMalloc", path: "Modules/CMalloc"),
 
+        module("Text", []),
         module("HTTPModel", [nioCore]),
         module("Files", [nioCore]),
-        module("Wire", ["HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
-        module("Content", ["HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
-        module("ExchangeCore", ["HTTPModel", "Content", nioCore, collections]),
-        module("Rules", ["ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
-        module("Tools", ["Rules", "ExchangeCore", "HTTPModel", "Content", nioCore]),
-        module("CharlesFiles", ["Tools", "Rules", "ExchangeCore", "HTTPModel"]),
+        module("Wire", ["Text", "HTTPModel", "Files", "COpenSSL", "CNGHTTP2", nioCore]),
+        module("Content", ["Text", "HTTPModel", "CBrotli", "CZstd", "CZlib", "CTurboJPEG", "CWebP", nioCore]),
+        module("ExchangeCore", ["Text", "HTTPModel", "Content", nioCore, collections]),
+        module("Rules", ["Text", "ExchangeCore", "HTTPModel", "Content", "Files", "CPCRE2", nioCore, yams]),
+        module("Tools", ["Text", "Rules", "ExchangeCore", "HTTPModel", "Content", nioCore]),
+        module("CharlesFiles", ["Text", "Tools", "Rules", "ExchangeCore", "HTTPModel"]),
 
         module("Recording", ["HTTPModel", "Content", "CMalloc", nioCore, grdb, grdbSQLite]),
-        module("Terminal", ["CNcurses"]),
-        module("Sharing", ["Tools", "Rules", "HTTPModel", "Content", "Files", "Terminal", nioCore]),
+        module("Sharing", ["Text", "HTTPModel", "Content", "Files", nioCore]),
         module(
             "Runner",
-            ["Recording", "Sharing", "HTTPModel", "Content", "Wire", "Files", nioCore],
+            ["Recording", "Sharing", "Text", "HTTPModel", "Content", "Wire", "Files", nioCore],
             sources: [
-                "Archive", "StandardPaths.swift", "SluiceVersion.swift", "TemporaryDirectory.swift",
+                "Archive", "StandardPaths.swift", "StartFailure.swift", "SluiceVersion.swift", "TemporaryDirectory.swift",
             ]
         ),
 

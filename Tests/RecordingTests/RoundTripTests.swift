@@ -45,13 +45,13 @@ struct RoundTripTests {
         record.upstreamConnection = ConnectionID(4)
         record.clientAddress = "[::1]:50000"
         record.serverAddress = "192.0.2.1:443"
-        record.listeningMode = "reverse:https://example.com"
-        record.process = ClientProcess(id: .max, name: "Safari \"Web\"")
-        record.origin = "har: \u{e4}.har"
-        record.masked = ["request.headers.authorization", "a \"b\""]
-        record.annotation.comment = "see\n#12"
-        record.annotation.colour = "red"
-        record.annotation.deletedAt = -1
+        record.extras.listeningMode = "reverse:https://example.com"
+        record.extras.process = ClientProcess(id: .max, name: "Safari \"Web\"")
+        record.extras.origin = "har: \u{e4}.har"
+        record.extras.masked = ["request.headers.authorization", "a \"b\""]
+        record.extras.annotation.comment = "see\n#12"
+        record.extras.annotation.colour = "red"
+        record.extras.annotation.deletedAt = -1
         return record
     }
 
@@ -186,14 +186,14 @@ struct RoundTripTests {
     func annotations() throws {
         let feed = try Feed(path: scratch.session)
         var record = Samples.record(1)
-        record.annotation.comment = "look at this"
+        record.extras.annotation.comment = "look at this"
         feed(.opened(record, ExchangeMessages()))
         feed.submit(Samples.exchange(2))
         feed.recorder.flush()
         feed(.finished(Samples.record(1, state: .complete), ExchangeMessages()))
         feed.recorder.close()
         let reader = try SessionReader(path: scratch.session)
-        #expect(try reader.record(ExchangeID(1))?.annotation == record.annotation)
+        #expect(try reader.record(ExchangeID(1))?.extras.annotation == record.extras.annotation)
         #expect(try reader.record(ExchangeID(1))?.state == .complete)
         #expect(try sqlite(scratch.session, "SELECT exchange, comment FROM annotation") == "1|look at this")
     }

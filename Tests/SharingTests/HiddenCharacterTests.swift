@@ -5,6 +5,7 @@ import NIOCore
 import Sharing
 import Support
 import Testing
+import Text
 
 @Suite("What is recorded reaches no terminal raw")
 struct HiddenCharacterTests {

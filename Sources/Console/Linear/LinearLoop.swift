@@ -3,6 +3,7 @@ import HTTPModel
 import Recording
 import Runner
 import Terminal
+import Text
 
 /// The console without a screen: takes a line, does what it says, waits for the answer and writes it, then takes the next.
 ///

@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// A line of linear mode: a command, and what follows its word.
 struct LinearOrder: Hashable {

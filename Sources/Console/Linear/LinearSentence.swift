@@ -1,5 +1,6 @@
 import HTTPModel
 import Runner
+import Text
 
 /// What linear mode says of an exchange or a message that waits: one sentence, to be read aloud.
 enum LinearSentence {

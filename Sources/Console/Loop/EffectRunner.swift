@@ -1,9 +1,11 @@
 import Dispatch
 import HTTPModel
 import Recording
+import Rules
 import Runner
 import Sharing
 import Synchronization
+import Tools
 
 /// Carries effects out, off the screen's thread, and sends what comes of them to the inbox.
 final class EffectRunner: Sendable {
@@ -203,7 +205,11 @@ final class EffectRunner: Sendable {
                     inbox.send(.detail(generation: generation, id, pages: [.overview], DetailDocument(lines: [line])))
                     return
                 }
-                let builder = DetailBuilder(exchange, source: reader)
+                let builder = DetailBuilder(
+                    exchange,
+                    source: reader,
+                    change: { ToolRegistry.standard[key: $0]?.change }
+                )
                 var options = options
                 let pages = builder.pages
                 if !pages.contains(options.page) { options.page = .overview }

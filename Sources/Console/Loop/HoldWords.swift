@@ -1,5 +1,6 @@
 import HTTPModel
 import Runner
+import Text
 
 /// Reads the changes of a held message from one line: `method=PUT header="X-Mode: test" body="{}"`.
 ///

@@ -3,6 +3,7 @@ import Rules
 import Runner
 import Sharing
 import Terminal
+import Text
 import Tools
 
 /// The filter: the line that is typed, or what is in force.

@@ -1,5 +1,6 @@
 import Runner
 package import Terminal
+import Text
 
 /// Draws the model: nothing is decided here, and nothing changed.
 package enum ConsoleView {

@@ -1,5 +1,6 @@
 import Sharing
 import Terminal
+import Text
 
 /// The rows of a document, from where the reader is.
 enum DocumentView {

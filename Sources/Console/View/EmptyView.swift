@@ -1,6 +1,7 @@
 import HTTPModel
 import Sharing
 import Terminal
+import Text
 
 /// What stands where there is nothing to list: what to do about it.
 enum EmptyView {

@@ -3,6 +3,7 @@ import Rules
 import Runner
 import Sharing
 import Terminal
+import Text
 import Tools
 
 /// The keys that mean something here.

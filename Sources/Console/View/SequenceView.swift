@@ -1,6 +1,7 @@
 import HTTPModel
 import Sharing
 import Terminal
+import Text
 
 /// The list, one exchange a row, the newest at the bottom.
 enum SequenceView {

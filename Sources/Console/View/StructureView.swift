@@ -1,5 +1,6 @@
 import Sharing
 import Terminal
+import Text
 
 /// The tree by host and path.
 enum StructureView {

@@ -3,9 +3,7 @@ import CBrotli
 final class BrotliDecoder: CodingDecoder {
     private let state: OpaquePointer?
 
-    init() {
-        state = BrotliDecoderCreateInstance(nil, nil, nil)
-    }
+    init() { state = BrotliDecoderCreateInstance(nil, nil, nil) }
 
     deinit {
         if let state { BrotliDecoderDestroyInstance(state) }

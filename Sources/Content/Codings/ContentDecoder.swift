@@ -64,9 +64,7 @@ package final class ContentDecoder {
     }
 
     /// Whether further input would change nothing.
-    package var isStopped: Bool {
-        ownProblem != nil || links.contains { $0.problem != nil }
-    }
+    package var isStopped: Bool { ownProblem != nil || links.contains { $0.problem != nil } }
 
     /// Decodes the next bytes of the body; what could be decoded with them may be empty.
     package func decode(_ input: ByteBuffer) -> ByteBuffer {

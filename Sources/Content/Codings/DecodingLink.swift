@@ -105,10 +105,7 @@ final class DecodingLink {
         }
     }
 
-    private func startOver(
-        with bytes: [UInt8],
-        _ forward: (UnsafeRawBufferPointer) throws -> Void
-    ) rethrows {
+    private func startOver(with bytes: [UInt8], _ forward: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         consumed = 0
         try bytes.withUnsafeBytes { try feed($0, forward) }
     }

@@ -48,9 +48,7 @@ final class ZlibDecoder: CodingDecoder {
         return DecoderStep(consumed: consumed, produced: produced, status: status)
     }
 
-    func beginNextMember() -> Bool {
-        format == .gzip && inflateReset(stream) == Z_OK
-    }
+    func beginNextMember() -> Bool { format == .gzip && inflateReset(stream) == Z_OK }
 
     func isBeginning(_ bytes: [UInt8]) -> Bool {
         format == .gzip && bytes.starts(with: [0x1F, 0x8B])

@@ -121,10 +121,8 @@ package struct ImageHeader: Sendable, Hashable {
         var place = 2
         while let marker = bytes.big(1, at: place + 1), bytes.has([0xFF], at: place) {
             switch marker {
-            case 0xFF:
-                place += 1
-            case 0x01, 0xD0...0xD8:
-                place += 2
+            case 0xFF: place += 1
+            case 0x01, 0xD0...0xD8: place += 2
             case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
                 let remark = marker == 0xC2 || marker == 0xCA ? "progressive" : ""
                 return ImageHeader(.jpeg, bytes.big(2, at: place + 7) ?? 0, bytes.big(2, at: place + 5) ?? 0, remark)

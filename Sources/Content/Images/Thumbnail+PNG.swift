@@ -33,9 +33,7 @@ private struct PNGChunks {
     private let bytes: [UInt8]
     private var place = 8
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// The next chunk's type and content; of a chunk that is cut off, what is there.
     mutating func next() -> (type: String, range: Range<Int>)? {
@@ -68,9 +66,7 @@ struct PNGShape {
         colourType = header[9]
         isInterlaced = header[12] != 0
         channels = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][colourType] ?? 1
-        let depths: [UInt8: Set<Int>] = [
-            0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16],
-        ]
+        let depths: [UInt8: Set<Int>] = [0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16]]
         guard ImageHeader.sides.contains(width), ImageHeader.sides.contains(height),
             depths[colourType]?.contains(depth) == true
         else { return nil }

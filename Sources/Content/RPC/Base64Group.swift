@@ -51,9 +51,7 @@ struct Base64Group: Sendable {
     }
 
     /// The bytes of a last group that has no padding; `nil` where a digit is missing.
-    mutating func unpadded() -> Decoded? {
-        digits >= 2 ? end() : nil
-    }
+    mutating func unpadded() -> Decoded? { digits >= 2 ? end() : nil }
 
     private mutating func end() -> Decoded {
         let decoded = Decoded(bits: bits << (6 * UInt32(4 - digits)), count: digits - 1)

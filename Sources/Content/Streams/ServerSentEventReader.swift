@@ -109,8 +109,7 @@ package final class ServerSentEventReader: StreamReader {
         case let name where name.elementsEqual("data".utf8):
             let valueLength = lineLength - Int64(value.startIndex - view.startIndex)
             event.add(data: value, length: valueLength, limit: dataLimit)
-        case let name where name.elementsEqual("event".utf8):
-            event.details.type = text(value)
+        case let name where name.elementsEqual("event".utf8): event.details.type = text(value)
         case let name where name.elementsEqual("id".utf8):
             if !value.contains(0) { event.details.id = text(value) }
         case let name where name.elementsEqual("retry".utf8):

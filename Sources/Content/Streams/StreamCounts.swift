@@ -152,9 +152,7 @@ struct GRPCCount {
     /// The trailers so far; `nil` while no trailers worth keeping pass.
     private var pending: ByteBuffer?
 
-    init(isWeb: Bool) {
-        self.isWeb = isWeb
-    }
+    init(isWeb: Bool) { self.isWeb = isWeb }
 
     mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var position = 0

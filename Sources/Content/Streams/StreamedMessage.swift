@@ -79,9 +79,7 @@ package struct WebSocketDetails: Sendable, Hashable {
     package var close: WebSocketClose?
 
     /// Describes a message of one empty frame.
-    package init(opcode: WebSocketOpcode) {
-        self.opcode = opcode
-    }
+    package init(opcode: WebSocketOpcode) { self.opcode = opcode }
 }
 
 /// What a server-sent event has besides its data.

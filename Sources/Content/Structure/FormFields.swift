@@ -25,9 +25,7 @@ package enum FormFields {
         }
     }
 
-    package static func parse(query: String) -> [FormField] {
-        parse(Array(query.utf8))
-    }
+    package static func parse(query: String) -> [FormField] { parse(Array(query.utf8)) }
 
     /// Undoes percent-encoding and `+` for a space.
     package static func decode(_ bytes: some Collection<UInt8>) -> String {

@@ -150,9 +150,7 @@ package struct JSONTokenReader {
     }
 
     /// The text that a name or a string stands for: without quotes, its escapes undone.
-    package func string(_ token: JSONToken) -> String {
-        JSONTree.unescaped(bytes[token.range])
-    }
+    package func string(_ token: JSONToken) -> String { JSONTree.unescaped(bytes[token.range]) }
 
     /// An error at the place that the reader has come to.
     package func error(_ message: String) -> JSONSyntaxError {

@@ -1,5 +1,6 @@
 import HTTPModel
 package import NIOCore
+import Text
 
 /// Writes JSON (RFC 8259) piece by piece into a sink, so that long strings need not be in memory, or into its buffer.
 ///
@@ -16,9 +17,7 @@ package struct JSONWriter {
     private var unwritten = ByteBuffer()
 
     /// Prepares to write into a sink; without one all stays in ``buffer``.
-    package init(_ sink: ((ByteBuffer) throws -> Void)? = nil) {
-        self.sink = sink
-    }
+    package init(_ sink: ((ByteBuffer) throws -> Void)? = nil) { self.sink = sink }
 
     /// A text as a JSON string.
     package static func quoted(_ text: String) -> String {

@@ -37,14 +37,10 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether bodies of this type are JSON (RFC 8259, RFC 6839 §3.1).
-    package var isJSON: Bool {
-        subtype == "json" || subtype.hasSuffix("+json")
-    }
+    package var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") }
 
     /// Whether bodies of this type are XML (RFC 7303).
-    package var isXML: Bool {
-        subtype == "xml" || subtype.hasSuffix("+xml")
-    }
+    package var isXML: Bool { subtype == "xml" || subtype.hasSuffix("+xml") }
 
     /// Whether bodies of this type are meant to be read as text.
     package var isTextual: Bool {
@@ -68,9 +64,7 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Feeds what the comparison compares.
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(description)
-    }
+    package func hash(into hasher: inout Hasher) { hasher.combine(description) }
 
     private static let textualEssences: Set<String> = [
         "application/javascript", "application/ecmascript", "application/x-javascript", "application/graphql",

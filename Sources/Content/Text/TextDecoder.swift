@@ -27,8 +27,7 @@ package enum TextDecoder {
         var view = bytes.readableBytesView
         if let (marked, length) = Charset.byteOrderMark(view), marked == charset { view = view.dropFirst(length) }
         switch charset {
-        case .utf8:
-            return readUTF8(view)
+        case .utf8: return readUTF8(view)
         case .windows1252:
             let text = String(String.UnicodeScalarView(view.map(windows1252Scalar)))
             return DecodedText(text: text, charset: charset, invalidCount: 0, isFallback: false)

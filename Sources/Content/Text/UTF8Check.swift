@@ -19,14 +19,10 @@ package struct UTF8Check: Sendable {
     package var isValid: Bool { isValidSoFar && pending == 0 }
 
     /// Takes the next bytes; not generic, so that long bodies are checked at speed from other modules.
-    package mutating func feed(_ bytes: UnsafeRawBufferPointer) {
-        take(bytes)
-    }
+    package mutating func feed(_ bytes: UnsafeRawBufferPointer) { take(bytes) }
 
     /// Takes the next bytes.
-    package mutating func feed(_ bytes: some Sequence<UInt8>) {
-        take(bytes)
-    }
+    package mutating func feed(_ bytes: some Sequence<UInt8>) { take(bytes) }
 
     private mutating func take(_ bytes: some Sequence<UInt8>) {
         guard isValidSoFar else { return }

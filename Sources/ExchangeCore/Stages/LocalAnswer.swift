@@ -1,5 +1,6 @@
 package import HTTPModel
 package import NIOCore
+import Text
 
 /// A response that did not come from a server.
 package struct LocalAnswer: Sendable {
@@ -51,10 +52,10 @@ package struct LocalAnswer: Sendable {
         }
         let page = """
             <!doctype html>
-            <html lang="en"><head><meta charset="utf-8"><title>Sluice: \(escaped(title))</title>
+            <html lang="en"><head><meta charset="utf-8"><title>Sluice: \(title.markupEscaped)</title>
             <style>body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:4rem auto;padding:0 1rem}\
             h1{font-size:1.3rem}small{color:#666}</style></head>
-            <body><h1>\(escaped(title))</h1><p>\(escaped(text))</p><small>This answer comes from the Sluice proxy, \
+            <body><h1>\(title.markupEscaped)</h1><p>\(text.markupEscaped)</p><small>This answer comes from the Sluice proxy, \
             not from the server.</small></body></html>
 
             """
@@ -95,19 +96,5 @@ package struct LocalAnswer: Sendable {
             ("Content-Type", contentType), ("grpc-status", isOurFault ? "13" : "14"), ("grpc-message", message),
         ]
         return LocalAnswer(head: ResponseHead(status: 200, fields: fields), body: ByteBuffer())
-    }
-
-    private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for character in text {
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            default: escaped.append(character)
-            }
-        }
-        return escaped
     }
 }

@@ -78,15 +78,31 @@ package struct ExchangeRecord: Sendable, Hashable {
     package var clientAddress: String?
     /// Where the request was sent, as `host:port`; `nil` where it was not, or that is not known.
     package var serverAddress: String?
-    /// How the listener takes traffic, as `--mode` writes it; `nil` for a forward proxy.
-    package var listeningMode: String?
-    /// The client; `nil` where it is on another machine, or not known.
-    package var process: ClientProcess?
-    /// What an exchange was imported from: the format and the file; `nil` where Sluice saw it pass.
-    package var origin: String?
-    /// The parts whose secrets were replaced before the exchange was written.
-    package var masked: [String] = []
-    package var annotation = ExchangeAnnotation()
+    /// What few exchanges have.
+    package var extras: Extras {
+        get { if case .extras(let extras)? = box { extras } else { Extras() } }
+        set { box = newValue == Extras() ? nil : .extras(newValue) }
+    }
+    private var box: Box?
+
+    /// One reference, as records are copied often.
+    private indirect enum Box: Sendable, Hashable {
+        case extras(Extras)
+    }
+
+    package struct Extras: Sendable, Hashable {
+        /// How the listener takes traffic, as `--mode` writes it; `nil` for a forward proxy.
+        package var listeningMode: String?
+        /// The client; `nil` where it is on another machine, or not known.
+        package var process: ClientProcess?
+        /// What an exchange was imported from: the format and the file; `nil` where Sluice saw it pass.
+        package var origin: String?
+        /// The parts whose secrets were replaced before the exchange was written.
+        package var masked: [String] = []
+        package var annotation = ExchangeAnnotation()
+
+        package init() {}
+    }
 
     /// Creates the record of an exchange that has just begun.
     package init(
@@ -116,6 +132,9 @@ package struct ExchangeRecord: Sendable, Hashable {
         package init(rawValue: UInt32) {
             self.rawValue = rawValue
         }
+
+        // The default of `SetAlgebra` is generic code, which no exchange needs to pay for.
+        package init(arrayLiteral flags: Flags...) { rawValue = flags.reduce(0) { $0 | $1.rawValue } }
 
         /// A stage changed the request.
         package static let requestChanged = Flags(rawValue: 1 << 0)
@@ -295,6 +314,12 @@ package struct TraceEntry: Sendable, Hashable, Codable {
         case fired
         /// Sluice itself did or noticed something that was no rule.
         case note
+    }
+
+    /// What a stage changes without its entries naming it.
+    package enum Change: Sendable {
+        case url
+        case response
     }
 
     /// The stage's name, for example `rewrite`; `sluice` for the proxy itself.

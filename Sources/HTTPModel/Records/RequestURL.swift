@@ -32,7 +32,7 @@ package struct RequestURL: Sendable, Hashable {
 
     /// The host and, where it is not the scheme's default, the port, as a `Host` field has them.
     package var authority: String {
-        let host = host.contains(":") ? "[\(host)]" : host
+        let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return port == RequestURL.defaultPort(of: scheme) ? host : "\(host):\(port)"
     }
 

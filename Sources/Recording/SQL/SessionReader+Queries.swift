@@ -108,9 +108,7 @@ extension SessionReader {
             "ORDER BY e.id",
             joins: annotation
         )
-        try run(statement, watch) {
-            records.append(try $0.record().record)
-        }
+        try run(statement, watch) { records.append(try $0.record().record) }
         return records
     }
 

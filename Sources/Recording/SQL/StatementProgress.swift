@@ -30,7 +30,5 @@ final class StatementProgress {
 
     private var mayGoOn: Bool { watch(Int64(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))) }
 
-    func end() {
-        sqlite3_progress_handler(sqlite3_db_handle(statement), 0, nil, nil)
-    }
+    func end() { sqlite3_progress_handler(sqlite3_db_handle(statement), 0, nil, nil) }
 }

@@ -1,5 +1,6 @@
 package import ExchangeCore
 package import HTTPModel
+import Text
 
 /// Why each rule of a profile acted on an exchange, or did not.
 package struct Explanation: Sendable {

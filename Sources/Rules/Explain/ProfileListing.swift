@@ -1,6 +1,7 @@
 import ExchangeCore
 import Foundation
 import HTTPModel
+import Text
 
 /// A profile as it takes effect: the tools in their fixed order and their rules.
 extension RuleProfile {

@@ -1,4 +1,5 @@
 package import HTTPModel
+import Text
 
 /// What came of profiles' own tests, in the Test Anything Protocol, version 14.
 package struct TAPReport {

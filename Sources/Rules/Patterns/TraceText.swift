@@ -6,16 +6,3 @@ extension String {
         return text.utf8.count <= limit ? text : text.prefix(limit) + "…"
     }
 }
-
-extension Int {
-    /// The number with its thousands apart: `12,345`.
-    package var inThousands: String {
-        let digits = String(magnitude)
-        var text = self < 0 ? "-" : ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { text += "," }
-            text.append(digit)
-        }
-        return text
-    }
-}

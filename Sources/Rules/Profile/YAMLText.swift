@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// Texts as YAML has them.
 package enum YAMLText {

@@ -1,4 +1,5 @@
 package import ExchangeCore
+package import HTTPModel
 
 /// Everything that others need to know of a tool.
 package struct ToolDescriptor: Sendable {
@@ -18,12 +19,6 @@ package struct ToolDescriptor: Sendable {
     package enum KeyUse: Sendable {
         case toggle
         case panel
-    }
-
-    /// What a rule changes whose trace does not name it.
-    package enum Change: Sendable {
-        case url
-        case response
     }
 
     /// The tool's name and its place in the order in which messages pass the tools.
@@ -58,7 +53,7 @@ package struct ToolDescriptor: Sendable {
     package let silentEffect: String?
     /// What is said of an empty list of rules; `nil` where that is meant.
     package let emptyListLint: String?
-    package let change: Change?
+    package let change: TraceEntry.Change?
     package let presets: PresetChoice?
     package let definitions: ToolDefinitions?
 
@@ -83,7 +78,7 @@ package struct ToolDescriptor: Sendable {
         usualBreadth: ExchangeBreadth = .host,
         silentEffect: String? = nil,
         emptyListLint: String? = nil,
-        change: Change? = nil,
+        change: TraceEntry.Change? = nil,
         presets: PresetChoice? = nil,
         definitions: ToolDefinitions? = nil
     ) {

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPModel
+import Text
 
 package enum ControlListing {
     // MARK: - Holds

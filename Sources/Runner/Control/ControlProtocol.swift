@@ -1,5 +1,6 @@
 package import Foundation
 package import HTTPModel
+import Text
 
 /// What goes over the control socket: one JSON object a line, a reply for each request, in order.
 ///

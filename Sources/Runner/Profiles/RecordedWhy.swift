@@ -5,6 +5,7 @@ import HTTPModel
 import NIOCore
 import Recording
 import Rules
+import Text
 import Tools
 
 /// Why rules acted on a recorded exchange, or did not.

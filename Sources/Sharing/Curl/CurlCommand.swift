@@ -69,9 +69,7 @@ struct CurlCommand {
         bodySize > 0 || isChunked || (!isBodyless && head.fields.contains(.contentLength))
     }
 
-    private mutating func option(_ name: String) {
-        words.append(Array(name.utf8))
-    }
+    private mutating func option(_ name: String) { words.append(Array(name.utf8)) }
 
     private mutating func option(_ name: String, _ value: some Collection<UInt8>) throws {
         option(name)

@@ -1,5 +1,6 @@
 package import HTTPModel
 import NIOCore
+import Text
 
 /// Exports requests as cURL commands that send them again, exactly as the client sent them.
 ///

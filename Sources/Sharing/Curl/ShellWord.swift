@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// Bytes as one word of a shell command that bash, dash and other POSIX shells read alike.
 enum ShellWord {

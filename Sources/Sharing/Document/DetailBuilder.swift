@@ -10,20 +10,23 @@ package struct DetailBuilder {
     let source: any ExchangeSource
     let now: Int64?
     let descriptors: DescriptorSet?
+    let change: (String) -> TraceEntry.Change?
 
     /// Prepares to show an exchange.
     ///
     /// - Parameters:
-    ///   - exchange: the exchange.
     ///   - source: where its bodies are.
     ///   - now: the moment in microseconds since 1970, for how long an exchange in flight has taken so far.
     ///   - descriptors: what gRPC messages mean; without them their fields have numbers.
+    ///   - change: what the rules of a stage change without their trace naming it.
     package init(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
         now: Int64? = nil,
-        descriptors: DescriptorSet? = nil
+        descriptors: DescriptorSet? = nil,
+        change: @escaping (_ stage: String) -> TraceEntry.Change? = { _ in nil }
     ) {
+        self.change = change
         self.descriptors = descriptors
         self.exchange = exchange
         self.source = source
@@ -47,12 +50,14 @@ package struct DetailBuilder {
     package func document(_ options: DetailOptions, _ budget: DetailBudget = DetailBudget()) -> DetailDocument {
         var writer = DetailWriter(options, budget)
         let source = BudgetedSource(source: source, budget: budget)
+        let labels = RuleLabels(exchange.messages.trace, change: change)
         switch options.page {
         case .overview: OverviewPage(exchange: exchange, source: source, now: now).write(into: &writer)
-        case .request: MessagePage(exchange, source: source, isRequest: true).write(into: &writer)
-        case .response: MessagePage(exchange, source: source, isRequest: false).write(into: &writer)
+        case .request, .response:
+            let isRequest = options.page == .request
+            MessagePage(exchange: exchange, source: source, isRequest: isRequest, labels: labels).write(into: &writer)
         case .messages: StreamPage(exchange: exchange, source: source, descriptors: descriptors).write(into: &writer)
-        case .difference: DifferencePage(exchange: exchange, source: source).write(into: &writer)
+        case .difference: DifferencePage(exchange: exchange, source: source, labels: labels).write(into: &writer)
         }
         return writer.document()
     }

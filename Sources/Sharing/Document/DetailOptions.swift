@@ -56,7 +56,5 @@ package struct DetailOptions: Sendable, Hashable {
     /// binary bodies described, nothing that a key would open or save.
     package var isPrinted = false
 
-    package init(page: DetailPage = .overview) {
-        self.page = page
-    }
+    package init(page: DetailPage = .overview) { self.page = page }
 }

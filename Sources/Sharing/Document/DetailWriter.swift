@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// Gathers the lines of a document: sections, facts, tables, in bounds.
 ///
@@ -58,9 +59,7 @@ struct DetailWriter {
         }
         let kept =
             isPlain && length <= longestLine ? spans : bounded(spans, isPlain, length)
-        lines.append(
-            DetailLine(kept, indent: min(margin + indent, DetailWriter.deepestIndent), wraps: wraps)
-        )
+        lines.append(DetailLine(kept, indent: min(margin + indent, DetailWriter.deepestIndent), wraps: wraps))
     }
 
     /// Adds a line of one text.
@@ -80,9 +79,7 @@ struct DetailWriter {
     }
 
     /// Takes lines away again, from this one on.
-    mutating func drop(from line: Int) {
-        lines.removeSubrange(min(line, lines.count)...)
-    }
+    mutating func drop(from line: Int) { lines.removeSubrange(min(line, lines.count)...) }
 
     /// Adds to the end of the last line.
     mutating func append(_ span: Span) {
@@ -186,9 +183,7 @@ struct DetailWriter {
     }
 
     /// A sign where signs are possible, else its stand-in of ASCII characters.
-    func sign(_ sign: String, _ plain: String) -> String {
-        options.isUnicode ? sign : plain
-    }
+    func sign(_ sign: String, _ plain: String) -> String { options.isUnicode ? sign : plain }
 
     /// The sign of what is taken away: `−`, or `-`.
     var minus: String { sign("−", "-") }

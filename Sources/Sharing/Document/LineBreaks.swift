@@ -1,4 +1,4 @@
-import Terminal
+import Text
 
 /// A place in the text of a line: a span, and how many bytes of it come before.
 package struct TextMark: Sendable, Hashable, Comparable {

@@ -187,9 +187,7 @@ extension JSONWriter {
 
 extension HTTPVersion {
     /// The version as HAR's readers know it.
-    fileprivate var archiveName: String {
-        self == .http2 ? "HTTP/2.0" : description
-    }
+    fileprivate var archiveName: String { self == .http2 ? "HTTP/2.0" : description }
 }
 
 /// URLs that every HAR reader takes: one it cannot parse makes some refuse the whole archive.

@@ -50,10 +50,7 @@ package struct HARRecording {
         }
         var messages = ExchangeMessages()
         let target = record.method == "CONNECT" ? record.url.authority : record.url.description
-        messages.requestHead = HARRecording.head(
-            "\(record.method) \(target) \(record.clientVersion)",
-            request
-        )
+        messages.requestHead = HARRecording.head("\(record.method) \(target) \(record.clientVersion)", request)
         if record.status > 0 {
             let version = HARRecording.version(entry.response.version)
             let reason = HARRecording.line(entry.reason)

@@ -1,7 +1,7 @@
 import Content
 package import HTTPModel
 import NIOCore
-import Terminal
+import Text
 
 /// One line for one exchange, for people and for programs.
 package enum ExchangeLine {
@@ -10,9 +10,7 @@ package enum ExchangeLine {
     private static let messageWidth = 100
 
     /// The titles of the columns of `human`.
-    package static var header: String {
-        line("ID", "TIME", "METHOD", "STATUS", "SIZE", "DURATION", "TYPE".filled(to: typeWidth), "URL")
-    }
+    package static let header = line(["ID", "TIME", "METHOD", "STATUS", "SIZE", "DURATION", "TYPE", "URL"])
 
     /// The exchange in aligned columns, as `header` names them, and what is special about it.
     ///
@@ -21,16 +19,16 @@ package enum ExchangeLine {
     package static func human(_ record: ExchangeRecord) -> String {
         let hasBody = record.kind == .http || record.kind == .webSocket
         let size = hasBody ? record.sizes.responseBody : record.sizes.responseWire
-        let line = line(
+        let line = line([
             record.id.description,
-            Timestamp.clock(record.startedAt),
+            Timestamp.timeOfDay(record.startedAt),
             VisibleText.of(record.method),
             status(record),
             Measures.size(size),
             Measures.duration(record.timings.total),
-            TextWidth.padded(shortType(VisibleText.of(record.mediaType)), to: typeWidth),
-            VisibleText.of(record.url.description)
-        )
+            TextWidth.cut(shortType(VisibleText.of(record.mediaType)), to: typeWidth),
+            VisibleText.of(record.url.description),
+        ])
         let notes = notes(record)
         return notes.isEmpty ? line : line + "  [\(notes.joined(separator: ", "))]"
     }
@@ -43,27 +41,28 @@ package enum ExchangeLine {
         return String(buffer: writer.buffer)
     }
 
-    private static func line(
-        _ id: String,
-        _ time: String,
-        _ method: String,
-        _ status: String,
-        _ size: String,
-        _ duration: String,
-        _ type: String,
-        _ url: String
-    ) -> String {
-        [
-            id.aligned(to: 6), time.prefix(8).filled(to: 8), method.filled(to: 7), status.filled(to: 6),
-            size.aligned(to: 8),
-            duration.aligned(to: 8), type, url,
-        ].joined(separator: "  ")
+    /// The columns of all cells but the last; negative where a cell is aligned to the right.
+    private static let widths = [-6, 8, 7, 6, -8, -8, typeWidth]
+
+    private static func line(_ cells: [String]) -> String {
+        var line: [UInt8] = []
+        line.reserveCapacity(128)
+        for (cell, width) in zip(cells, widths) {
+            let blanks = repeatElement(UInt8(ascii: " "), count: max(abs(width) - TextWidth.columns(cell), 0))
+            if width < 0 { line += blanks }
+            line += cell.utf8
+            if width > 0 { line += blanks }
+            line += "  ".utf8
+        }
+        line += cells[widths.count].utf8
+        return String(decoding: line, as: UTF8.self)
     }
 
     /// The telling part of a media type: `json` of `application/json`, `problem+json` of `application/problem+json`.
     package static func shortType(_ mediaType: String) -> String {
-        let subtype = mediaType.split(separator: "/", maxSplits: 1).last.map(String.init) ?? mediaType
-        return subtype.hasPrefix("x-") ? String(subtype.dropFirst(2)) : subtype
+        let slash = mediaType.utf8.firstIndex(of: UInt8(ascii: "/"))
+        let subtype = mediaType[(slash.map { mediaType.utf8.index(after: $0) } ?? mediaType.startIndex)...]
+        return String(subtype.hasPrefix("x-") ? subtype.dropFirst(2) : subtype)
     }
 
     private static func status(_ record: ExchangeRecord) -> String {
@@ -77,6 +76,9 @@ package enum ExchangeLine {
         }
     }
 
+    /// Flags that nearly every exchange of its kind has, or that other columns show.
+    private static let unremarkable: ExchangeRecord.Flags = [.upstreamReused, .tunnelledTLS, .grpc]
+
     private static func notes(_ record: ExchangeRecord) -> [String] {
         var notes: [String] = []
         if record.kind != .http { notes.append(record.kind.exportName) }
@@ -87,8 +89,8 @@ package enum ExchangeLine {
         if let counts = counts(record) { notes.append(counts) }
         if let failure = record.failure { notes.append(failure.code.rawValue) }
         if let sent = record.sentURL { notes.append("sent to \(VisibleText.of(sent.description))") }
-        let flags = record.flags.subtracting([.upstreamReused, .tunnelledTLS, .grpc])
-        return notes + flags.exportNames
+        let flags = record.flags.subtracting(unremarkable)
+        return flags.isEmpty ? notes : notes + flags.exportNames
     }
 
     /// `grpc OK`, or what went wrong and what the server says of it.

@@ -8,18 +8,19 @@ package enum ExchangeReport {
     /// The report.
     ///
     /// - Parameters:
-    ///   - exchange: the exchange.
     ///   - source: where its bodies are.
     ///   - bodyLimit: how many bytes of each body to print at most.
     ///   - descriptors: what gRPC messages mean; without them their fields have numbers.
+    ///   - change: what the rules of a stage change without their trace naming it.
     /// - Returns: the report, with a line feed at its end; what cannot be read is a line in it.
     package static func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
         bodyLimit: Int = 64 * 1024,
-        descriptors: DescriptorSet? = nil
+        descriptors: DescriptorSet? = nil,
+        change: @escaping (_ stage: String) -> TraceEntry.Change? = { _ in nil }
     ) -> String {
-        let builder = DetailBuilder(exchange, source: source, descriptors: descriptors)
+        let builder = DetailBuilder(exchange, source: source, descriptors: descriptors, change: change)
         var options = DetailOptions()
         options.isPrinted = true
         options.bodyLimit = bodyLimit

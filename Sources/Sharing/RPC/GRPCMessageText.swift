@@ -1,6 +1,7 @@
 import Content
 import HTTPModel
 import NIOCore
+import Text
 
 /// What the messages of one direction of a gRPC call say, as lines for people.
 struct GRPCMessageText {

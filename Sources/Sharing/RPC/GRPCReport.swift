@@ -1,6 +1,7 @@
 package import Content
 package import HTTPModel
 import NIOCore
+import Text
 
 /// A gRPC call as lines for people: its first and last messages, each with its time and what it says, and its outcome.
 ///

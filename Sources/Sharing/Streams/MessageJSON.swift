@@ -24,8 +24,7 @@ extension JSONWriter {
             member("event", event.type)
             optionalMember("eventId", event.id)
             if let retry = event.retry { member("retry", retry) }
-        case .line:
-            member("kind", "line")
+        case .line: member("kind", "line")
         }
         member("size", message.size)
         if let text = message.text {

@@ -62,9 +62,7 @@ struct TimedBody {
     }
 
     /// Says that no bytes will follow, which is a problem where a content coding has not come to its end.
-    func finish() {
-        decoder?.finish()
-    }
+    func finish() { decoder?.finish() }
 }
 
 /// Tells when the bytes of a body arrived, reading the recorded arrivals page by page.
@@ -77,9 +75,7 @@ struct ArrivalClock {
     /// Whether there are no arrivals after the page's.
     private var isLastPage = false
 
-    init(_ body: RecordedBody) {
-        self.body = body
-    }
+    init(_ body: RecordedBody) { self.body = body }
 
     /// When the byte at an offset arrived, and up to which offset bytes arrived with it.
     ///

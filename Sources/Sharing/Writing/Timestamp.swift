@@ -29,6 +29,12 @@ package enum Timestamp {
         return "\(time(parts)).\(pad(parts.microsecond / 1000, 3))"
     }
 
+    /// The time of day to the second, for example `10:57:03`.
+    static func timeOfDay(_ microseconds: Int64) -> String {
+        let second = floorDivision(floorDivision(Int(microseconds), 1_000_000).quotient, 86_400).remainder
+        return "\(pad(second / 3600)):\(pad(second / 60 % 60)):\(pad(second % 60))"
+    }
+
     /// Splits microseconds since 1970 in the Gregorian calendar.
     static func parts(_ microseconds: Int64) -> Parts {
         let (seconds, microsecond) = floorDivision(Int(microseconds), 1_000_000)
@@ -61,6 +67,7 @@ package enum Timestamp {
 
     private static func pad(_ number: Int, _ width: Int = 2) -> String {
         let digits = String(number)
-        return String(repeating: "0", count: max(width - digits.utf8.count, 0)) + digits
+        return digits.utf8.count == width
+            ? digits : String(repeating: "0", count: max(width - digits.utf8.count, 0)) + digits
     }
 }

@@ -1,6 +1,7 @@
 import Content
 import HTTPModel
 package import NIOCore
+import Text
 
 /// A body that is written to a terminal piece by piece, as ``VisibleText`` has it; what is no UTF-8 becomes U+FFFD.
 package struct VisiblePieces {

@@ -1,3 +1,5 @@
+import Text
+
 /// One column of one row: what is written there, and how.
 ///
 /// Sixteen bytes that are compared as two words. The text is at most eight bytes of UTF-8: of a longer cluster, the base and

@@ -1,3 +1,5 @@
+import Text
+
 /// A grid of cells: what a view draws on, and what a frame is.
 ///
 /// Nothing that is drawn outside of it, or outside of ``clip``, does harm or leaves a mark. No cell ever holds half of a wide

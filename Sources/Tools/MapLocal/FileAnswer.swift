@@ -130,15 +130,3 @@ extension ResponseHead {
         reason = "Partial Content"
     }
 }
-
-extension BinaryInteger {
-    /// The number with a comma between its thousands.
-    var grouped: String {
-        var text = ""
-        for (position, digit) in String(self).reversed().enumerated() {
-            if position > 0, position.isMultiple(of: 3), digit != "-" { text.append(",") }
-            text.append(digit)
-        }
-        return String(text.reversed())
-    }
-}

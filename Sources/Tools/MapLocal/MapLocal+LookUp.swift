@@ -1,6 +1,7 @@
 import ExchangeCore
 import HTTPModel
 import Rules
+import Text
 
 /// Looks for the file that answers a request, rule by rule, and makes the answer.
 struct FileLookUps: BlockingWork {

@@ -1,5 +1,6 @@
 import HTTPModel
 import Rules
+import Text
 
 /// An edit of a body's text.
 struct BodyEdit: Sendable {
@@ -17,7 +18,7 @@ struct BodyEdit: Sendable {
             return text.replaceAll(with: Array(replacement.plain.utf8)) ? "replaced whole" : nil
         }
         let count = try text.replace(match, with: replacement, onlyFirst: onlyFirst)
-        let matches = "\(count.inThousands) match\(count == 1 ? "" : "es") of \(match.description)"
+        let matches = "\(count.grouped) match\(count == 1 ? "" : "es") of \(match.description)"
         return count == 0 ? nil : matches + (replacement.isEmpty ? " deleted" : " replaced")
     }
 }

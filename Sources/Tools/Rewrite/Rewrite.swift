@@ -3,6 +3,7 @@ import ExchangeCore
 import HTTPModel
 import NIOCore
 import Rules
+import Text
 
 /// The rewrite tool: named sets of rules that edit heads and bodies, each for its locations.
 ///
@@ -191,7 +192,7 @@ private final class RewritingHandler: StageHandler {
             }
             guard text.isEdited else { return }
             let edited = try text.encoded()
-            let sizes = " (\(body.readableBytes.inThousands) → \(edited.readableBytes.inThousands) bytes)"
+            let sizes = " (\(body.readableBytes.grouped) → \(edited.readableBytes.grouped) bytes)"
             for (index, (rule, change)) in changes.enumerated() {
                 exchange.fired(rule: rule, "\(direction) body: \(change)\(index == changes.count - 1 ? sizes : "")")
             }

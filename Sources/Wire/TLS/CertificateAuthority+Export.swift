@@ -1,4 +1,5 @@
 internal import COpenSSL
+import Text
 
 extension CertificateAuthority {
     /// A form in which the certificate leaves Sluice.
@@ -59,7 +60,7 @@ extension CertificateAuthority {
     /// Its identifiers come from the fingerprint, so
     /// installing it again replaces the profile.
     private var configurationProfile: String {
-        let name = escaped(subject.split(separator: ",").first.map { String($0.dropFirst(3)) } ?? subject)
+        let name = (subject.split(separator: ",").first.map { String($0.dropFirst(3)) } ?? subject).markupEscaped
         let short = fingerprint.prefix(16)
         return """
             <?xml version="1.0" encoding="UTF-8"?>
@@ -105,16 +106,5 @@ extension CertificateAuthority {
         var encoded = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
         let length = EVP_EncodeBlock(&encoded, bytes, Int32(bytes.count))
         return String(decoding: encoded.prefix(Int(length)), as: UTF8.self)
-    }
-
-    private func escaped(_ text: String) -> String {
-        text.map { character in
-            switch character {
-            case "&": "&amp;"
-            case "<": "&lt;"
-            case ">": "&gt;"
-            default: String(character)
-            }
-        }.joined()
     }
 }

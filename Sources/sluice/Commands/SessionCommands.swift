@@ -5,8 +5,10 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Recording
+import Rules
 import Runner
 import Sharing
+import Tools
 
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -84,8 +86,10 @@ struct Show: ParsableCommand {
         }
         let output = try OutputFile(nil)
         guard let body else {
-            try output.write(ExchangeReport.text(exchange, source: reader, descriptors: descriptors))
-            return
+            let report = ExchangeReport.text(exchange, source: reader, descriptors: descriptors) {
+                ToolRegistry.standard[key: $0]?.change
+            }
+            return try output.write(report)
         }
         try refuseBinary(exchange, body, reader)
         let side: BodySide = body == .request ? .requestReceived : .responseReceived

@@ -2,6 +2,7 @@ import HTTPModel
 import Support
 import Terminal
 import Testing
+import Text
 
 @testable import Console
 @testable import Sharing

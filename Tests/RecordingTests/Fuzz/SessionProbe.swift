@@ -215,9 +215,15 @@ struct GoodSession {
         var ended = record
         (ended.state, ended.status, ended.mediaType) = (.complete, 200, "text/event-stream")
         ended.sentURL = record.url
-        (ended.clientAddress, ended.serverAddress, ended.listeningMode) = ("127.0.0.1:2", "127.0.0.1:3", "regular")
-        (ended.process, ended.origin, ended.masked) = (ClientProcess(id: 1, name: "curl"), "har", ["a"])
-        (ended.annotation.comment, ended.annotation.colour, ended.annotation.deletedAt) = ("c", "red", moment)
+        (ended.clientAddress, ended.serverAddress, ended.extras.listeningMode) = (
+            "127.0.0.1:2", "127.0.0.1:3", "regular"
+        )
+        (ended.extras.process, ended.extras.origin, ended.extras.masked) = (
+            ClientProcess(id: 1, name: "curl"), "har", ["a"]
+        )
+        (ended.extras.annotation.comment, ended.extras.annotation.colour, ended.extras.annotation.deletedAt) = (
+            "c", "red", moment
+        )
         ended.grpc = GRPCOutcome(status: 2, message: "x")
         ended.failure = ExchangeFailure(.reset, "a", hint: "b")
         ended.sizes.requestHead = 40

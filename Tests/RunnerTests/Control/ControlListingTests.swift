@@ -3,6 +3,7 @@ import Foundation
 import HTTPModel
 import NIOCore
 import Testing
+import Text
 
 @testable import Runner
 

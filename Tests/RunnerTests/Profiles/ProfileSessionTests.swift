@@ -6,6 +6,7 @@ import NIOCore
 import Recording
 import Rules
 import Testing
+import Text
 import Tools
 
 @testable import Runner

@@ -1,4 +1,5 @@
 package import Terminal
+import Text
 
 /// A small terminal: it obeys what it is sent and shows what a user would see.
 ///

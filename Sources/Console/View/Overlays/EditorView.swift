@@ -1,5 +1,6 @@
 import Sharing
 import Terminal
+import Text
 
 /// A text that is being edited.
 enum EditorView {

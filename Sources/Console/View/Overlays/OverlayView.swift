@@ -1,6 +1,7 @@
 import Runner
 import Sharing
 import Terminal
+import Text
 
 /// What lies over list and detail, in a frame.
 enum OverlayView {

@@ -1,6 +1,7 @@
 import Rules
 import Sharing
 import Terminal
+import Text
 
 /// A tool's rules.
 enum PanelView {

@@ -11,9 +11,7 @@ struct DescriptorParser {
     /// Extensions by the message they extend.
     private var extensions: [(extendee: String, field: FieldDescriptor)] = []
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Reads a `FileDescriptorSet`.
     mutating func parseSet() throws(ProtobufProblem) {
@@ -26,9 +24,7 @@ struct DescriptorParser {
             try parseFile(range)
             filesRead += 1
         }
-        for (extendee, field) in extensions {
-            messages[extendee]?.fields[field.number] = field
-        }
+        for (extendee, field) in extensions { messages[extendee]?.fields[field.number] = field }
     }
 
     // MARK: Files

@@ -106,9 +106,7 @@ extension DescriptorSet {
     /// Files that people give in place of a descriptor set, known by how they begin.
     private static func mistake(_ bytes: [UInt8]) -> DescriptorSetError? {
         let hint = "\(command) writes one."
-        guard !bytes.isEmpty else {
-            return DescriptorSetError(message: "it is empty", hint: hint)
-        }
+        guard !bytes.isEmpty else { return DescriptorSetError(message: "it is empty", hint: hint) }
         if bytes.starts(with: [0x1F, 0x8B]) {
             return DescriptorSetError(message: "it is compressed with gzip", hint: "Try gunzip first.")
         }

@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// Scalar values as they are printed.
 enum ProtobufScalar {

@@ -20,9 +20,7 @@ struct SchemalessReader {
     }
 
     /// The fields of the whole message, up to where it stops being one.
-    mutating func wholeMessage() -> [ProtobufNode] {
-        fields(bytes.indices, depth: 0)
-    }
+    mutating func wholeMessage() -> [ProtobufNode] { fields(bytes.indices, depth: 0) }
 
     /// The field as a node: what the reader of a descriptor shows of fields that it does not know.
     mutating func node(_ field: WireField, group: Range<Int>?, depth: Int) -> ProtobufNode {

@@ -76,9 +76,7 @@ extension TypedReader {
     }
 
     /// The key of an entry that was sent without one.
-    func defaultKey(_ field: FieldDescriptor) -> String {
-        field.kind == .bool ? "false" : "0"
-    }
+    func defaultKey(_ field: FieldDescriptor) -> String { field.kind == .bool ? "false" : "0" }
 
     /// The value of an entry that was sent without one.
     mutating func defaultValue(_ field: FieldDescriptor, depth: Int) -> ProtobufNode {

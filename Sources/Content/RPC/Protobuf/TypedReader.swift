@@ -40,12 +40,7 @@ struct TypedReader {
     // MARK: Messages
 
     /// Reads a message as a node: a message, or what JSON has for a well-known type.
-    mutating func message(
-        _ type: String,
-        _ pieces: Pieces,
-        label: ProtobufNode.Label,
-        depth: Int
-    ) -> ProtobufNode {
+    mutating func message(_ type: String, _ pieces: Pieces, label: ProtobufNode.Label, depth: Int) -> ProtobufNode {
         guard depth < limits.depth else {
             let size = pieces.reduce(0) { $0 + $1.count }
             let remark = "\(size) bytes, nested deeper than \(limits.depth) levels"

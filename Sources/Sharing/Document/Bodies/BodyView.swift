@@ -1,6 +1,7 @@
 import Content
 import HTTPModel
 import NIOCore
+import Text
 
 /// A body, shown by its type.
 struct BodyView {

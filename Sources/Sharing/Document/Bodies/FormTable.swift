@@ -1,5 +1,6 @@
 import Content
 import HTTPModel
+import Text
 
 /// The fields of a query or a form, decoded; as sent beside that where it tells more.
 struct FormTable {
@@ -8,9 +9,7 @@ struct FormTable {
     private let text: String
 
     /// Prepares to show a query without its `?`, or the body of a form.
-    init(_ text: String) {
-        self.text = text
-    }
+    init(_ text: String) { self.text = text }
 
     func write(into writer: inout DetailWriter) {
         let bytes = Array(text.utf8)

@@ -1,5 +1,6 @@
 import Content
 import NIOCore
+import Text
 
 /// Two bodies compared: JSON by what it means, other text by lines, anything else by its bytes.
 struct BodyDifference {

@@ -1,4 +1,5 @@
 import Content
+import Text
 
 /// Two JSON texts compared by what they mean: the order of members and white space do not count, that of elements does.
 struct JSONDifference {

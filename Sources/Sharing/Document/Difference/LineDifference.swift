@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// Two texts compared line by line, with some lines around each difference.
 struct LineDifference {

@@ -1,13 +1,11 @@
 import HTTPModel
-import Rules
-import Tools
 
 /// Tells which rule made a change, by what the trace says that each did.
 struct RuleLabels {
     private struct Deed {
         var label: String
         /// What the tool changes without the text's naming it.
-        var change: ToolDescriptor.Change?
+        var change: TraceEntry.Change?
         var text: String
         /// Whether the text begins with the direction that it is about.
         var isRequest: Bool?
@@ -19,17 +17,12 @@ struct RuleLabels {
 
     private let deeds: [Deed]
 
-    init(_ trace: [TraceEntry]) {
+    init(_ trace: [TraceEntry], change: (_ stage: String) -> TraceEntry.Change?) {
         deeds = trace.sorted { $0.outcome == .fired && $1.outcome != .fired }.map { entry in
             let text = entry.text.lowercased()
             let isRequest = text.hasPrefix("request") ? true : text.hasPrefix("response") ? false : nil
             let label = entry.stage + (entry.rule.map { " \($0)" } ?? "")
-            return Deed(
-                label: label,
-                change: ToolRegistry.standard[key: entry.stage]?.change,
-                text: text,
-                isRequest: isRequest
-            )
+            return Deed(label: label, change: change(entry.stage), text: text, isRequest: isRequest)
         }
     }
 

@@ -35,9 +35,7 @@ struct HexLayout {
         }
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? value + 0x30 : value + 0x57
-    }
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? value + 0x30 : value + 0x57 }
 
     private static func offset(_ value: Int) -> String {
         var digits = (0..<8).map { digit(UInt8(truncatingIfNeeded: value >> (28 - $0 * 4) & 0xF)) }

@@ -1,4 +1,5 @@
 import Content
+import Text
 
 /// JSON laid out with one member or element a line, in colours and with folds.
 ///

@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// HTML or XML laid out by its tags, in colours and with folds.
 ///

@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// A script in colours and with folds; one without line breaks of its own gets some.
 struct ScriptLayout {
@@ -47,9 +48,7 @@ private struct ScriptLines {
     /// Braces that the line being put together closes: the line that opens them, and this line.
     private var closing: [(open: Int, close: Int)] = []
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     mutating func add(_ token: ScriptReader.Token, isDense: Bool, longest: Int, _ writer: inout DetailWriter) {
         switch token.kind {

@@ -1,12 +1,11 @@
 import HTTPModel
+import Text
 
 /// A style sheet laid out with one declaration a line, in colours and with folds.
 struct StyleSheetLayout {
     private let bytes: [UInt8]
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     func write(into writer: inout DetailWriter) {
         var open: [Int] = []

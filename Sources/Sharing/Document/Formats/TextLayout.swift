@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// Text as it came, line by line.
 enum TextLayout {

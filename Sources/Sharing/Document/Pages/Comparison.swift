@@ -1,6 +1,7 @@
 import Content
 package import HTTPModel
 import NIOCore
+import Text
 
 /// Two exchanges beside each other: what is different between them.
 package enum Comparison {

@@ -6,19 +6,15 @@ import NIOCore
 struct DifferencePage {
     let exchange: RecordedExchange
     let source: any ExchangeSource
+    let labels: RuleLabels
 
     func write(into writer: inout DetailWriter) {
-        let labels = RuleLabels(exchange.messages.trace)
-        writer.section("Request, as received and as sent") { writer in
-            request(labels, &writer)
-        }
-        writer.section("Response, as received and as sent") { writer in
-            response(labels, &writer)
-        }
+        writer.section("Request, as received and as sent") { request(&$0) }
+        writer.section("Response, as received and as sent") { response(&$0) }
         if writer.lines.isEmpty { writer.add("Nothing was changed.", .faint) }
     }
 
-    private func request(_ labels: RuleLabels, _ writer: inout DetailWriter) {
+    private func request(_ writer: inout DetailWriter) {
         let messages = exchange.messages
         if let sent = exchange.record.sentURL {
             change("URL", exchange.record.url.description, sent.description, labels.url(), &writer)
@@ -35,12 +31,12 @@ struct DifferencePage {
                 let label = isSame ? "sluice, as servers are asked" : labels.url()
                 change("target", before.target, after.target, label, &writer)
             }
-            headers(before.fields, after.fields, labels, isRequest: true, &writer)
+            headers(before.fields, after.fields, isRequest: true, &writer)
         }
         body(.requestReceived, .requestSent, .requestBodyChanged, labels.body(isRequest: true), &writer)
     }
 
-    private func response(_ labels: RuleLabels, _ writer: inout DetailWriter) {
+    private func response(_ writer: inout DetailWriter) {
         let messages = exchange.messages
         let before = messages.responseHead.flatMap { StoredHead.response($0) }
         let after = messages.responseHeadSent.flatMap { StoredHead.response($0) }
@@ -51,7 +47,7 @@ struct DifferencePage {
                 let texts = [before, after].map { $0.reason.isEmpty ? "\($0.status)" : "\($0.status) \($0.reason)" }
                 change("status", texts[0], texts[1], labels.startLine("status", isRequest: false), &writer)
             }
-            headers(before.fields, after.fields, labels, isRequest: false, &writer)
+            headers(before.fields, after.fields, isRequest: false, &writer)
         }
         body(.responseReceived, .responseSent, .responseBodyChanged, labels.body(isRequest: false), &writer)
     }
@@ -70,7 +66,6 @@ struct DifferencePage {
     private func headers(
         _ before: FieldSection,
         _ after: FieldSection,
-        _ labels: RuleLabels,
         isRequest: Bool,
         _ writer: inout DetailWriter
     ) {

@@ -1,18 +1,14 @@
 import Content
 import HTTPModel
 import NIOCore
+import Text
 
 /// A request or a response: start line, header, cookies, query, body, trailers.
 struct MessagePage {
     let exchange: RecordedExchange
     let source: any ExchangeSource
     let isRequest: Bool
-
-    init(_ exchange: RecordedExchange, source: any ExchangeSource, isRequest: Bool) {
-        self.exchange = exchange
-        self.source = source
-        self.isRequest = isRequest
-    }
+    let labels: RuleLabels
 
     private var messages: ExchangeMessages { exchange.messages }
     private var received: ByteBuffer? { isRequest ? messages.requestHead : messages.responseHead }
@@ -102,7 +98,6 @@ struct MessagePage {
         }
         let before = messages.fields(of: isRequest ? .requestReceived : .responseReceived)
         let after = messages.fields(of: isRequest ? .requestSent : .responseSent)
-        let labels = RuleLabels(messages.trace)
         let entries = FieldDifference.entries(before, after)
         writer.changes(entries, marked: true, label: { labels.header($0, isRequest: isRequest) })
     }
@@ -146,7 +141,7 @@ struct MessagePage {
         }
         var notes = body.facts
         if isBodyChanged {
-            let label = RuleLabels(messages.trace).body(isRequest: isRequest).map { " by \($0)" } ?? ""
+            let label = labels.body(isRequest: isRequest).map { " by \($0)" } ?? ""
             notes.append(
                 side == .requestSent || side == .responseSent ? "as changed\(label)" : "before it was changed\(label)"
             )

@@ -1,5 +1,6 @@
 import HTTPModel
 import NIOCore
+import Text
 
 /// What happened in an exchange, at a glance.
 struct OverviewPage {

@@ -1,6 +1,7 @@
 import Content
 import HTTPModel
 import NIOCore
+import Text
 
 /// What a stream carried, one line for each message; each opens into its whole content.
 struct StreamPage {

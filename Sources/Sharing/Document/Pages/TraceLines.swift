@@ -4,9 +4,7 @@ import HTTPModel
 struct TraceLines {
     private let trace: [TraceEntry]
 
-    init(_ trace: [TraceEntry]) {
-        self.trace = trace
-    }
+    init(_ trace: [TraceEntry]) { self.trace = trace }
 
     func write(into writer: inout DetailWriter) {
         for entry in trace {

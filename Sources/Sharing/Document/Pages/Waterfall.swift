@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// Where the time of an exchange went: a bar for each phase, each with its name and its time in words.
 struct Waterfall {

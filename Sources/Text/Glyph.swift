@@ -1,12 +1,12 @@
 /// What fills one cell, or two: at most eight bytes of UTF-8 that a terminal draws and does not obey.
-struct Glyph {
+package struct Glyph {
     /// UTF-8, first byte lowest.
-    let bytes: UInt64
+    package let bytes: UInt64
     /// 1 or 2.
-    let columns: Int
+    package let columns: Int
 
     static let space = Glyph(bytes: 0x20, columns: 1)
-    static let ellipsis = Glyph(bytes: packed("…"), columns: 1)
+    package static let ellipsis = Glyph(bytes: packed("…"), columns: 1)
     /// Stands for a character that shows nothing by itself, as U+200B or U+202E.
     private static let invisible = Glyph(bytes: packed("·"), columns: 1)
     private static let unknown = Glyph(bytes: packed("\u{FFFD}"), columns: 1)
@@ -15,8 +15,8 @@ struct Glyph {
     static let tabColumns = 4
 
     /// What one character is drawn as: mostly one glyph.
-    struct Drawing {
-        let first: Glyph
+    package struct Drawing {
+        package let first: Glyph
         var others: [Glyph] = []
 
         var columns: Int { others.reduce(first.columns) { $0 + $1.columns } }
@@ -34,7 +34,7 @@ struct Glyph {
     }
 
     /// What a character is drawn as.
-    static func drawing(of character: Character) -> Drawing {
+    package static func drawing(of character: Character) -> Drawing {
         if character == "\r\n" {
             return Drawing(first: picture(ofControl: 13), others: [picture(ofControl: 10)])
         }
@@ -55,7 +55,7 @@ struct Glyph {
     /// Calls `body` with each glyph of a text, and with the UTF-8 offset behind the characters that are then drawn whole.
     ///
     /// It stops when `body` returns `false`; what follows is not looked at.
-    static func each(in text: some StringProtocol, _ body: (_ glyph: Glyph, _ end: Int) -> Bool) {
+    package static func each(in text: some StringProtocol, _ body: (_ glyph: Glyph, _ end: Int) -> Bool) {
         let text = substring(text)
         let isWalked: Void? = text.utf8.withContiguousStorageIfAvailable { walk($0, text, body) }
         if isWalked == nil {

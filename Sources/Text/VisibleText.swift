@@ -2,9 +2,7 @@
 /// text, or hide.
 package enum VisibleText {
     /// The text on one line with what cannot be seen made visible: control characters as `^[`, others as `<U+202E>`.
-    package static func of(_ text: String) -> String {
-        visible(text) { _ in false }
-    }
+    package static func of(_ text: String) -> String { visible(text) { _ in false } }
 
     /// The text as ``of(_:)`` has it, but with its line feeds and tabs.
     package static func lines(_ text: String) -> String {
@@ -93,5 +91,25 @@ package enum VisibleText {
 
     private static func padded(_ digits: String) -> String {
         String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
+    }
+}
+
+extension VisibleText {
+    /// The text with tabs as spaces up to the next multiple of four columns, and the rest as ``of(_:)`` has it.
+    package static func expandingTabs(_ text: some StringProtocol) -> String {
+        guard text.utf8.contains(0x09) else { return of(String(text)) }
+        var expanded = ""
+        var column = 0
+        for (index, piece) in text.split(separator: "\t", omittingEmptySubsequences: false).enumerated() {
+            if index > 0 {
+                let count = 4 - column % 4
+                expanded += String(repeating: " ", count: count)
+                column += count
+            }
+            let visible = of(String(piece))
+            expanded += visible
+            column += visible.columns
+        }
+        return expanded
     }
 }

@@ -1,8 +1,11 @@
 /// How many columns text takes, and how it is made to fit.
 ///
-/// The columns are those ``CellBuffer/write(_:x:y:style:limit:ellipsis:)`` uses: pictures for control characters, four for a tab.
+/// The columns are those that a terminal's cells use (``Glyph``): pictures for control characters, four for a tab.
 package enum TextWidth {
     package static func columns(_ text: some StringProtocol) -> Int {
+        // Printable ASCII, which nearly all text is, takes a column a byte.
+        let isPlain = text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy { $0 &- 0x20 < 0x5F } }
+        if isPlain == true { return text.utf8.count }
         var count = 0
         Glyph.each(in: text) { glyph, _ in
             count += glyph.columns

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPModel
 import Testing
+import Text
 
 @Suite("Text that is fit for a terminal")
 struct VisibleTextTests {
@@ -53,5 +54,24 @@ struct VisibleTextTests {
         #expect(escaped.contains("\\u202e") && escaped.contains("\\udb40\\udc41") && escaped.contains("日本"))
         #expect(try JSONDecoder().decode([String].self, from: Data(escaped.utf8)) == [text])
         #expect(VisibleText.json("[\n\t1]") == "[\n\t1]")
+    }
+}
+
+@Suite("Numbers and markup")
+struct TextColumnsTests {
+    @Test(
+        "Thousands have commas between them",
+        arguments: [(0, "0"), (999, "999"), (-1234, "-1,234"), (1_234_567, "1,234,567")]
+    )
+    func thousands(number: Int, text: String) {
+        #expect(number.grouped == text)
+        #expect(1.of("line") == "1 line" && 2000.of("line") == "2,000 lines")
+    }
+
+    @Test("Nothing in an escaped text opens a tag or an entity")
+    func markup() {
+        #expect("a & <b c=\"d\">".markupEscaped == "a &amp; &lt;b c=\"d\"&gt;")
+        // With the mark it is one character.
+        #expect("<\u{338}script>".markupEscaped.utf8.elementsEqual("&lt;\u{338}script&gt;".utf8))
     }
 }

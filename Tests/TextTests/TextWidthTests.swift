@@ -1,6 +1,7 @@
 import Support
 import Terminal
 import Testing
+import Text
 
 @Suite("Columns of text")
 struct TextWidthTests {

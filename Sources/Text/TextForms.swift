@@ -1,0 +1,50 @@
+extension StringProtocol {
+    /// How many columns the text takes on a screen.
+    package var columns: Int { TextWidth.columns(self) }
+
+    /// The text with spaces after it, up to so many columns; it is never cut.
+    package func filled(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - columns)) }
+
+    /// The text with spaces before it, up to so many columns; it is never cut.
+    package func aligned(to width: Int) -> String {
+        String(repeating: " ", count: Swift.max(0, width - columns)) + self
+    }
+
+    /// The text, or its beginning and an ellipsis, in at most so many characters.
+    package func shortened(to limit: Int) -> String {
+        guard utf8.count > limit, count > limit else { return String(self) }
+        return prefix(Swift.max(0, limit - 1)) + "…"
+    }
+}
+
+extension BinaryInteger {
+    /// The number with a comma between its thousands: `12,345`.
+    package var grouped: String {
+        let digits = String(magnitude)
+        var text = self < 0 ? "-" : ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index).isMultiple(of: 3) { text += "," }
+            text.append(digit)
+        }
+        return text
+    }
+
+    /// The number with a noun, which gets an `s` where the number is not 1: `3 fields`.
+    package func of(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
+}
+
+extension String {
+    /// The text as HTML and XML have it between tags; quotes stay, so it is not for attributes.
+    ///
+    /// It looks at scalars: a `<` with a combining mark behind it is one character, but opens a tag.
+    package var markupEscaped: String {
+        unicodeScalars.reduce(into: "") { escaped, scalar in
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
