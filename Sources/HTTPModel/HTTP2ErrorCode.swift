@@ -3,9 +3,7 @@ package struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, Codable, Cu
     /// The number on the wire; peers may send ones that no specification names.
     package let rawValue: UInt32
 
-    package init(rawValue: UInt32) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// No error: a graceful end.
     package static let noError = HTTP2ErrorCode(rawValue: 0x0)

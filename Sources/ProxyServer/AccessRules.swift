@@ -12,9 +12,7 @@ import Darwin
 package struct AccessRules: Sendable, Hashable {
     package var networks: [Network]
 
-    package init(networks: [Network] = []) {
-        self.networks = networks
-    }
+    package init(networks: [Network] = []) { self.networks = networks }
 
     /// Whether a client at this address may use the proxy; one of which no address is known may not.
     ///

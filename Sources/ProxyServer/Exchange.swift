@@ -49,16 +49,12 @@ final class Exchange {
     var awaitsContinue: Bool { machine.awaitsContinue }
 
     /// Another adapter takes the client's side: the connection carries raw bytes from here on.
-    func hand(over client: any ClientLeg) {
-        self.client = client
-    }
+    func hand(over client: any ClientLeg) { self.client = client }
 
     // MARK: - Read cycles
 
     /// One of the legs has received bytes and is about to tell what they mean.
-    func readBegan() {
-        readCycles += 1
-    }
+    func readBegan() { readCycles += 1 }
 
     /// That leg has told all: what was written meanwhile goes out in one go.
     func readCompleted() {
@@ -96,9 +92,7 @@ final class Exchange {
         run()
     }
 
-    func requestFailed(_ failure: ExchangeFailure) {
-        interrupt(failure)
-    }
+    func requestFailed(_ failure: ExchangeFailure) { interrupt(failure) }
 
     func clientGone(_ resetCode: HTTP2ErrorCode? = nil) {
         machine.clientGone(resetCode: resetCode, now: now)
@@ -110,18 +104,14 @@ final class Exchange {
         run()
     }
 
-    func note(_ text: String) {
-        machine.note(text)
-    }
+    func note(_ text: String) { machine.note(text) }
 
     func tunnelIsRead() {
         machine.tunnelIsRead(now: now)
         run()
     }
 
-    func tunnelIsTLS(_ note: String) {
-        machine.tunnelIsTLS(note)
-    }
+    func tunnelIsTLS(_ note: String) { machine.tunnelIsTLS(note) }
 
     // MARK: - Events from the server
 

@@ -36,15 +36,11 @@ package final class HoldBoard: Sendable {
         return true
     }
 
-    func add(_ entry: Held) {
-        held.withLock { $0[entry.id] = entry }
-    }
+    func add(_ entry: Held) { held.withLock { $0[entry.id] = entry } }
 
     /// Takes a message off the board.
     ///
     /// - Returns: whether it was still waiting, so that no decision about it is on its way.
     @discardableResult
-    func remove(_ id: HoldID) -> Bool {
-        held.withLock { $0.removeValue(forKey: id) } != nil
-    }
+    func remove(_ id: HoldID) -> Bool { held.withLock { $0.removeValue(forKey: id) } != nil }
 }

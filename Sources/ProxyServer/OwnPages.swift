@@ -21,9 +21,7 @@ struct OwnPages: Stage {
     private final class Handler: StageHandler {
         private let answer: LocalAnswer
 
-        init(answer: LocalAnswer) {
-            self.answer = answer
-        }
+        init(answer: LocalAnswer) { self.answer = answer }
 
         func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
             .respond(answer)

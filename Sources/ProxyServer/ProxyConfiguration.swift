@@ -32,17 +32,13 @@ package struct ProxyConfiguration: Sendable {
     package var firstConnection: Int64 = 1
 
     /// Creates a configuration with the given authority and defaults for the rest.
-    package init(authority: CertificateAuthority) {
-        self.authority = authority
-    }
+    package init(authority: CertificateAuthority) { self.authority = authority }
 
     /// The legs on which HTTP/2 may be spoken; what is left out speaks HTTP/1.1.
     package struct HTTP2Legs: OptionSet, Sendable {
         package let rawValue: UInt8
 
-        package init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package static let client = HTTP2Legs(rawValue: 1 << 0)
         package static let upstream = HTTP2Legs(rawValue: 1 << 1)

@@ -11,9 +11,7 @@ package final class BodyBudget: Sendable {
     /// The budget of all exchanges of this process: 256 MiB.
     package static let shared = BodyBudget(limit: 256 << 20)
 
-    package init(limit: Int) {
-        self.limit = limit
-    }
+    package init(limit: Int) { self.limit = limit }
 
     /// How many bytes are taken at present.
     package var bytesInUse: Int { used.load(ordering: .relaxed) }
@@ -24,9 +22,7 @@ package final class BodyBudget: Sendable {
         return false
     }
 
-    fileprivate func give(_ count: Int) {
-        used.wrappingSubtract(count, ordering: .relaxed)
-    }
+    fileprivate func give(_ count: Int) { used.wrappingSubtract(count, ordering: .relaxed) }
 }
 
 /// What one body takes of a budget; given back when nobody has it any more.
@@ -34,9 +30,7 @@ final class BodyShare {
     private let budget: BodyBudget
     private var count = 0
 
-    init(of budget: BodyBudget) {
-        self.budget = budget
-    }
+    init(of budget: BodyBudget) { self.budget = budget }
 
     deinit { budget.give(count) }
 

@@ -7,9 +7,7 @@ struct Half<Head: FlowingHead> {
     /// The body, where it is a stream whose messages are counted and timed.
     var stream: StreamTap?
 
-    init(budget: BodyBudget) {
-        flow = MessageFlow(budget: budget)
-    }
+    init(budget: BodyBudget) { flow = MessageFlow(budget: budget) }
 }
 
 /// Whether the sender of a half is read, and what is waited for.

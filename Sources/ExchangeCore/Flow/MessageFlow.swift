@@ -82,9 +82,7 @@ struct MessageFlow<Head: FlowingHead> {
     /// Whether a handler paces the bytes.
     private(set) var isPaced = false
 
-    init(budget: BodyBudget = .shared) {
-        self.budget = budget
-    }
+    init(budget: BodyBudget = .shared) { self.budget = budget }
 
     /// Whether a handler waits for the body's end before anything goes on.
     var isGathering: Bool { gathering != nil }
@@ -93,9 +91,7 @@ struct MessageFlow<Head: FlowingHead> {
     var isEmpty: Bool { waiting.isEmpty && gathering == nil }
 
     /// Takes the next item as received.
-    mutating func accept(_ item: Item) {
-        waiting.append(Waiting(item: item, next: entry))
-    }
+    mutating func accept(_ item: Item) { waiting.append(Waiting(item: item, next: entry)) }
 
     /// Lets a held message go on.
     ///

@@ -27,9 +27,7 @@ struct StreamTap {
     var trailers: ByteBuffer? { counter?.trailers }
 
     /// The body has ended: what its end makes whole counts too.
-    mutating func finish() {
-        counter?.finish()
-    }
+    mutating func finish() { counter?.finish() }
 
     /// Takes the next bytes.
     ///

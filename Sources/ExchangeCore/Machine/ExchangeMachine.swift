@@ -108,18 +108,12 @@ package struct ExchangeMachine: ~Copyable {
     }
 
     /// The effects up to `finished` are done, which added the last of what is known (tap B): the recorder is told.
-    package mutating func effectsFinished() {
-        sink.record(.finished(record, messages))
-    }
+    package mutating func effectsFinished() { sink.record(.finished(record, messages)) }
 
-    mutating func emit(_ effect: ExchangeEffect) {
-        effects.append(effect)
-    }
+    mutating func emit(_ effect: ExchangeEffect) { effects.append(effect) }
 
     /// Writes down something worth knowing that the proxy noticed.
-    package mutating func note(_ text: String) {
-        note(text, as: "sluice")
-    }
+    package mutating func note(_ text: String) { note(text, as: "sluice") }
 
     mutating func note(_ text: String, as author: String) {
         exchange.trace.append(TraceEntry(stage: author, outcome: .note, text: text))

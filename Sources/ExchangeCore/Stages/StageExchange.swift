@@ -35,9 +35,7 @@ package struct StageExchange: Sendable {
     }
 
     /// A hook of this handler is about to run.
-    mutating func enter(_ link: ChainLink) {
-        stage = link.name
-    }
+    mutating func enter(_ link: ChainLink) { stage = link.name }
 
     /// Writes down that a rule fired and what it changed.
     package mutating func fired(rule: String?, _ text: String) {
@@ -72,7 +70,5 @@ package struct Destination: Sendable, Hashable {
     }
 
     /// Host and port as an authority, for messages.
-    package var authority: String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    }
+    package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -15,9 +15,7 @@ package struct Filter: Sendable, Hashable {
     /// The filter that every exchange passes.
     package static let everything = Filter(root: .everything)
 
-    init(root: FilterNode) {
-        self.root = root
-    }
+    init(root: FilterNode) { self.root = root }
 
     /// Compiles an expression; an empty one lets everything pass. `since:` and `before:` are read against `clock`.
     package init(_ expression: String, clock: FilterClock = .current) throws(FilterError) {
@@ -42,9 +40,7 @@ package struct Filter: Sendable, Hashable {
     }
 
     /// Whether an exchange passes, as far as its record alone can tell; `nil` where it cannot.
-    package func decides(_ record: ExchangeRecord) -> Bool? {
-        root.decides(record)
-    }
+    package func decides(_ record: ExchangeRecord) -> Bool? { root.decides(record) }
 }
 
 // MARK: - Putting together

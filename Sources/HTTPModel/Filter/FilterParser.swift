@@ -20,9 +20,7 @@ struct FilterParser {
         return node
     }
 
-    private mutating func advance() throws(FilterError) {
-        token = try lexer.next()
-    }
+    private mutating func advance() throws(FilterError) { token = try lexer.next() }
 
     private func error(_ message: String, _ suggestion: String? = nil) -> FilterError {
         FilterError(expression: expression, column: token.column, message: message, suggestion: suggestion)
@@ -124,9 +122,7 @@ struct FilterParser {
 }
 
 extension Filter {
-    static func key(_ name: String) -> FilterKey? {
-        reference.first { $0.name == name }
-    }
+    static func key(_ name: String) -> FilterKey? { reference.first { $0.name == name } }
 
     /// The key and value that a word such as `status=404` or `time>1s` was meant to be; `nil` where the word may well be
     /// a part of a URL, such as `page=2`.

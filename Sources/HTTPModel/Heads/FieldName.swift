@@ -14,9 +14,7 @@ package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, Custom
     }
 
     /// Prepares a name written as a literal.
-    package init(stringLiteral value: String) {
-        self.init(value)
-    }
+    package init(stringLiteral value: String) { self.init(value) }
 
     /// The name in lower case.
     package var description: String { lowercased }
@@ -27,14 +25,10 @@ package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, Custom
     }
 
     /// Feeds the prepared hash.
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(hash)
-    }
+    package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
     /// The lower-case form of an ASCII letter; every other byte as it is.
-    static func lower(_ byte: UInt8) -> UInt8 {
-        byte &- 0x41 < 26 ? byte | 0x20 : byte
-    }
+    static func lower(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
     /// FNV-1a over the lower-case bytes.
     static func hash(_ bytes: some Sequence<UInt8>) -> UInt32 {

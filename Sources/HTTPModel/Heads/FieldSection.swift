@@ -68,9 +68,7 @@ package struct FieldSection: Sendable {
     }
 
     /// Notes that the received bytes outside the field lines have a form that must not be sent on as it is.
-    package mutating func requireRewriting() {
-        needsRewriting = true
-    }
+    package mutating func requireRewriting() { needsRewriting = true }
 
     /// The number of field lines.
     package var count: Int { entries.count }
@@ -156,9 +154,7 @@ extension FieldSection: RandomAccessCollection {
         return nil
     }
 
-    package func contains(_ name: FieldName) -> Bool {
-        firstIndex(of: name) != nil
-    }
+    package func contains(_ name: FieldName) -> Bool { firstIndex(of: name) != nil }
 
     /// The first value of a field, as text.
     package func value(of name: FieldName) -> String? {
@@ -198,9 +194,7 @@ extension FieldSection: RandomAccessCollection {
     }
 
     /// Where the value at a position stands in the section's bytes.
-    package func valueRange(at position: Int) -> Range<Int> {
-        entries[position].value.range
-    }
+    package func valueRange(at position: Int) -> Range<Int> { entries[position].value.range }
 
     /// Whether a list-based field (RFC 9110 §5.6.1) has `token` as a member, in any case, over all its lines.
     package func contains(_ name: FieldName, token: FieldName) -> Bool {
@@ -347,7 +341,5 @@ extension FieldSection {
 
 extension FieldSection: CustomStringConvertible {
     /// The lines as text, for logs and tests.
-    package var description: String {
-        map { "\($0.name): \($0.value)" }.joined(separator: "\n")
-    }
+    package var description: String { map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
 }

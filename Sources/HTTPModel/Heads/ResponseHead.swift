@@ -84,9 +84,7 @@ package struct ResponseHead: Sendable {
     }
 
     /// The reason phrase that RFC 9110 §15 gives a status code; empty for one it does not name.
-    package static func standardReason(_ status: Int) -> String {
-        reasons[status] ?? ""
-    }
+    package static func standardReason(_ status: Int) -> String { reasons[status] ?? "" }
 
     private static let reasons: [Int: String] = [
         100: "Continue", 101: "Switching Protocols", 102: "Processing", 103: "Early Hints",

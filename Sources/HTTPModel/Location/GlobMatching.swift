@@ -11,9 +11,7 @@ extension Glob {
     }
 
     /// Whether the whole text matches.
-    package func matches(_ text: String) -> Bool {
-        text.withUTF8Bytes { matches($0) }
-    }
+    package func matches(_ text: String) -> Bool { text.withUTF8Bytes { matches($0) } }
 
     /// Whether the whole text matches, given as UTF-8.
     package func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {

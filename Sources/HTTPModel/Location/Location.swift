@@ -107,9 +107,7 @@ package struct Location: Sendable, Hashable {
     }
 
     /// Feeds the fields.
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(pattern)
-    }
+    package func hash(into hasher: inout Hasher) { hasher.combine(pattern) }
 
     /// Whether every request is meant.
     package var matchesEverything: Bool {

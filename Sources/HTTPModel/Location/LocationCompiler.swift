@@ -130,10 +130,7 @@ struct LocationCompiler {
         }
     }
 
-    private func compile(
-        _ field: LocationPattern.Field,
-        ignoringCase: Bool
-    ) throws(LocationError) -> Glob? {
+    private func compile(_ field: LocationPattern.Field, ignoringCase: Bool) throws(LocationError) -> Glob? {
         let text = pattern[field]
         guard !text.isEmpty else { return nil }
         do {

@@ -113,9 +113,7 @@ package struct ExchangeRecord: Sendable, Hashable {
         package let rawValue: UInt32
 
         /// Creates flags from their bits.
-        package init(rawValue: UInt32) {
-            self.rawValue = rawValue
-        }
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// A stage changed the request.
         package static let requestChanged = Flags(rawValue: 1 << 0)

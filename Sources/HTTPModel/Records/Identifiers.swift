@@ -3,9 +3,7 @@ package struct ExchangeID: Sendable, Hashable, Comparable, Codable, CustomString
     package let number: Int64
 
     /// Names an exchange by its number.
-    package init(_ number: Int64) {
-        self.number = number
-    }
+    package init(_ number: Int64) { self.number = number }
 
     /// The number in decimal.
     package var description: String { String(number) }
@@ -19,9 +17,7 @@ package struct ConnectionID: Sendable, Hashable, Codable, CustomStringConvertibl
     package let number: Int64
 
     /// Names a connection by its number.
-    package init(_ number: Int64) {
-        self.number = number
-    }
+    package init(_ number: Int64) { self.number = number }
 
     /// The number in decimal.
     package var description: String { String(number) }

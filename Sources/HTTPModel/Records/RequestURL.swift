@@ -37,9 +37,7 @@ package struct RequestURL: Sendable, Hashable {
     }
 
     /// The path and query, as the origin form of a request target has them.
-    package var pathAndQuery: String {
-        query.map { "\(path)?\($0)" } ?? path
-    }
+    package var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }
 
     /// Splits a path and query at the first `?`.
     package mutating func setPathAndQuery(_ text: String) {

@@ -36,9 +36,7 @@ struct CertificateRefusals {
     private var lastNumber = 0
 
     /// Remembers at most so many pairs; beyond that the oldest are forgotten.
-    init(capacity: Int = 4_096) {
-        self.capacity = capacity
-    }
+    init(capacity: Int = 4_096) { self.capacity = capacity }
 
     /// Whether the client gets a tunnel, and for how long from now on; `nil` where the server is to be decrypted for it.
     func remaining(_ pair: Pair, now: NIODeadline) -> TimeAmount? {
@@ -67,9 +65,7 @@ struct CertificateRefusals {
         if entries[pair]?.wait != nil, remaining(pair, now: now) == nil { entries[pair] = nil }
     }
 
-    mutating func opened(_ pair: Pair) {
-        entries[pair]?.tunnels += 1
-    }
+    mutating func opened(_ pair: Pair) { entries[pair]?.tunnels += 1 }
 
     mutating func closed(_ pair: Pair) {
         guard let entry = entries[pair], entry.tunnels > 0 else { return }

@@ -270,9 +270,7 @@ final class ClientConnection: ChannelDuplexHandler {
     }
 
     /// There is room again for what was held back.
-    func resume() {
-        layer?.resume()
-    }
+    func resume() { layer?.resume() }
 }
 
 @available(*, unavailable)

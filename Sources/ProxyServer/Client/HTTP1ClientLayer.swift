@@ -105,13 +105,9 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
-    func closed() {
-        exchange?.clientGone()
-    }
+    func closed() { exchange?.clientGone() }
 
-    func failed(_ error: any Error) {
-        exchange?.clientGone()
-    }
+    func failed(_ error: any Error) { exchange?.clientGone() }
 
     func writabilityChanged(_ isWritable: Bool) {
         exchange?.clientBecameWritable(isWritable)
@@ -387,13 +383,9 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         if let end = HTTP1Encoder.end(framing: message.responseFraming, trailers: trailers) { connection.write(end) }
     }
 
-    func flush() {
-        connection.flush()
-    }
+    func flush() { connection.flush() }
 
-    func boundBuffer() {
-        connection.boundBuffer()
-    }
+    func boundBuffer() { connection.boundBuffer() }
 
     /// A body that ends with the connection is whole to a client that is not told otherwise.
     func withholdCloseNotify() {

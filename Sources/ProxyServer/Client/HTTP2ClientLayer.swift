@@ -30,13 +30,9 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     var wantsRead: Bool { !loop.isRecorderFull }
     var isIdle: Bool { streams.isEmpty }
 
-    func received(_ bytes: ByteBuffer) {
-        driver.receive(bytes)
-    }
+    func received(_ bytes: ByteBuffer) { driver.receive(bytes) }
 
-    func resume() {
-        connection.readIfWanted()
-    }
+    func resume() { connection.readIfWanted() }
 
     func inputClosed(isHalfClose: Bool) {
         // Without the client's WINDOW_UPDATE and RST_STREAM no stream can go on.
@@ -51,9 +47,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         for stream in Array(open) { stream.connectionClosed() }
     }
 
-    func failed(_ error: any Error) {
-        closed()
-    }
+    func failed(_ error: any Error) { closed() }
 
     func writabilityChanged(_ isWritable: Bool) {
         if isWritable { driver.process() }

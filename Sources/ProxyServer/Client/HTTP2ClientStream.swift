@@ -31,9 +31,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
 
     var isWritable: Bool { driver.session.queuedBytes(on: id) < HTTP2Framing.highMark }
 
-    func sendInterim(_ head: ResponseHead) {
-        driver.session.sendInterim(head, on: id)
-    }
+    func sendInterim(_ head: ResponseHead) { driver.session.sendInterim(head, on: id) }
 
     func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer {
         var head = head
@@ -85,9 +83,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         driver.scheduleFlush()
     }
 
-    func boundBuffer() {
-        connection.boundBuffer()
-    }
+    func boundBuffer() { connection.boundBuffer() }
 
     func abort(_ code: HTTP2ErrorCode) {
         exchange = nil
@@ -95,9 +91,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         driver.cut(id, code)
     }
 
-    func exchangeFinished() {
-        exchange = nil
-    }
+    func exchangeFinished() { exchange = nil }
 
     // MARK: - From the connection
 
@@ -124,9 +118,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         }
     }
 
-    func drained() {
-        exchange?.clientBecameWritable(true)
-    }
+    func drained() { exchange?.clientBecameWritable(true) }
 
     func connectionClosed() {
         let exchange = exchange

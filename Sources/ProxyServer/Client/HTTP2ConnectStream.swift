@@ -93,9 +93,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         close0(error: ChannelError.eof, mode: .all, promise: nil)
     }
 
-    func connectionClosed() {
-        reset(.connectError, isLocal: false, "")
-    }
+    func connectionClosed() { reset(.connectError, isLocal: false, "") }
 
     /// Hands over what was read, and the end, as the channel asks for it.
     private func deliver() {

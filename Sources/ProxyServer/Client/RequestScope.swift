@@ -86,10 +86,7 @@ struct RequestRouter {
                 return .own(url)
             }
             let rootedName = hostField.flatMap { RequestURL.rootedName(of: $0.utf8) }
-            return .forward(
-                url,
-                Destination(scheme: "http", host: named.host, port: port, address: rootedName)
-            )
+            return .forward(url, Destination(scheme: "http", host: named.host, port: port, address: rootedName))
         }
     }
 

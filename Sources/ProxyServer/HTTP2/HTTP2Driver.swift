@@ -32,13 +32,9 @@ final class HTTP2Driver {
         self.eventLoop = eventLoop
     }
 
-    func attach(to carrier: any HTTP2Carrier) {
-        self.carrier = carrier
-    }
+    func attach(to carrier: any HTTP2Carrier) { self.carrier = carrier }
 
-    func stop() {
-        isStopped = true
-    }
+    func stop() { isStopped = true }
 
     /// Sends the session's last words, which say why it ends, and nothing after them.
     func sayFarewell() {

@@ -75,9 +75,7 @@ final class ConnectionOutput {
     }
 
     /// Closes once what was written is out; a peer that takes nothing is given up after the limit.
-    func closeAfterWrites() {
-        closeAfterWrites(close)
-    }
+    func closeAfterWrites() { closeAfterWrites(close) }
 
     private func closeAfterWrites(_ close: @escaping () -> Void) {
         flush()

@@ -42,9 +42,7 @@ final class OwnConnections: Sendable {
         return ends
     }
 
-    func remove(_ ends: Ends) {
-        outgoing.withLock { $0[ends] = nil }
-    }
+    func remove(_ ends: Ends) { outgoing.withLock { $0[ends] = nil } }
 
     /// Whether a client's connection is the other end of one to a server; the handlers of that one are told the failure.
     ///

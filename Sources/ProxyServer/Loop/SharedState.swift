@@ -42,7 +42,5 @@ final class SharedState: Sendable {
     }
 
     /// Whether this is the number of the port that the proxy listens on.
-    func isOwnPort(_ port: Int?) -> Bool {
-        ownAddresses.withLock { $0.first?.port == port }
-    }
+    func isOwnPort(_ port: Int?) -> Bool { ownAddresses.withLock { $0.first?.port == port } }
 }

@@ -79,9 +79,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
         withheld = 0
     }
 
-    func flush() {
-        connection.driver.scheduleFlush()
-    }
+    func flush() { connection.driver.scheduleFlush() }
 
     func release() {
         exchange = nil

@@ -10,9 +10,7 @@ final class TunnelUpstreamLayer: UpstreamLayer, UpstreamLeg {
     private var early = ByteBuffer()
     var exchange: Exchange?
 
-    init(_ connection: UpstreamConnection) {
-        self.connection = connection
-    }
+    init(_ connection: UpstreamConnection) { self.connection = connection }
 
     // MARK: - UpstreamLeg
 

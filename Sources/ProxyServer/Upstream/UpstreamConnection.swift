@@ -154,9 +154,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
         if let ownEnds { loop.shared.ownConnections.remove(ownEnds) }
     }
 
-    func channelActive(context: ChannelHandlerContext) {
-        connected(context)
-    }
+    func channelActive(context: ChannelHandlerContext) { connected(context) }
 
     private func connected(_ context: ChannelHandlerContext) {
         guard connectedAt == nil else { return }

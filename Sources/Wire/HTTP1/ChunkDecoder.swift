@@ -59,9 +59,7 @@ struct ChunkDecoder {
     struct Fault: Error {
         let code: HTTP1ParseError.Code
 
-        init(_ code: HTTP1ParseError.Code) {
-            self.code = code
-        }
+        init(_ code: HTTP1ParseError.Code) { self.code = code }
     }
 
     private mutating func step(_ byte: UInt8) throws(Fault) -> Progress? {

@@ -10,9 +10,7 @@ package struct HTTP1Limits: Sendable, Hashable {
     package var chunkLine = 4 * 1024
 
     /// Sets the number of field lines and takes the defaults for the rest.
-    package init(fieldCount: Int) {
-        self.fieldCount = fieldCount
-    }
+    package init(fieldCount: Int) { self.fieldCount = fieldCount }
 
     /// What a request may have.
     package static let request = HTTP1Limits(fieldCount: 256)
@@ -34,9 +32,7 @@ package struct HTTP1WireSize: Sendable, Hashable {
 package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// An empty line came before the start line (RFC 9112 §2.2).
     package static let leadingEmptyLine = HTTP1Tolerances(rawValue: 1 << 0)

@@ -105,7 +105,5 @@ extension HTTP1ParseError: CustomStringConvertible {
     }
 
     /// The code, the place and the explanation, for logs.
-    package var description: String {
-        "\(code.rawValue) at byte \(offset): \(explanation)"
-    }
+    package var description: String { "\(code.rawValue) at byte \(offset): \(explanation)" }
 }

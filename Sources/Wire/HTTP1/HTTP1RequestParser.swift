@@ -26,14 +26,10 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
     /// Takes bytes that were read from the connection.
     ///
     /// Call `next` until it returns `nil` before giving more; bytes that come on top of unread ones are copied.
-    package mutating func receive(_ bytes: ByteBuffer) {
-        reader.receive(bytes)
-    }
+    package mutating func receive(_ bytes: ByteBuffer) { reader.receive(bytes) }
 
     /// Takes note that no more bytes will come; `next` then throws `truncated` where a request is incomplete.
-    package mutating func receiveEOF() {
-        reader.receiveEOF()
-    }
+    package mutating func receiveEOF() { reader.receiveEOF() }
 
     /// The next step, or `nil` when more bytes are needed.
     ///
@@ -74,9 +70,7 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
     }
 
     /// Hands over the bytes that were not parsed, for the protocol that follows; the parser is done then.
-    package mutating func takeRemaining() -> ByteBuffer? {
-        reader.takeRemaining()
-    }
+    package mutating func takeRemaining() -> ByteBuffer? { reader.takeRemaining() }
 
     /// The bytes of the current request, or of the last one, on the wire.
     package var wireSize: HTTP1WireSize { reader.wireSize }

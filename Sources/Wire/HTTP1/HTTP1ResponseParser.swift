@@ -48,16 +48,12 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     /// Takes bytes that were read from the connection.
     ///
     /// Call `next` until it returns `nil` before giving more; bytes that come on top of unread ones are copied.
-    package mutating func receive(_ bytes: ByteBuffer) {
-        reader.receive(bytes)
-    }
+    package mutating func receive(_ bytes: ByteBuffer) { reader.receive(bytes) }
 
     /// Takes note that no more bytes will come: ends a close-delimited body.
     ///
     /// `next` then throws `truncated` where a response is incomplete, and returns `nil` where none was begun.
-    package mutating func receiveEOF() {
-        reader.receiveEOF()
-    }
+    package mutating func receiveEOF() { reader.receiveEOF() }
 
     /// The next step, or `nil` when more bytes are needed.
     ///
@@ -116,9 +112,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     }
 
     /// Hands over the bytes that were not parsed, for the protocol that follows; the parser is done then.
-    package mutating func takeRemaining() -> ByteBuffer? {
-        reader.takeRemaining()
-    }
+    package mutating func takeRemaining() -> ByteBuffer? { reader.takeRemaining() }
 
     /// The bytes of the current response, or of the last one, on the wire; an interim response counts by itself.
     package var wireSize: HTTP1WireSize { reader.wireSize }

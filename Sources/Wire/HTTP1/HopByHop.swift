@@ -7,9 +7,7 @@ package enum HopByHop {
     package struct Kept: OptionSet, Sendable {
         package let rawValue: UInt8
 
-        package init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// `Upgrade`, with its option in `Connection`: the next peer is to decide on it.
         package static let upgrade = Kept(rawValue: 1 << 0)

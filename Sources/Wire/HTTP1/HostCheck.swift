@@ -53,9 +53,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UInt8 {
-    private var isLetterOrDigit: Bool {
-        self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26
-    }
+    private var isLetterOrDigit: Bool { self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26 }
 
     /// Unreserved characters, sub-delimiters and the percent sign.
     fileprivate var isRegisteredNameCharacter: Bool {

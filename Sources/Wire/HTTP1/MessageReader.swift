@@ -62,9 +62,7 @@ struct MessageReader: ~Copyable {
         }
     }
 
-    mutating func receiveEOF() {
-        hasReachedEOF = true
-    }
+    mutating func receiveEOF() { hasReachedEOF = true }
 
     mutating func takeRemaining() -> ByteBuffer? {
         stage = .handedOver

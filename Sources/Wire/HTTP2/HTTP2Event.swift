@@ -7,9 +7,7 @@ package struct HTTP2StreamID: Hashable, Sendable, CustomStringConvertible {
     package let number: Int32
 
     /// Names a stream by its number.
-    package init(_ number: Int32) {
-        self.number = number
-    }
+    package init(_ number: Int32) { self.number = number }
 
     /// The number, in decimal.
     package var description: String { String(number) }

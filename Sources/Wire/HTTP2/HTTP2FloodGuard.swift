@@ -131,9 +131,7 @@ struct HTTP2FloodGuard: ~Copyable {
     }
 
     /// Notes that a stream was reset by us, which many clients answer with a reset of their own.
-    mutating func noteSentReset() {
-        resets.refund(1)
-    }
+    mutating func noteSentReset() { resets.refund(1) }
 
     private mutating func count(
         type: UInt8,
@@ -225,9 +223,7 @@ struct HTTP2TokenBucket {
     }
 
     /// Puts tokens in beyond the rate, up to the burst.
-    mutating func refund(_ count: Int) {
-        tokens = min(burst, tokens + count)
-    }
+    mutating func refund(_ count: Int) { tokens = min(burst, tokens + count) }
 
     /// Only an empty bucket needs to know what time it is.
     private mutating func refill(at now: NIODeadline) {

@@ -187,9 +187,7 @@ extension HTTP2HeadBuilder {
     }
 
     /// The trailer section; `nil` for one without fields.
-    mutating func trailers() -> FieldSection? {
-        lines.isEmpty ? nil : section()
-    }
+    mutating func trailers() -> FieldSection? { lines.isEmpty ? nil : section() }
 
     private mutating func section() -> FieldSection {
         if !hasStartLine { writeStartLine() }
@@ -222,9 +220,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// The number of three digits that nghttp2 has checked.
-    fileprivate var status: Int {
-        reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) }
-    }
+    fileprivate var status: Int { reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) } }
 }
 
 extension UInt8 {

@@ -68,9 +68,7 @@ extension HTTP2Session {
     }
 
     /// The text form that a response's head is sent in, for one that is to be sent later.
-    package static func text(of head: ResponseHead) -> ByteBuffer {
-        HTTP2HeadWriter(head).text
-    }
+    package static func text(of head: ResponseHead) -> ByteBuffer { HTTP2HeadWriter(head).text }
 
     func submitResponse(_ writer: borrowing HTTP2HeadWriter, on stream: HTTP2Stream, isEnd: Bool) {
         stream.isHeadQueued = true
@@ -101,9 +99,7 @@ extension HTTP2Session {
     }
 
     /// The bytes of a stream that are queued and not yet in the output; 0 for one that is over.
-    package func queuedBytes(on id: HTTP2StreamID) -> Int {
-        streams[id.number]?.queue.count ?? 0
-    }
+    package func queuedBytes(on id: HTTP2StreamID) -> Int { streams[id.number]?.queue.count ?? 0 }
 
     /// Gives so much of a stream's window back; harmless for a stream that is over.
     package func consume(_ count: Int, on id: HTTP2StreamID) {

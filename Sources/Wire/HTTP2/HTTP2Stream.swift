@@ -50,9 +50,7 @@ final class HTTP2Stream {
     /// What the peer did wrong on it, or why nothing can be sent.
     var fault: HTTP2Failure?
 
-    init(_ id: HTTP2StreamID) {
-        self.id = id
-    }
+    init(_ id: HTTP2StreamID) { self.id = id }
 
     static let highMark = 64 << 10
     static let lowMark = 16 << 10
@@ -73,9 +71,7 @@ struct HTTP2SendQueue {
         parts.append(bytes)
     }
 
-    mutating func removeAll() {
-        self = HTTP2SendQueue()
-    }
+    mutating func removeAll() { self = HTTP2SendQueue() }
 
     /// Moves that many bytes into `output`; there must be so many.
     mutating func move(_ length: Int, into output: inout ByteBuffer) {

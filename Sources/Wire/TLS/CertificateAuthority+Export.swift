@@ -14,9 +14,7 @@ extension CertificateAuthority {
     }
 
     /// The certificate in PEM form, without the key.
-    package var certificatePEM: String {
-        String(decoding: pem(withKey: false), as: UTF8.self)
-    }
+    package var certificatePEM: String { String(decoding: pem(withKey: false), as: UTF8.self) }
 
     /// The certificate in a form that a device or program takes; the password protects the key in a PKCS#12 file.
     package func export(_ format: ExportFormat, password: String = "") throws(CertificateFailure) -> [UInt8] {

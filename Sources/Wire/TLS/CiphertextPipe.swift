@@ -30,9 +30,7 @@ final class CiphertextPipe {
         return count
     }
 
-    fileprivate func write(_ bytes: UnsafeRawBufferPointer) {
-        outgoing.writeBytes(bytes)
-    }
+    fileprivate func write(_ bytes: UnsafeRawBufferPointer) { outgoing.writeBytes(bytes) }
 }
 
 @available(*, unavailable)

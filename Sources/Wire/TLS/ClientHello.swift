@@ -79,9 +79,7 @@ private struct Cursor {
         return taken
     }
 
-    mutating func integer(bytes count: Int) -> Int? {
-        take(count)?.reduce(0) { $0 << 8 | Int($1) }
-    }
+    mutating func integer(bytes count: Int) -> Int? { take(count)?.reduce(0) { $0 << 8 | Int($1) } }
 
     /// Takes a field that a length of `lengthBytes` bytes precedes.
     mutating func vector(lengthBytes: Int) -> Cursor? {

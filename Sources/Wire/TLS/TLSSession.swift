@@ -118,9 +118,7 @@ package final class TLSSession {
     }
 
     /// Takes note that the socket will receive no more; ``advance(into:limit:)`` ends once all is read.
-    package func receiveEOF() {
-        inputEnded = true
-    }
+    package func receiveEOF() { inputEnded = true }
 
     /// The ciphertext to put on the socket, if there is any: all records since the last call in one buffer.
     package func takeOutput() -> ByteBuffer? {

@@ -25,9 +25,7 @@ final class TLSSessionCache {
         sessions.store(Handle(owning: session), for: key)
     }
 
-    func forget(_ key: Key) {
-        sessions.removeValue(for: key)
-    }
+    func forget(_ key: Key) { sessions.removeValue(for: key) }
 
     func offer(_ key: Key, by ssl: OpaquePointer) {
         guard let session = sessions.value(for: key) else { return }

@@ -48,17 +48,13 @@ package final class TLSTrust: Sendable {
     /// Reads the extra files, so that one that cannot be used is known early; does nothing when called again.
     ///
     /// Throws where an extra file cannot be used.
-    package func loadExtraFiles() throws(CertificateFailure) {
-        try load(system: false)
-    }
+    package func loadExtraFiles() throws(CertificateFailure) { try load(system: false) }
 
     /// Reads what is to be read; does nothing when called again.
     ///
     /// Throws where an extra file cannot be used. A system without authorities is no error here: its servers then
     /// have an unknown issuer.
-    package func load() throws(CertificateFailure) {
-        try load(system: includesSystem)
-    }
+    package func load() throws(CertificateFailure) { try load(system: includesSystem) }
 
     private func load(system: Bool) throws(CertificateFailure) {
         let failure = state.withLock { state -> CertificateFailure? in
