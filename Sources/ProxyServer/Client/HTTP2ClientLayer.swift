@@ -64,10 +64,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         // While nothing can be recorded nothing is read, which is not the client's fault.
         if let since = session.incompleteSince, now - since > timeouts.requestHead, wantsRead {
             let limit = "\(timeouts.requestHead.inSeconds) s after its first byte"
-            let failure = HTTP2Failure(
-                code: .enhanceYourCalm,
-                explanation: "A head or frame was not complete \(limit)."
-            )
+            let failure = HTTP2Failure(.enhanceYourCalm, "A head or frame was not complete \(limit).")
             session.goAway(failure.code, text: failure.explanation)
             failed(failure)
             return

@@ -31,9 +31,10 @@ final class LoopContext {
         self.rules = rules
         logger = shared.logger
         recorder = LoopRecorder(outlet: outlet, eventLoop: eventLoop)
-        serverTLS = try TLSServerContext(shared.serverTLS)
-        clientTLS = try TLSClientContext(shared.clientTLS)
-        mint = try CertificateMint(authority: shared.configuration.authority, leafKey: shared.leafKey)
+        let configuration = shared.configuration
+        serverTLS = try TLSServerContext(ticketKeys: shared.ticketKeys, keyLog: configuration.keyLog)
+        clientTLS = try TLSClientContext(trust: configuration.trust, keyLog: configuration.keyLog)
+        mint = try CertificateMint(authority: configuration.authority, leafKey: shared.leafKey)
         pool = UpstreamPool()
         recorder.onFull = { [weak self] isFull in self?.recorderBecameFull(isFull) }
     }

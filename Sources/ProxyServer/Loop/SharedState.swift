@@ -9,8 +9,7 @@ final class SharedState: Sendable {
     let configuration: ProxyConfiguration
     let logger: Logger
     let leafKey: LeafKey
-    let serverTLS: TLSServerConfiguration
-    let clientTLS: TLSClientConfiguration
+    let ticketKeys = TLSTicketKeys()
     let resolver = Resolver()
     let refusals = Mutex(CertificateRefusals())
     let holds = HoldBoard()
@@ -23,8 +22,6 @@ final class SharedState: Sendable {
         self.configuration = configuration
         self.logger = logger
         leafKey = try LeafKey()
-        serverTLS = TLSServerConfiguration(keyLog: configuration.keyLog)
-        clientTLS = TLSClientConfiguration(trust: configuration.trust, keyLog: configuration.keyLog)
         nextExchange = Atomic(configuration.firstExchange)
         nextConnection = Atomic(configuration.firstConnection)
     }

@@ -92,7 +92,7 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         isEnd: Bool
     ) throws(HTTP2Failure) -> (stream: HTTP2StreamID, written: ByteBuffer) {
         reserved -= 1
-        guard !isClosed else { throw HTTP2Failure(code: .refusedStream, explanation: "The connection was closed.") }
+        guard !isClosed else { throw HTTP2Failure(.refusedStream, "The connection was closed.") }
         let begun = try session.sendRequest(
             head,
             scheme: key.scheme,

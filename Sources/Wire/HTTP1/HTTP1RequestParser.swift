@@ -9,7 +9,7 @@ package import NIOCore
 package struct HTTP1RequestParser: ~Copyable, Sendable {
     /// A step of a request.
     package enum Event: Sendable {
-        /// The head, and how the body is framed; a request has none, or one of a length, or a chunked one.
+        /// The head, and how the body is framed: not at all, by a length, or chunked.
         case head(RequestHead, BodyFraming)
         /// A part of the body without its framing; never empty.
         case part(ByteBuffer)
@@ -69,7 +69,7 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
         return .head(head, framing)
     }
 
-    /// Hands over the bytes that were not parsed, for the protocol that follows; the parser is done then.
+    /// Returns the bytes that were not parsed, for the protocol that follows; the parser is done then.
     package mutating func takeRemaining() -> ByteBuffer? { reader.takeRemaining() }
 
     /// The bytes of the current request, or of the last one, on the wire.

@@ -5,13 +5,12 @@ import NIOCore
 final class HTTP2Stream {
     /// Where the incoming half of a stream is.
     enum Incoming {
-        /// No head was handed over yet; interim responses do not count.
+        /// No final head was passed on yet.
         case head
-        /// The head was handed over; the body comes.
+        /// The head was passed on; the body comes.
         case body
-        /// All was handed over.
         case ended
-        /// Nothing more is handed over: the head was refused.
+        /// Nothing more is passed on: the head was refused.
         case refused
     }
 
@@ -19,7 +18,7 @@ final class HTTP2Stream {
     var incoming = Incoming.head
     /// The bytes of all frames received so far.
     var wireBytes: Int64 = 0
-    /// The bytes handed over whose window was not given back.
+    /// The bytes passed on whose window was not given back.
     var unconsumed = 0
     /// The length of the body as its head announced it.
     var announcedLength: Int64?
@@ -73,7 +72,7 @@ struct HTTP2SendQueue {
 
     mutating func removeAll() { self = HTTP2SendQueue() }
 
-    /// Moves that many bytes into `output`; there must be so many.
+    /// Moves `length` bytes into `output`, or all where there are fewer.
     mutating func move(_ length: Int, into output: inout ByteBuffer) {
         var rest = min(length, count)
         count -= rest

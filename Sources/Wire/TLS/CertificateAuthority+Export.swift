@@ -1,16 +1,10 @@
 internal import COpenSSL
 
 extension CertificateAuthority {
-    /// A form in which the certificate leaves Sluice.
+    /// A form in which the certificate leaves Sluice: `p12` is PKCS#12 with the private key, under a password;
+    /// `mobileconfig` a configuration profile for iOS and macOS.
     package enum ExportFormat: String, Sendable, CaseIterable {
-        /// The certificate in PEM form.
-        case pem
-        /// The certificate in DER form.
-        case der
-        /// Certificate and private key as PKCS#12, under a password.
-        case p12
-        /// The certificate as a configuration profile for iOS and macOS.
-        case mobileconfig
+        case pem, der, p12, mobileconfig
     }
 
     /// The certificate in PEM form, without the key.
@@ -19,10 +13,10 @@ extension CertificateAuthority {
     /// The certificate in a form that a device or program takes; the password protects the key in a PKCS#12 file.
     package func export(_ format: ExportFormat, password: String = "") throws(CertificateFailure) -> [UInt8] {
         switch format {
-        case .pem: return pem(withKey: false)
-        case .der: return certificateDER
-        case .p12: return try pkcs12(password: password)
-        case .mobileconfig: return Array(configurationProfile.utf8)
+        case .pem: pem(withKey: false)
+        case .der: certificateDER
+        case .p12: try pkcs12(password: password)
+        case .mobileconfig: Array(configurationProfile.utf8)
         }
     }
 
@@ -54,8 +48,7 @@ extension CertificateAuthority {
 
     /// Apple's property list of the type `com.apple.security.root`.
     ///
-    /// Its identifiers come from the fingerprint, so
-    /// installing it again replaces the profile.
+    /// Its identifiers come from the fingerprint, so installing it again replaces the profile.
     private var configurationProfile: String {
         let name = escaped(subject.split(separator: ",").first.map { String($0.dropFirst(3)) } ?? subject)
         let short = fingerprint.prefix(16)
@@ -99,20 +92,7 @@ extension CertificateAuthority {
         return String(text)
     }
 
-    private func base64(_ bytes: [UInt8]) -> String {
-        var encoded = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
-        let length = EVP_EncodeBlock(&encoded, bytes, Int32(bytes.count))
-        return String(decoding: encoded.prefix(Int(length)), as: UTF8.self)
-    }
-
     private func escaped(_ text: String) -> String {
-        text.map { character in
-            switch character {
-            case "&": "&amp;"
-            case "<": "&lt;"
-            case ">": "&gt;"
-            default: String(character)
-            }
-        }.joined()
+        text.map { ["&": "&amp;", "<": "&lt;", ">": "&gt;"][$0] ?? String($0) }.joined()
     }
 }

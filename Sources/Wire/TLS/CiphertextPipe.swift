@@ -62,9 +62,7 @@ final class CiphertextPipeMethod {
             pipe.write(UnsafeRawBufferPointer(start: source, count: Int(count)))
             return count
         }
-        BIO_meth_set_ctrl(method) { _, command, _, _ in
-            command == Int32(BIO_CTRL_FLUSH) ? 1 : 0
-        }
+        BIO_meth_set_ctrl(method) { _, command, _, _ in command == Int32(BIO_CTRL_FLUSH) ? 1 : 0 }
     }
 
     deinit { BIO_meth_free(method) }

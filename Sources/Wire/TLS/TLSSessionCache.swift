@@ -21,9 +21,7 @@ final class TLSSessionCache {
     init(capacity: Int) { sessions = RecencyCache(capacity: capacity) }
 
     /// Takes over the caller's reference.
-    func store(_ session: OpaquePointer, for key: Key) {
-        sessions.store(Handle(owning: session), for: key)
-    }
+    func store(_ session: OpaquePointer, for key: Key) { sessions.store(Handle(owning: session), for: key) }
 
     func forget(_ key: Key) { sessions.removeValue(for: key) }
 

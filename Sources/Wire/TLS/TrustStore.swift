@@ -17,7 +17,6 @@ package struct TrustStore {
 
     package init() {}
 
-    /// How many authorities there are.
     package var count: Int { entries.count }
 
     /// Adds an authority under the name that lists of authorities show; nothing happens where it is here already.
