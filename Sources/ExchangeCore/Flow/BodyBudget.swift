@@ -4,7 +4,6 @@ import Synchronization
 ///
 /// Each body has a limit of its own; this one is for many of them.
 package final class BodyBudget: Sendable {
-    /// The limit in bytes.
     package let limit: Int
     private let used = Atomic(0)
 
@@ -41,6 +40,3 @@ final class BodyShare {
         return true
     }
 }
-
-@available(*, unavailable)
-extension BodyShare: Sendable {}

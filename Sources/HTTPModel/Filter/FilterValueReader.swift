@@ -13,11 +13,7 @@ struct FilterValueReader {
         )
     }
 
-    func glob(
-        _ value: FilterText,
-        ignoringCase: Bool,
-        isFoundAnywhere: Bool = false
-    ) throws(FilterError) -> Glob {
+    func glob(_ value: FilterText, ignoringCase: Bool, isFoundAnywhere: Bool = false) throws(FilterError) -> Glob {
         do {
             let glob = try Glob(value.pattern, ignoringCase: ignoringCase)
             return isFoundAnywhere && !value.hasStar ? glob.unanchored : glob

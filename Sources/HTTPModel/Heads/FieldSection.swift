@@ -232,9 +232,7 @@ extension UnsafeRawBufferPointer {
 
 extension FieldSection {
     /// Appends a field line after all others.
-    package mutating func append(_ name: String, _ value: String) {
-        append(name, bytes: value.utf8)
-    }
+    package mutating func append(_ name: String, _ value: String) { append(name, bytes: value.utf8) }
 
     /// Appends a field line whose value is given by its bytes.
     package mutating func append(_ name: String, bytes value: some Collection<UInt8>) {

@@ -56,10 +56,7 @@ package struct Glob: Sendable, Hashable {
 
     /// A pattern that matches wherever `text` occurs.
     package init(containing text: some StringProtocol, ignoringCase: Bool = false) {
-        self.init(
-            elements: [.many] + Glob.literalElements(text, ignoringCase) + [.many],
-            ignoringCase: ignoringCase
-        )
+        self.init(elements: [.many] + Glob.literalElements(text, ignoringCase) + [.many], ignoringCase: ignoringCase)
     }
 
     /// The same pattern anywhere in a text: not anchored.

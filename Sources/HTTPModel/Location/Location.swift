@@ -102,9 +102,7 @@ package struct Location: Sendable, Hashable {
     }
 
     /// Whether two locations were compiled from the same fields.
-    package static func == (left: Location, right: Location) -> Bool {
-        left.pattern == right.pattern
-    }
+    package static func == (left: Location, right: Location) -> Bool { left.pattern == right.pattern }
 
     /// Feeds the fields.
     package func hash(into hasher: inout Hasher) { hasher.combine(pattern) }

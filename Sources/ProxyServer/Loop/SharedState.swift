@@ -34,9 +34,7 @@ final class SharedState: Sendable {
         ConnectionID(nextConnection.wrappingAdd(1, ordering: .relaxed).oldValue)
     }
 
-    func isOwnAddress(_ address: SocketAddress) -> Bool {
-        ownAddresses.withLock { $0.contains(address) }
-    }
+    func isOwnAddress(_ address: SocketAddress) -> Bool { ownAddresses.withLock { $0.contains(address) } }
 
     /// Whether this is the number of the port that the proxy listens on.
     func isOwnPort(_ port: Int?) -> Bool { ownAddresses.withLock { $0.first?.port == port } }

@@ -225,12 +225,7 @@ extension MessageReader {
         isTolerant: Bool
     ) throws(HTTP1ParseError) -> FieldSection {
         var section = FieldSection(received: bytes)
-        var lines = FieldLines(
-            side: side,
-            isTolerant: isTolerant,
-            maximumCount: limits.fieldCount,
-            offset: offset
-        )
+        var lines = FieldLines(side: side, isTolerant: isTolerant, maximumCount: limits.fieldCount, offset: offset)
         do throws(HTTP1ParseError) {
             try lines.read(bytes.readableBytesUInt8Span, from: start, into: &section)
         } catch {

@@ -231,6 +231,3 @@ package final class HTTP2Session {
         blockStream = nil
     }
 }
-
-@available(*, unavailable)
-extension HTTP2Session: Sendable {}

@@ -55,9 +55,6 @@ final class HTTP2Stream {
     static let lowMark = 16 << 10
 }
 
-@available(*, unavailable)
-extension HTTP2Stream: Sendable {}
-
 /// Bytes that wait to be sent on a stream.
 struct HTTP2SendQueue {
     private var parts: [ByteBuffer] = []

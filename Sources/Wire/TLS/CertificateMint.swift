@@ -40,9 +40,6 @@ package final class LeafCertificate {
     }
 }
 
-@available(*, unavailable)
-extension LeafCertificate: Sendable {}
-
 /// Makes certificates for the hosts that a client asks for, and keeps the latest.
 ///
 /// It belongs to one event loop.
@@ -139,6 +136,3 @@ package final class CertificateMint {
         return made.count == values.count ? made : nil
     }
 }
-
-@available(*, unavailable)
-extension CertificateMint: Sendable {}

@@ -33,9 +33,6 @@ final class CiphertextPipe {
     fileprivate func write(_ bytes: UnsafeRawBufferPointer) { outgoing.writeBytes(bytes) }
 }
 
-@available(*, unavailable)
-extension CiphertextPipe: Sendable {}
-
 /// The table of functions through which OpenSSL reaches a ``CiphertextPipe``.
 final class CiphertextPipeMethod {
     private let method: OpaquePointer

@@ -126,9 +126,6 @@ package final class TLSClientContext {
     }
 }
 
-@available(*, unavailable)
-extension TLSClientContext: Sendable {}
-
 extension TLSSession {
     /// Takes note of what was wrong with the server's chain, while it is at hand.
     fileprivate func reject(_ store: OpaquePointer?) {

@@ -76,9 +76,6 @@ package final class TLSServerContext {
     }
 }
 
-@available(*, unavailable)
-extension TLSServerContext: Sendable {}
-
 extension TLSSession {
     /// The first of our protocols that is in the client's list (RFC 7301 section 3.1), as a part of that list.
     fileprivate func chooseProtocol(among offered: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {

@@ -321,9 +321,6 @@ package final class TLSSession {
     }
 }
 
-@available(*, unavailable)
-extension TLSSession: Sendable {}
-
 /// Describes the certificates of a chain, the peer's own first.
 func summaries(of chain: OpaquePointer?) -> [CertificateSummary] {
     (0..<max(0, sluice_sk_X509_num(chain))).compactMap { index in
