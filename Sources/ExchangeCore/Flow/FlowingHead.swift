@@ -2,10 +2,7 @@ import HTTPModel
 import NIOCore
 
 /// A head that can flow through a chain of handlers: knows which hooks are its direction's.
-protocol FlowingHead: Sendable {
-    /// How many edits were made since the head was received.
-    var revision: UInt32 { get }
-    var fields: FieldSection { get set }
+protocol FlowingHead: MessageHead {
     /// Whether what follows is no body but the bytes of a tunnel or of another protocol, which have no end to wait for.
     var beginsTunnel: Bool { get }
 

@@ -135,7 +135,6 @@ struct MessageFlow<Head: FlowingHead> {
         return .idle
     }
 
-
     // MARK: - Heads
 
     private mutating func passHead(
@@ -226,14 +225,26 @@ struct MessageFlow<Head: FlowingHead> {
     // MARK: - Whole bodies
 
     /// Begins to gather a body, unless it is known to be too large.
-    private mutating func gather(_ current: Waiting, _ head: Head, _ framing: BodyFraming, _ limit: Int, _ decoded: Bool) {
+    private mutating func gather(
+        _ current: Waiting,
+        _ head: Head,
+        _ framing: BodyFraming,
+        _ limit: Int,
+        _ decoded: Bool
+    ) {
         if case .length(let length) = framing, length > limit {
             waiting.prepend(Waiting(item: current.item, next: current.next, progress: .overflowing))
             return
         }
         let share = BodyShare(of: budget)
         gathering = Gathering(
-            handler: current.next, limit: limit, decoded: decoded, head: head, framing: framing, share: share)
+            handler: current.next,
+            limit: limit,
+            decoded: decoded,
+            head: head,
+            framing: framing,
+            share: share
+        )
     }
 
     /// Calls the whole-body hook for a CONNECT, which has no body, nor can be given one.

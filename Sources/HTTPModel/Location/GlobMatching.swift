@@ -1,9 +1,9 @@
 package import NIOCore
 
 extension Glob {
-    /// What a walk over the elements found besides whether they match.
+    /// The results of a walk over the elements besides whether they match.
     struct Trace {
-        /// What each star stood for, as byte ranges; filled where asked for.
+        /// What each star matched, as byte ranges; filled where asked for.
         var stars: [Range<Int>] = []
         var recordsStars = false
         /// How many elements were compared: what bounds the time of a match.
@@ -66,8 +66,8 @@ extension Glob {
 
     /// Compares element by element.
     ///
-    /// After a mismatch only the latest star has to take one byte more: an earlier one
-    /// could not help, since what stands between the two matched as far to the left as it can.
+    /// After a mismatch only the latest star has to take one byte more: an earlier one could not help, since what is
+    /// between the two matched as far to the left as it can.
     func walk(_ text: UnsafeBufferPointer<UInt8>, _ trace: inout Trace) -> Bool {
         elements.withUnsafeBufferPointer { elements in
             var position = 0

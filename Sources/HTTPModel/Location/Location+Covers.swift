@@ -37,9 +37,7 @@ extension Location {
         return narrow.map { wide.covers($0) } ?? false
     }
 
-    private static func covers(_ wide: Glob?, literal text: String) -> Bool {
-        wide?.matches(text) ?? true
-    }
+    private static func covers(_ wide: Glob?, literal text: String) -> Bool { wide?.matches(text) ?? true }
 }
 
 extension Location.Port {

@@ -2,9 +2,7 @@ package import NIOCore
 
 /// An exchange read back from a session, whole: what `show` prints and what exports are made of.
 package struct RecordedExchange: Sendable {
-    /// The narrow row.
     package var record: ExchangeRecord
-    /// Heads, trailers and trace.
     package var messages: ExchangeMessages
     /// The connection to the client; `nil` where the session does not have it.
     package var client: ConnectionRecord?
@@ -36,7 +34,6 @@ package protocol ExchangeSource {
     ///
     /// Asking for a `…Sent` side of a body that no stage changed reads the received one. A stream of a million messages
     /// may have as many arrivals, 16 bytes each; ``arrivals(of:side:from:limit:)`` reads them in pages.
-    func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival]
     /// Reads when a body's bytes from `offset` on arrived: first the arrival that brought the byte at `offset`, then
     /// those after it, at most `limit` in all.
     ///
