@@ -90,7 +90,7 @@ package final class ProxyServer: Sendable {
                         configuration.access.allows(channel.remoteAddress)
                             || loop.rules.access?.allows(channel.remoteAddress) == true
                     else {
-                        // Not even an answer: whoever may not use the proxy need not learn that it is one.
+                        // Not even an answer: a client that may not use the proxy need not learn that it is one.
                         channel.close(promise: nil)
                         return
                     }

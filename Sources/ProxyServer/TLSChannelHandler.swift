@@ -124,7 +124,7 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
-        // After our half of the close the peer's is not told before the channel is gone. Otherwise it is, and a channel
+        // After our half of the close the peer's is not reported before the channel is gone. Otherwise it is, and a channel
         // that is just gone was reset.
         if isOutputClosed || !isOpen {
             session.receiveEOF()

@@ -73,23 +73,9 @@ package struct UpstreamFacts: Sendable {
     /// Why the server's certificate is not to be trusted, where the user allowed that.
     package var verificationFailure: String?
 
-    package init(
-        connection: ConnectionID,
-        address: String? = nil,
-        version: HTTPVersion,
-        isReused: Bool,
-        dns: Int64? = nil,
-        connect: Int64? = nil,
-        tls: Int64? = nil,
-        verificationFailure: String? = nil
-    ) {
+    package init(connection: ConnectionID, version: HTTPVersion, isReused: Bool) {
         self.connection = connection
-        self.address = address
         self.version = version
         self.isReused = isReused
-        self.dns = dns
-        self.connect = connect
-        self.tls = tls
-        self.verificationFailure = verificationFailure
     }
 }

@@ -156,7 +156,7 @@ extension ExchangeMachine {
         }
     }
 
-    /// The server will not be asked before the body is here, so the client must be told to send it (RFC 9110 §10.1.1).
+    /// The server will not be asked before the body is here, so the client must get 100 to send it (RFC 9110 §10.1.1).
     private mutating func continueIfGathering() {
         guard request.flow.isGathering, continuation == .awaited else { return }
         continuation = .continued

@@ -62,7 +62,7 @@ extension ExchangeMachine {
         if let format = StreamCounter.Format(mediaType: record.mediaType) {
             response.stream = StreamTap(countable(format, head.fields))
         } else if framing == .chunked || framing == .untilClose {
-            // Whoever sends like this may mean it to be seen as it comes.
+            // A body without a length may be meant to be read as it comes.
             response.stream = StreamTap(nil, resolution: ExchangeMachine.arrivalResolution)
         }
     }

@@ -1,6 +1,6 @@
 package import HTTPModel
 
-/// A tool: an immutable, compiled set of rules that may look at an exchange and change it.
+/// A tool: an immutable, compiled set of rules that may read an exchange and change it.
 ///
 /// A stage is asked once per exchange, when the request head is known. Everything that lasts longer than that
 /// question lives in the handler it returns. The stages of an exchange are taken from one snapshot of the rules, so

@@ -87,7 +87,7 @@ package enum BodyDemand: Sendable, Hashable {
 
 /// When bytes that wait go on.
 package enum Pace: Sendable {
-    /// So many of them, but at least one and at most all, go on at that moment: at once where it has come already.
+    /// This number of them, but at least one and at most all, go on at that moment: at once where it has come already.
     /// Then it is asked about the rest.
     case pass(Int, at: NIODeadline)
     /// None of them go on yet; it is asked once more at that moment.

@@ -36,9 +36,13 @@ package struct FilterKey: Sendable {
         FilterKey(name, "TEXT", summary, "\(name):\"not found\"", .body(side))
     }
 
+    // The summaries that leave no room for the rest of their line.
     private static let status = "the status code: one, a class, a comparison or a range; 0 while there is none"
     private static let grpc = "the gRPC status: its number or name, a comparison or a range; * for any"
     private static let mediaType = "the response's media type: a part of it, or with / or wildcards the whole"
+    private static let messages = "messages of both directions of a stream, by now"
+    private static let property = "a fact or a kind of failure; the word error alone means any failure"
+    private static let version = "the version of HTTP on either leg: h1, h2, 1.0, 1.1 or 2"
     private static let url = "the URL has the text, as for a bare word; with *, is like it"
 
     fileprivate static let all = [
@@ -54,23 +58,11 @@ package struct FilterKey: Sendable {
         FilterKey("type", "TYPE", mediaType, "type:json", .mediaType),
         FilterKey("size", "N", "bytes of both bodies together, as received", "size:>1mb", .number(.size, .size)),
         FilterKey("time", "N", "how long it took in all; in ms without a unit", "time:>500ms", .number(.time, .time)),
-        FilterKey(
-            "messages",
-            "N",
-            "messages of both directions of a stream, by now",
-            "messages:>10",
-            .number(.messages, .count)
-        ),
+        FilterKey("messages", "N", messages, "messages:>10", .number(.messages, .count)),
         FilterKey("id", "N", "the number in the session", "id:10..20", .number(.id, .count)),
         FilterKey("ip", "GLOB", "the server's address", "ip:10.0.*", .address(.upstream)),
         FilterKey("client", "GLOB", "the client's address", "client:192.168.1.7", .address(.client)),
-        FilterKey(
-            "version",
-            "h1|h2",
-            "the version of HTTP on either leg: h1, h2, 1.0, 1.1 or 2",
-            "version:h2",
-            .version
-        ),
+        FilterKey("version", "h1|h2", version, "version:h2", .version),
         FilterKey("since", "TIME", "begun at or after a time of day, an ISO time, or so long ago", "since:10m", .since),
         FilterKey("before", "TIME", "begun before a time of day, an ISO time, or so long ago", "before:14:30", .before),
         field("header", .either, "a field of request or response: its name, or name and value"),
@@ -79,13 +71,7 @@ package struct FilterKey: Sendable {
         body("body", .either, "a body has the text, in whatever case"),
         body("reqbody", .request, "the request's body has the text"),
         body("resbody", .response, "the response's body has the text"),
-        FilterKey(
-            "is",
-            "WHAT",
-            "a fact or a kind of failure; the word error alone means any failure",
-            "is:changed",
-            .property
-        ),
+        FilterKey("is", "WHAT", property, "is:changed", .property),
     ]
 }
 

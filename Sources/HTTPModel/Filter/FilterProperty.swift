@@ -35,24 +35,8 @@ package enum FilterProperty: Sendable, Hashable {
 
     var summary: String {
         switch self {
-        case .fact(let fact):
-            fact.meaning.summary
-        case .failure(let code):
-            switch code {
-            case .dns: "the server's name could not be resolved"
-            case .connect: "the server could not be connected to"
-            case .timeout: "the server took longer than its limit"
-            case .clientTimeout: "the client took longer than its limit"
-            case .reset: "the server closed the connection too early"
-            case .tls: "the TLS handshake with the server failed"
-            case .clientTLS: "the TLS handshake with the client failed"
-            case .badRequest: "the client sent something that is no valid request"
-            case .badResponse: "the server sent something that is no valid response"
-            case .clientGone: "the client went away before the end"
-            case .aborted: "a stage or the user aborted it"
-            case .stopped: "Sluice was stopped"
-            case .loop: "the request would have come back to this proxy"
-            }
+        case .fact(let fact): fact.meaning.summary
+        case .failure(let code): code.summary
         }
     }
 

@@ -67,7 +67,7 @@ extension FilterTest {
         }
     }
 
-    /// Whether a text has a part that no letter or digit stands beside, in whatever case.
+    /// Whether a text has a part with no letter or digit beside it, in whatever case.
     package static func hasPart(_ text: UnsafeBufferPointer<UInt8>, _ part: String) -> Bool {
         part.withUTF8Bytes { part in
             guard text.count >= part.count else { return false }

@@ -14,7 +14,7 @@ package struct FieldSection: Sendable {
     }
 
     struct Entry: Sendable {
-        /// The whole line with its CRLF, when it can be written out as it stands; empty when it must be composed.
+        /// The whole line with its CRLF, when it can be written out as it is; empty when it must be composed.
         var line: Run
         var name: Run
         var value: Run

@@ -1,4 +1,4 @@
-/// A version of HTTP as it stands in a message or was agreed for a connection.
+/// A version of HTTP as a message names it, or as it was agreed for a connection.
 package enum HTTPVersion: UInt8, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
     case http10 = 10  // RFC 1945
     case http11 = 11  // RFC 9112

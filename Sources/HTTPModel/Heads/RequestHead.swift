@@ -36,7 +36,7 @@ package struct RequestHead: MessageHead {
         }
     }
 
-    /// The request target as it stands in the request line (RFC 9112 §3.2), as text.
+    /// The request target as it is in the request line (RFC 9112 §3.2), as text.
     package var target: String {
         get { fields.text(targetRun) }
         set { setTarget(newValue.utf8) }

@@ -33,7 +33,7 @@ extension Glob {
         bytes.withContiguousStorageIfAvailable { matches($0) } ?? false
     }
 
-    /// What each `*` of the pattern stands for; `nil` where the text does not match.
+    /// What each `*` of the pattern matches; `nil` where the text does not match.
     ///
     /// Each star takes as little as it can, the last one what remains. Neighbouring stars count as one.
     package func captures(in text: String) -> [String]? {

@@ -37,23 +37,19 @@ package struct LocationPattern: Sendable, Hashable {
 
     /// The text of a field.
     package subscript(field: Field) -> String {
-        get {
-            switch field {
-            case .protocol: `protocol`
-            case .host: host
-            case .port: port
-            case .path: path
-            case .query: query
-            }
-        }
-        set {
-            switch field {
-            case .protocol: `protocol` = newValue
-            case .host: host = newValue
-            case .port: port = newValue
-            case .path: path = newValue
-            case .query: query = newValue
-            }
+        get { self[keyPath: field.text] }
+        set { self[keyPath: field.text] = newValue }
+    }
+}
+
+extension LocationPattern.Field {
+    fileprivate var text: WritableKeyPath<LocationPattern, String> {
+        switch self {
+        case .protocol: \.protocol
+        case .host: \.host
+        case .port: \.port
+        case .path: \.path
+        case .query: \.query
         }
     }
 }

@@ -42,7 +42,7 @@ struct LocationSyntax {
         }
     }
 
-    /// A protocol is what stands before `://`, unless that belongs to a path or query further on.
+    /// A protocol is what comes before `://`, unless that belongs to a path or query further on.
     private mutating func splitProtocol() {
         var index = position
         while index + 2 < end {

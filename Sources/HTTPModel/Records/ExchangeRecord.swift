@@ -297,32 +297,30 @@ package struct TraceEntry: Sendable, Hashable, Codable {
 package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
     /// The kind of failure; the raw value is what `is:` takes in a filter and what the session file holds.
     package enum Code: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The server's name could not be resolved.
-        case dns
-        /// The server refused the connection, or no route led to it.
-        case connect
-        /// The server took longer than its limit.
-        case timeout
-        /// The client took longer than its limit.
+        case dns, connect, timeout, reset, tls, aborted, stopped, loop
         case clientTimeout = "client-timeout"
-        /// The server closed or reset the connection too early.
-        case reset
-        /// The TLS handshake with the server failed.
-        case tls
-        /// The TLS handshake with the client failed.
         case clientTLS = "client-tls"
-        /// The client sent something that is no valid request.
         case badRequest = "bad-request"
-        /// The server sent something that is no valid response.
         case badResponse = "bad-response"
-        /// The client went away before the end.
         case clientGone = "client-gone"
-        /// A stage or the user aborted the exchange.
-        case aborted
-        /// Sluice was stopped.
-        case stopped
-        /// The request would have come back to this proxy.
-        case loop
+
+        var summary: String {
+            switch self {
+            case .dns: "the server's name could not be resolved"
+            case .connect: "the server could not be connected to"
+            case .timeout: "the server took longer than its limit"
+            case .clientTimeout: "the client took longer than its limit"
+            case .reset: "the server closed the connection too early"
+            case .tls: "the TLS handshake with the server failed"
+            case .clientTLS: "the TLS handshake with the client failed"
+            case .badRequest: "the client sent something that is no valid request"
+            case .badResponse: "the server sent something that is no valid response"
+            case .clientGone: "the client went away before the end"
+            case .aborted: "a stage or the user aborted it"
+            case .stopped: "Sluice was stopped"
+            case .loop: "the request would have come back to this proxy"
+            }
+        }
     }
 
     package var code: Code

@@ -39,9 +39,10 @@ package enum RecordEvent: Sendable {
 
 extension ExchangeMessages {
     var cost: Int {
-        let heads = [requestHead, requestHeadSent, interimHeads, responseHead, responseHeadSent]
-        let sections = heads + [requestTrailers, responseTrailers]
-        return sections.reduce(64 * trace.count) { $0 + ($1?.readableBytes ?? 0) }
+        func size(_ bytes: ByteBuffer?) -> Int { bytes?.readableBytes ?? 0 }
+        let request = size(requestHead) + size(requestHeadSent) + size(requestTrailers)
+        let response = size(interimHeads) + size(responseHead) + size(responseHeadSent) + size(responseTrailers)
+        return 64 * trace.count + request + response
     }
 }
 

@@ -20,7 +20,7 @@ struct CertificateRefusals {
         /// When the next connection may be decrypted again.
         var end = NIODeadline.uptimeNanoseconds(0)
         var tunnels = 0
-        /// Tells the entry from others that its pair had before.
+        /// Distinguishes the entry from others that its pair had before.
         var number = 0
     }
 
@@ -35,7 +35,7 @@ struct CertificateRefusals {
     private var order: CircularBuffer<(pair: Pair, number: Int)> = []
     private var lastNumber = 0
 
-    /// Remembers at most so many pairs; beyond that the oldest are forgotten.
+    /// Remembers at most `capacity` pairs; beyond that the oldest are forgotten.
     init(capacity: Int = 4_096) { self.capacity = capacity }
 
     /// Whether the client gets a tunnel, and for how long from now on; `nil` where the server is to be decrypted for it.

@@ -93,11 +93,8 @@ final class ClientConnection: ChannelDuplexHandler {
     func beginTLS(host: String, protocols: [String], early: ByteBuffer) throws {
         guard let context else { return }
         let certificate = try loop.mint.certificate(for: host)
-        let session = try loop.serverTLS.makeSession(
-            certificate: certificate,
-            host: host,
-            applicationProtocols: protocols
-        )
+        let tls = loop.serverTLS
+        let session = try tls.makeSession(certificate: certificate, host: host, applicationProtocols: protocols)
         let handler = TLSChannelHandler(session: session, early: early)
         try context.pipeline.syncOperations.addHandler(handler, position: .before(self))
         readIfWanted()

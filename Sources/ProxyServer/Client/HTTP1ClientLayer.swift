@@ -203,7 +203,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         message = Message(method: head.method, version: head.version)
         message.keepsAlive = Persistence.keepsAlive(head) && !loop.isStopping
         let notes = parser.tolerances.explanations
-        let arrival = RequestIntake.Arrival(head: head, method: head.method, version: head.version, notes: notes)
+        let arrival = RequestIntake.Arrival(head: head, method: message.method, version: head.version, notes: notes)
         switch intake.admit(arrival, for: self) {
         case .exchange(let exchange, let head, let notes):
             state = .serving(exchange)
@@ -285,7 +285,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         return ""
     }
 
-    /// Answers something that is no acceptable request, records it, and closes.
+    /// Answers what cannot be accepted as a request, records it, and closes.
     private func refuse(status: Int, _ text: String, hint: String = "", head: RequestHead? = nil) {
         let bytes =
             head?.received
@@ -340,7 +340,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         // Nobody will read the rest of the request, so what follows it cannot be found.
         if !requestIsOpen, message.body != .whole { message.keepsAlive = false }
         if head.status == 101 {
-            // The upgrade's own Connection field stands.
+            // The upgrade's own Connection field stays.
         } else if !message.keepsAlive {
             head.fields.set("Connection", "close")
         } else if message.version == .http10 {

@@ -85,7 +85,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         pipeline.fireChannelWritabilityChanged()
     }
 
-    /// The client is gone, which is no end of its bytes.
+    /// The client is gone, which does not end its bytes properly.
     func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String) {
         output = .ended
         guard isActive else { return }

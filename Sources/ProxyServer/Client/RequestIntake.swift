@@ -79,13 +79,12 @@ struct RequestIntake {
         if keepsUpgrade, case .http = arrival.purpose, arrival.head.fields.contains(.connection, token: "upgrade") {
             arrival.purpose = .upgrade
         }
-        arrival.notes += RequestIntake.notes(onRemoved: removed, usual: ["connection", "proxy-connection"])
+        arrival.notes += RequestIntake.notes(onRemoved: removed, usual: "proxy-connection")
     }
 
-    /// The note on removed fields for the trace; those that are on almost every message are not worth one.
-    static func notes(onRemoved names: [String], usual: Set<String>) -> [String] {
-        if names.isEmpty { return [] }
-        let unusual = names.filter { !usual.contains($0.lowercased()) }
+    /// The note on removed fields for the trace; `Connection` and `usual` are on almost every message and not worth one.
+    static func notes(onRemoved names: [String], usual: String) -> [String] {
+        let unusual = names.filter { $0.lowercased() != "connection" && $0.lowercased() != usual }
         if unusual.isEmpty { return [] }
         return ["removed what is meant for one connection only: \(unusual.joined(separator: ", "))"]
     }

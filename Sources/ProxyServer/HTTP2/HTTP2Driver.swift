@@ -69,7 +69,7 @@ final class HTTP2Driver {
     func pump() {
         guard let carrier else { return }
         var hasWritten = true
-        // A flush may at once make room for more, of which nobody is told in the middle of this.
+        // A flush may at once make room for more, which is not reported in the middle of this.
         while hasWritten, !isStopped {
             hasWritten = false
             while carrier.takesOutput, let bytes = session.nextOutput() {

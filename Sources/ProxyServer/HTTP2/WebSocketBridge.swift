@@ -28,7 +28,7 @@ struct WebSocketBridge {
         if protocolName.lowercased() == "websocket" {
             head.fields.append("Sec-WebSocket-Key", WebSocketHandshake.makeKey())
         }
-        // Shown, exported and compared as the upgrade that it stands for.
+        // Shown, exported and compared as the upgrade that it means.
         head = StoredHead.request(head.serialized()) ?? head
     }
 

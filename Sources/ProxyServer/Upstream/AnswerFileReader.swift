@@ -32,7 +32,7 @@ final class AnswerFileReader {
         case kept(Result<ByteBuffer, any Error>)
     }
 
-    /// So many bytes are read at a time, at most.
+    /// The most bytes that are read at a time.
     private static let pieceSize = 64 << 10
 
     init(_ file: AnswerFile, for exchange: Exchange, loop: LoopContext) {

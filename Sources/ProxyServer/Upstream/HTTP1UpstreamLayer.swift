@@ -138,7 +138,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     func abandon(_ code: HTTP2ErrorCode) {
         exchange = nil
         switch state {
-        // Half a request is no whole one to a server that looks at close_notify either.
+        // Nor is half a request a whole one to a server that checks for close_notify.
         case .exchanging(let progress) where !progress.isRequestSent:
             connection.withholdCloseNotify()
             connection.close()
@@ -258,7 +258,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
                 state = isUpgrade ? .switching(progress) : .exchanging(progress)
             }
             let removed = HopByHop.strip(from: &head.fields, keeping: isUpgrade ? [.keepAlive, .upgrade] : .keepAlive)
-            let notes = RequestIntake.notes(onRemoved: removed, usual: ["connection", "keep-alive"])
+            let notes = RequestIntake.notes(onRemoved: removed, usual: "keep-alive")
             exchange?.responseHead(head, framing: framing, notes: parser.tolerances.explanations + notes)
         case .part(let part): exchange?.responsePart(part)
         case .end(let trailers):

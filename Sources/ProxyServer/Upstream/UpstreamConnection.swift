@@ -87,16 +87,11 @@ final class UpstreamConnection: ChannelDuplexHandler {
     }
 
     func facts(_ version: HTTPVersion, isReused: Bool) -> UpstreamFacts {
-        UpstreamFacts(
-            connection: record?.id ?? ConnectionID(0),
-            address: record?.peerAddress,
-            version: version,
-            isReused: isReused,
-            dns: isReused ? nil : dnsTime,
-            connect: isReused ? nil : record?.connect,
-            tls: isReused ? nil : record?.handshake,
-            verificationFailure: record?.tls?.verificationFailure
-        )
+        var facts = UpstreamFacts(connection: record?.id ?? ConnectionID(0), version: version, isReused: isReused)
+        facts.address = record?.peerAddress
+        facts.verificationFailure = record?.tls?.verificationFailure
+        if !isReused { (facts.dns, facts.connect, facts.tls) = (dnsTime, record?.connect, record?.handshake) }
+        return facts
     }
 
     /// It is ready for use, or failed before it was; only the first call counts.

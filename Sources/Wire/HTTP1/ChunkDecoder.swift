@@ -41,7 +41,7 @@ struct ChunkDecoder {
         }
     }
 
-    /// Takes note of data that was passed on.
+    /// Counts data that was passed on.
     mutating func dataPassed(_ count: Int) {
         remaining -= Int64(count)
         if remaining == 0 { state = .dataReturn }

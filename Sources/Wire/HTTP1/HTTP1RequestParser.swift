@@ -28,7 +28,7 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
     /// Call `next` until it returns `nil` before giving more; bytes that come on top of unread ones are copied.
     package mutating func receive(_ bytes: ByteBuffer) { reader.receive(bytes) }
 
-    /// Takes note that no more bytes will come; `next` then throws `truncated` where a request is incomplete.
+    /// Notes that no more bytes will come; `next` then throws `truncated` where a request is incomplete.
     package mutating func receiveEOF() { reader.receiveEOF() }
 
     /// The next step, or `nil` when more bytes are needed.

@@ -47,7 +47,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     /// Call `next` until it returns `nil` before giving more; bytes that come on top of unread ones are copied.
     package mutating func receive(_ bytes: ByteBuffer) { reader.receive(bytes) }
 
-    /// Takes note that no more bytes will come: ends a close-delimited body.
+    /// Notes that no more bytes will come: ends a close-delimited body.
     ///
     /// `next` then throws `truncated` where a response is incomplete, and returns `nil` where none was begun.
     package mutating func receiveEOF() { reader.receiveEOF() }

@@ -96,7 +96,7 @@ package enum HopByHop {
 
     private static let trailers: FieldName = "trailers"
 
-    /// Fields that `Connection` cannot remove: framing, routing, credentials, and what tells about the content or the
+    /// Fields that `Connection` cannot remove: framing, routing, credentials, and what describes the content or the
     /// way of a message.
     private static let endToEnd: Set<FieldName> = [
         .contentLength, .transferEncoding, .trailer, .host, .contentType, .contentEncoding, .cookie, .setCookie,

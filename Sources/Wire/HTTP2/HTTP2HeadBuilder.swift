@@ -97,9 +97,9 @@ struct HTTP2HeadBuilder: ~Copyable {
         if block.kind == .response {
             text.reserveCapacity(512)
             text.writeStaticString("HTTP/2 ")
-            for divisor in [100, 10, 1] {
-                text.writeInteger(UInt8(truncatingIfNeeded: 0x30 + block.status / divisor % 10))
-            }
+            text.writeInteger(UInt8(truncatingIfNeeded: 0x30 + block.status / 100 % 10))
+            text.writeInteger(UInt8(truncatingIfNeeded: 0x30 + block.status / 10 % 10))
+            text.writeInteger(UInt8(truncatingIfNeeded: 0x30 + block.status % 10))
             text.writeStaticString("\r\n")
             return
         }

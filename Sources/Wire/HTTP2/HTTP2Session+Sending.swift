@@ -128,7 +128,7 @@ extension HTTP2Session {
 
     // MARK: Ends
 
-    /// Gives a stream up: tells the peer so, and drops what is queued on it.
+    /// Gives a stream up: sends RST_STREAM, and drops what is queued on it.
     ///
     /// Of its events only `closed` still comes.
     ///

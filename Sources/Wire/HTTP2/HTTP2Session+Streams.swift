@@ -41,7 +41,7 @@ extension HTTP2Session {
         return true
     }
 
-    /// Finds the name of the field that nghttp2 says is invalid; it tells of it nowhere else.
+    /// Finds the name of the field that nghttp2 says is invalid; its messages alone have it.
     func noteComplaint(_ message: String) {
         guard message.hasPrefix("Invalid"), let start = message.firstRange(of: "name: [")?.upperBound,
             let end = message[start...].firstRange(of: "], value: [")?.lowerBound

@@ -33,7 +33,7 @@ final class HTTP2Stream {
     /// Whether END_STREAM was put into the output.
     var isEndSent = false
     var trailers: FieldSection?
-    /// Whether nghttp2 waits to be told that there is something to send.
+    /// Whether nghttp2 waits for a call that there is something to send.
     var isDeferred = false
     /// Whether the queue has reached the high mark since it was last at the low one.
     var isBackedUp = false

@@ -20,7 +20,7 @@ package struct CertificateAuthority: Sendable {
 
     /// Creates a new root, stored nowhere yet: P-256, valid for ten years.
     ///
-    /// `label` tells this authority from those of other machines; by default the machine's name.
+    /// `label` distinguishes this authority from those of other machines; by default the machine's name.
     package static func generate(label: String? = nil) throws(CertificateFailure) -> CertificateAuthority {
         ERR_clear_error()
         let now = sluice_now()

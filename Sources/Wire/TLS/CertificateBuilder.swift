@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// Builds and signs one certificate.
 ///
-/// The steps need no checks of their own: ``signed(by:)`` tells whether one of them failed.
+/// The steps need no checks of their own: ``signed(by:)`` fails where one of them did.
 struct CertificateBuilder {
     private let certificate: X509Handle
     private var succeeded = true

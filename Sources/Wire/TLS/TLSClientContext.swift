@@ -127,7 +127,7 @@ package final class TLSClientContext {
 }
 
 extension TLSSession {
-    /// Takes note of what was wrong with the server's chain, while it is at hand.
+    /// Keeps what is wrong with the server's chain while OpenSSL has it.
     fileprivate func reject(_ store: OpaquePointer?) {
         guard let store, rejectedPeer == nil else { return }
         let chain = summaries(of: X509_STORE_CTX_get0_untrusted(store))

@@ -114,7 +114,7 @@ package final class TLSSession {
         pipe.receive(ciphertext)
     }
 
-    /// Takes note that the socket will receive no more; ``advance(into:limit:)`` ends once all is read.
+    /// Notes that the socket will receive no more; ``advance(into:limit:)`` ends once all is read.
     package func receiveEOF() { inputEnded = true }
 
     /// The ciphertext to put on the socket, if there is any: all records since the last call in one buffer.
