@@ -34,6 +34,7 @@ package protocol ExchangeSource {
     ///
     /// Asking for a `…Sent` side of a body that no stage changed reads the received one. A stream of a million messages
     /// may have as many arrivals, 16 bytes each; ``arrivals(of:side:from:limit:)`` reads them in pages.
+    func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival]
     /// Reads when a body's bytes from `offset` on arrived: first the arrival that brought the byte at `offset`, then
     /// those after it, at most `limit` in all.
     ///
