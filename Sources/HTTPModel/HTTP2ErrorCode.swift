@@ -3,25 +3,19 @@ package struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, Codable, Cu
     /// The number on the wire; peers may send ones that no specification names.
     package let rawValue: UInt32
 
-    package init(rawValue: UInt32) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// No error: a graceful end.
     package static let noError = HTTP2ErrorCode(rawValue: 0x0)
     /// The peer broke the protocol in a way that no other code names.
     package static let protocolError = HTTP2ErrorCode(rawValue: 0x1)
     /// Something went wrong that is not the peer's fault.
     package static let internalError = HTTP2ErrorCode(rawValue: 0x2)
-    /// The peer sent more than flow control allowed.
     package static let flowControlError = HTTP2ErrorCode(rawValue: 0x3)
     /// A frame came for a stream that was half-closed.
     package static let streamClosed = HTTP2ErrorCode(rawValue: 0x5)
-    /// A frame had an invalid size.
     package static let frameSizeError = HTTP2ErrorCode(rawValue: 0x6)
     /// The stream was refused before anything was done for it, so the request may be repeated.
     package static let refusedStream = HTTP2ErrorCode(rawValue: 0x7)
-    /// The stream is no longer wanted.
     package static let cancel = HTTP2ErrorCode(rawValue: 0x8)
     /// The header compression state cannot be kept.
     package static let compressionError = HTTP2ErrorCode(rawValue: 0x9)
@@ -29,7 +23,6 @@ package struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, Codable, Cu
     package static let connectError = HTTP2ErrorCode(rawValue: 0xA)
     /// The peer behaves in a way that costs too much.
     package static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 0xB)
-    /// The request needs HTTP/1.1.
     package static let http11Required = HTTP2ErrorCode(rawValue: 0xD)
 
     private static let names = [
@@ -40,8 +33,7 @@ package struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, Codable, Cu
 
     /// The name that RFC 9113 §7 gives the code; the number in hexadecimal where it gives none.
     package var description: String {
-        let index = Int(rawValue)
-        return HTTP2ErrorCode.names.indices.contains(index)
-            ? HTTP2ErrorCode.names[index] : "0x" + String(rawValue, radix: 16)
+        let names = HTTP2ErrorCode.names
+        return rawValue < names.count ? names[Int(rawValue)] : "0x" + String(rawValue, radix: 16)
     }
 }

@@ -1,22 +1,13 @@
+import Foundation
 package import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// Which clients may use the proxy: this machine, and the networks that were named.
 package struct AccessRules: Sendable, Hashable {
     package var networks: [Network]
 
-    package init(networks: [Network] = []) {
-        self.networks = networks
-    }
+    package init(networks: [Network] = []) { self.networks = networks }
 
-    /// Whether a client at this address may use the proxy; one of which no address is known may not.
+    /// Whether a client at this address may use the proxy; one without a known address may not.
     ///
     /// A connection that its client reset before it was accepted has no address, but its bytes can still be read.
     package func allows(_ address: SocketAddress?) -> Bool {
@@ -36,11 +27,8 @@ package struct AccessRules: Sendable, Hashable {
                 let address = try? SocketAddress(ipAddress: String(first), port: 0),
                 let bytes = Network.bytes(of: address)
             else { return nil }
-            guard parts.count == 2 else {
-                self.init(prefix: bytes, length: bytes.count * 8)
-                return
-            }
-            guard let length = Int(parts[1]), (0...(bytes.count * 8)).contains(length) else { return nil }
+            let bits = bytes.count * 8
+            guard let length = parts.count == 2 ? Int(parts[1]) : bits, (0...bits).contains(length) else { return nil }
             self.init(prefix: bytes, length: length)
         }
 
@@ -70,9 +58,8 @@ package struct AccessRules: Sendable, Hashable {
 
         func contains(_ bytes: [UInt8]) -> Bool {
             guard bytes.count == prefix.count else { return false }
-            let whole = length / 8
+            let (whole, rest) = length.quotientAndRemainder(dividingBy: 8)
             guard bytes[..<whole] == prefix[..<whole] else { return false }
-            let rest = length % 8
             guard rest > 0 else { return true }
             let mask = UInt8(truncatingIfNeeded: 0xFF00 >> rest)
             return bytes[whole] & mask == prefix[whole] & mask

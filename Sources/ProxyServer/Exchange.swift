@@ -13,9 +13,7 @@ final class Exchange {
     private var client: (any ClientLeg)?
     private var upstream: (any UpstreamLeg)?
     /// What is read in place of a server's response body.
-    private var file: AnswerFileReader? {
-        didSet { oldValue?.exchange = nil }
-    }
+    private var file: AnswerFileReader? { didSet { oldValue?.exchange = nil } }
     private let connector: UpstreamConnector
     private var isRunning = false
     /// How many read cycles of the two legs are going on; what is written meanwhile is flushed at their end.
@@ -24,12 +22,7 @@ final class Exchange {
     private var upstreamHasUnflushed = false
     private var lastActivity: NIODeadline
 
-    init(
-        machine: consuming ExchangeMachine,
-        client: any ClientLeg,
-        loop: LoopContext,
-        connector: UpstreamConnector
-    ) {
+    init(machine: consuming ExchangeMachine, client: any ClientLeg, loop: LoopContext, connector: UpstreamConnector) {
         self.machine = machine
         self.client = client
         self.loop = loop
@@ -49,18 +42,20 @@ final class Exchange {
     var awaitsContinue: Bool { machine.awaitsContinue }
 
     /// Another adapter takes the client's side: the connection carries raw bytes from here on.
-    func hand(over client: any ClientLeg) {
-        self.client = client
+    func hand(over client: any ClientLeg) { self.client = client }
+
+    /// The same for the server's side.
+    func hand(over upstream: any UpstreamLeg) {
+        self.upstream = upstream
+        upstream.exchange = self
     }
 
     // MARK: - Read cycles
 
-    /// One of the legs has received bytes and is about to tell what they mean.
-    func readBegan() {
-        readCycles += 1
-    }
+    /// One of the legs has received bytes and is about to report what they mean.
+    func readBegan() { readCycles += 1 }
 
-    /// That leg has told all: what was written meanwhile goes out in one go.
+    /// That leg has reported all: what was written meanwhile is sent together.
     func readCompleted() {
         readCycles -= 1
         guard readCycles == 0 else { return }
@@ -82,101 +77,55 @@ final class Exchange {
     // MARK: - Events from the client
 
     func requestHead(_ head: RequestHead, framing: BodyFraming, notes: [String]) {
-        machine.requestHeadReceived(head, framing: framing, notes: notes, now: now)
-        run()
+        run { $0.requestHeadReceived(head, framing: framing, notes: notes, now: now) }
     }
 
-    func requestPart(_ part: ByteBuffer) {
-        machine.requestPartReceived(part, now: now)
-        run()
-    }
+    func requestPart(_ part: ByteBuffer) { run { $0.requestPartReceived(part, now: now) } }
 
     func requestEnd(trailers: FieldSection?, wireBytes: Int64, isClean: Bool = true) {
-        machine.requestEndReceived(trailers: trailers, wireBytes: wireBytes, isClean: isClean, now: now)
-        run()
+        run { $0.requestEndReceived(trailers: trailers, wireBytes: wireBytes, isClean: isClean, now: now) }
     }
 
-    func requestFailed(_ failure: ExchangeFailure) {
-        interrupt(failure)
-    }
+    func clientGone(_ resetCode: HTTP2ErrorCode? = nil) { run { $0.clientGone(resetCode: resetCode, now: now) } }
+    func clientBecameWritable(_ isWritable: Bool) { run { $0.clientBecameWritable(isWritable) } }
+    func note(_ text: String) { machine.note(text) }
+    func tunnelIsRead() { run { $0.tunnelIsRead(now: now) } }
 
-    func clientGone(_ resetCode: HTTP2ErrorCode? = nil) {
-        machine.clientGone(resetCode: resetCode, now: now)
-        run()
-    }
-
-    func clientBecameWritable(_ isWritable: Bool) {
-        machine.clientBecameWritable(isWritable)
-        run()
-    }
-
-    func note(_ text: String) {
-        machine.note(text)
-    }
-
-    func tunnelIsRead() {
-        machine.tunnelIsRead(now: now)
-        run()
-    }
-
-    func tunnelIsTLS(_ note: String) {
-        machine.tunnelIsTLS(note)
-    }
+    func tunnelIsTLS(_ note: String) { machine.tunnelIsTLS(note) }
 
     // MARK: - Events from the server
 
     func upstreamReady(_ leg: any UpstreamLeg) {
-        guard !machine.isOver else {
-            leg.release()
-            return
-        }
-        upstream = leg
-        leg.exchange = self
-        machine.upstreamReady(leg.facts, now: now)
-        run()
+        guard !machine.isOver else { return leg.release() }
+        hand(over: leg)
+        run { $0.upstreamReady(leg.facts, now: now) }
     }
 
-    func upstreamFailed(_ failure: ExchangeFailure) {
-        machine.upstreamFailed(failure, now: now)
-        run()
-    }
-
-    func interim(_ head: ResponseHead) {
-        machine.interimReceived(head, now: now)
-        run()
-    }
+    func upstreamFailed(_ failure: ExchangeFailure) { run { $0.upstreamFailed(failure, now: now) } }
+    func interim(_ head: ResponseHead) { run { $0.interimReceived(head, now: now) } }
 
     func responseHead(_ head: ResponseHead, framing: BodyFraming, notes: [String]) {
-        machine.responseHeadReceived(head, framing: framing, notes: notes, now: now)
-        run()
+        run { $0.responseHeadReceived(head, framing: framing, notes: notes, now: now) }
     }
 
-    func responsePart(_ part: ByteBuffer) {
-        machine.responsePartReceived(part, now: now)
-        run()
-    }
+    func responsePart(_ part: ByteBuffer) { run { $0.responsePartReceived(part, now: now) } }
 
     func responseEnd(trailers: FieldSection?, wireBytes: Int64, isClean: Bool) {
-        machine.responseEndReceived(trailers: trailers, wireBytes: wireBytes, isClean: isClean, now: now)
-        run()
+        run { $0.responseEndReceived(trailers: trailers, wireBytes: wireBytes, isClean: isClean, now: now) }
     }
 
     func upstreamClosed(_ failure: ExchangeFailure, wasProcessed: Bool = true) {
         forgetUpstream()
-        machine.upstreamClosed(failure, wasProcessed: wasProcessed, now: now)
-        run()
+        run { $0.upstreamClosed(failure, wasProcessed: wasProcessed, now: now) }
     }
 
-    func upstreamQueued() {
-        machine.upstreamQueued(now: now)
-        run()
-    }
+    func upstreamQueued() { run { $0.upstreamQueued(now: now) } }
+    func upstreamBecameWritable(_ isWritable: Bool) { run { $0.upstreamBecameWritable(isWritable) } }
 
     /// The server has closed its connection after a whole response; what the client still sends goes nowhere.
     func upstreamInputEnded() {
         forgetUpstream()
-        machine.upstreamBecameWritable(true)
-        run()
+        upstreamBecameWritable(true)
     }
 
     private func forgetUpstream() {
@@ -185,22 +134,10 @@ final class Exchange {
         file = nil
     }
 
-    func upstreamBecameWritable(_ isWritable: Bool) {
-        machine.upstreamBecameWritable(isWritable)
-        run()
-    }
-
     // MARK: - Other events
 
-    func recorderBecameFull(_ isFull: Bool) {
-        machine.recorderBecameFull(isFull)
-        run()
-    }
-
-    func interrupt(_ failure: ExchangeFailure) {
-        machine.interrupted(failure, now: now)
-        run()
-    }
+    func recorderBecameFull(_ isFull: Bool) { run { $0.recorderBecameFull(isFull) } }
+    func interrupt(_ failure: ExchangeFailure) { run { $0.interrupted(failure, now: now) } }
 
     func enforceTimeout(now: NIODeadline) {
         let limit = loop.configuration.timeouts.idle
@@ -209,15 +146,11 @@ final class Exchange {
         guard reasons.isDisjoint(with: [.held, .paced, .recorderFull, .working]), machine.record.kind == .http,
             !machine.isStream, now - lastActivity > limit
         else { return }
-        let waitsForServer = machine.isRequestComplete
-        interrupt(
-            ExchangeFailure(
-                waitsForServer ? .timeout : .clientTimeout,
-                "Nothing happened for \(limit.inSeconds) seconds while waiting for "
-                    + (waitsForServer ? "the server \(machine.record.url.authority)." : "the rest of the request."),
-                hint: "A longer limit can be given with --idle-timeout."
-            )
-        )
+        let (code, what): (ExchangeFailure.Code, String) =
+            machine.isRequestComplete
+            ? (.timeout, "the server \(machine.record.url.authority)") : (.clientTimeout, "the rest of the request")
+        let text = "Nothing happened for \(limit.inSeconds) seconds while waiting for \(what)."
+        interrupt(ExchangeFailure(code, text, hint: "A longer limit can be given with --idle-timeout."))
     }
 
     private var now: NIODeadline {
@@ -226,6 +159,12 @@ final class Exchange {
     }
 
     // MARK: - Effects
+
+    /// Gives the machine an event, and carries out what follows from it.
+    private func run(_ event: (inout ExchangeMachine) -> Void) {
+        event(&machine)
+        run()
+    }
 
     private func run() {
         guard !isRunning else { return }
@@ -310,8 +249,7 @@ final class Exchange {
     private func elapsed(_ direction: FlowDirection, _ generation: Int) {
         // A hold that is not on the board any more was decided about, and the decision is on its way here.
         if let id = machine.expiringHoldID(direction, generation: generation), !loop.shared.holds.remove(id) { return }
-        machine.pauseElapsed(direction, generation: generation, now: now)
-        run()
+        run { $0.pauseElapsed(direction, generation: generation, now: now) }
     }
 
     private func begin(_ work: any BlockingWork, _ direction: FlowDirection, _ generation: Int) {
@@ -319,32 +257,27 @@ final class Exchange {
             work.run()
         } then: { [self] result in
             let stopped = WorkOutcome(.fail(ExchangeFailure(.stopped, "Sluice is stopping.")))
-            machine.workDone(direction, generation: generation, (try? result.get()) ?? stopped, now: now)
-            run()
+            run { $0.workDone(direction, generation: generation, (try? result.get()) ?? stopped, now: now) }
         }
     }
 
     private func hold(_ id: HoldID, _ message: HeldMessage, _ limit: HoldLimit?) {
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         let eventLoop = loop.eventLoop
-        loop.shared.holds.add(
-            HoldBoard.Held(
-                id: id,
-                message: message,
-                url: machine.record.url,
-                method: machine.record.method,
-                since: now,
-                limit: limit
-            ) { resolution in
-                eventLoop.execute { bound.value.decided(id, resolution) }
-            }
-        )
+        let held = HoldBoard.Held(
+            id: id,
+            message: message,
+            url: machine.record.url,
+            method: machine.record.method,
+            since: now,
+            limit: limit
+        ) { resolution in
+            eventLoop.execute { bound.value.decided(id, resolution) }
+        }
+        loop.shared.holds.add(held)
     }
 
-    private func decided(_ id: HoldID, _ resolution: HoldResolution) {
-        machine.decided(id, resolution, now: now)
-        run()
-    }
+    private func decided(_ id: HoldID, _ resolution: HoldResolution) { run { $0.decided(id, resolution, now: now) } }
 
     private func finish() {
         guard let client else { return }
@@ -356,6 +289,3 @@ final class Exchange {
         client.exchangeFinished()
     }
 }
-
-@available(*, unavailable)
-extension Exchange: Sendable {}

@@ -8,9 +8,8 @@ package final class HoldBoard: Sendable {
     package struct Held: Sendable {
         package let id: HoldID
         package let message: HeldMessage
-        /// The URL as the client sent it.
+        /// The URL as the client sent it, like the method.
         package let url: RequestURL
-        /// The request's method as the client sent it.
         package let method: String
         /// When it began to wait, on the event loops' clock.
         package let since: NIODeadline
@@ -22,13 +21,10 @@ package final class HoldBoard: Sendable {
     private let held = Mutex<[HoldID: Held]>([:])
 
     /// All that waits, oldest first.
-    package var all: [Held] {
-        held.withLock { Array($0.values) }.sorted { $0.since < $1.since }
-    }
+    package var all: [Held] { held.withLock { Array($0.values) }.sorted { $0.since < $1.since } }
 
-    /// Decides about a message, from any thread.
-    ///
-    /// - Returns: whether it was still waiting; a late or repeated decision does nothing.
+    /// Decides about a message, from any thread; returns whether it was still waiting. A late or repeated decision does
+    /// nothing.
     @discardableResult
     package func resolve(_ id: HoldID, _ resolution: HoldResolution) -> Bool {
         guard let entry = held.withLock({ $0.removeValue(forKey: id) }) else { return false }
@@ -36,15 +32,9 @@ package final class HoldBoard: Sendable {
         return true
     }
 
-    func add(_ entry: Held) {
-        held.withLock { $0[entry.id] = entry }
-    }
+    func add(_ entry: Held) { held.withLock { $0[entry.id] = entry } }
 
-    /// Takes a message off the board.
-    ///
-    /// - Returns: whether it was still waiting, so that no decision about it is on its way.
+    /// Takes a message off the board; returns whether it was still waiting, so that no decision about it is on its way.
     @discardableResult
-    func remove(_ id: HoldID) -> Bool {
-        held.withLock { $0.removeValue(forKey: id) } != nil
-    }
+    func remove(_ id: HoldID) -> Bool { held.withLock { $0.removeValue(forKey: id) } != nil }
 }

@@ -21,13 +21,9 @@ struct OwnPages: Stage {
     private final class Handler: StageHandler {
         private let answer: LocalAnswer
 
-        init(answer: LocalAnswer) {
-            self.answer = answer
-        }
+        init(answer: LocalAnswer) { self.answer = answer }
 
-        func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
-            .respond(answer)
-        }
+        func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { .respond(answer) }
     }
 
     /// Whether a host is a name or address of this proxy.
@@ -45,13 +41,8 @@ struct OwnPages: Stage {
     private func answer(to path: String, method: String) -> LocalAnswer {
         let authority = shared.configuration.authority
         guard method == "GET" || method == "HEAD" else {
-            return .explanation(
-                status: 405,
-                title: "Only GET here",
-                text: "This is the Sluice proxy itself; it has pages to read and nothing else.",
-                html: false,
-                fields: [("Allow", "GET, HEAD")]
-            )
+            let text = "This is the Sluice proxy itself; it has pages to read and nothing else."
+            return .explanation(status: 405, title: "Only GET here", text: text, fields: [("Allow", "GET, HEAD")])
         }
         switch path {
         case "/", "": return page(authority)
@@ -61,12 +52,8 @@ struct OwnPages: Stage {
         case "/ca.mobileconfig":
             return file(authority, .mobileconfig, "application/x-apple-aspen-config", "sluice-ca.mobileconfig")
         default:
-            return .explanation(
-                status: 404,
-                title: "No such page",
-                text: "This is the Sluice proxy itself. Its pages are /, /ca.pem, /ca.der and /ca.mobileconfig.",
-                html: false
-            )
+            let text = "This is the Sluice proxy itself. Its pages are /, /ca.pem, /ca.der and /ca.mobileconfig."
+            return .explanation(status: 404, title: "No such page", text: text)
         }
     }
 
@@ -78,23 +65,15 @@ struct OwnPages: Stage {
     ) -> LocalAnswer {
         do {
             let body = ByteBuffer(bytes: try authority.export(format))
-            let head = ResponseHead(
-                status: 200,
-                fields: [
-                    ("Content-Type", type),
-                    ("Content-Disposition", "attachment; filename=\"\(name)\""),
-                    ("Content-Length", String(body.readableBytes)),
-                    ("Cache-Control", "no-store"),
-                ]
-            )
-            return LocalAnswer(head: head, body: body)
+            let fields = [
+                ("Content-Type", type),
+                ("Content-Disposition", "attachment; filename=\"\(name)\""),
+                ("Content-Length", String(body.readableBytes)),
+                ("Cache-Control", "no-store"),
+            ]
+            return LocalAnswer(head: ResponseHead(status: 200, fields: fields), body: body)
         } catch {
-            return .explanation(
-                status: 500,
-                title: "The certificate could not be exported",
-                text: "\(error)",
-                html: false
-            )
+            return .explanation(status: 500, title: "The certificate could not be exported", text: "\(error)")
         }
     }
 

@@ -4,7 +4,7 @@ package import Wire
 
 /// How a proxy server is to behave; fixed for its lifetime, except for the rules.
 package struct ProxyConfiguration: Sendable {
-    /// The host to listen on: an address or a name.
+    /// An address or a name to listen on.
     package var host = "127.0.0.1"
     /// The port to listen on; 0 for a free one.
     package var port = 8080
@@ -26,23 +26,16 @@ package struct ProxyConfiguration: Sendable {
     package var tunnelsRefusingHosts = true
     package var http2: HTTP2Legs = [.client, .upstream]
     package var timeouts = Timeouts()
-    /// The number of the first exchange.
     package var firstExchange: Int64 = 1
-    /// The number of the first connection.
     package var firstConnection: Int64 = 1
 
-    /// Creates a configuration with the given authority and defaults for the rest.
-    package init(authority: CertificateAuthority) {
-        self.authority = authority
-    }
+    package init(authority: CertificateAuthority) { self.authority = authority }
 
     /// The legs on which HTTP/2 may be spoken; what is left out speaks HTTP/1.1.
     package struct HTTP2Legs: OptionSet, Sendable {
         package let rawValue: UInt8
 
-        package init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package static let client = HTTP2Legs(rawValue: 1 << 0)
         package static let upstream = HTTP2Legs(rawValue: 1 << 1)
@@ -76,7 +69,7 @@ package struct ProxyRules: Sendable {
     /// Which clients may use the proxy, beside those that its configuration allows; asked when they connect.
     package var access: AccessRules?
 
-    /// Creates rules; by default there are no stages, every host is decrypted, and no further clients are allowed.
+    /// By default there are no stages, every host is decrypted, and no further clients are allowed.
     package init(
         chain: StageChain = StageChain(),
         decrypts: @escaping @Sendable (_ host: String, _ port: Int) -> Bool = { _, _ in true },

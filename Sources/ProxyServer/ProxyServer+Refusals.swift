@@ -1,11 +1,9 @@
 import Synchronization
 
 extension ProxyServer {
-    /// Has a host decrypted again for the clients that refused our certificate for it, from their next connection on.
+    /// Has a host decrypted again for the clients that refused our certificate for it, from their next connection on; at
+    /// one port, or at all where that is `nil`.
     ///
-    /// - Parameters:
-    ///   - host: the host, as URLs have it.
-    ///   - port: the port; `nil` for all of them.
     /// - Returns: how many clients that is for, each with each port counted; 0 where none had refused.
     package func decryptAgain(_ host: String, port: Int?) -> Int {
         shared.refusals.withLock { $0.forget(host: host, port: port).count }

@@ -17,15 +17,10 @@ package final class ProxyServer: Sendable {
     private let loops: [NIOLoopBound<LoopContext>]
     private let listener: any Channel
 
-    /// Starts a proxy.
+    /// Starts a proxy; `makeOutlet` makes the outlet for the records of one event loop, and `logger` gets what goes wrong
+    /// outside any exchange.
     ///
-    /// - Parameters:
-    ///   - configuration: how it is to behave.
-    ///   - rules: the rules to begin with.
-    ///   - makeOutlet: makes the place where one event loop's taps put what they see.
-    ///   - logger: told what goes wrong outside any exchange.
-    /// - Returns: the running server.
-    /// - Throws: `IOError` where the address cannot be listened on; what OpenSSL says where TLS cannot be set up.
+    /// Throws `IOError` where the address cannot be listened on, and OpenSSL's reason where TLS cannot be set up.
     package static func start(
         _ configuration: ProxyConfiguration,
         rules: ProxyRules = ProxyRules(),
@@ -61,9 +56,7 @@ package final class ProxyServer: Sendable {
         try await eventLoop.submit {
             // Weakly, since the context keeps the outlet, which keeps the callback.
             let box = NIOLoopBoundBox(WeakContext(), eventLoop: eventLoop)
-            let outlet = makeOutlet {
-                eventLoop.execute { box.value.context?.recorder.onFull?(false) }
-            }
+            let outlet = makeOutlet { eventLoop.execute { box.value.context?.recorder.onFull?(false) } }
             let context = try LoopContext(eventLoop: eventLoop, shared: shared, rules: rules, outlet: outlet)
             box.value.context = context
             let bound = NIOLoopBound(context, eventLoop: eventLoop)
@@ -97,7 +90,7 @@ package final class ProxyServer: Sendable {
                         configuration.access.allows(channel.remoteAddress)
                             || loop.rules.access?.allows(channel.remoteAddress) == true
                     else {
-                        // Not even an answer: whoever may not use the proxy need not learn that it is one.
+                        // Not even an answer: a client that may not use the proxy need not learn that it is one.
                         channel.close(promise: nil)
                         return
                     }
@@ -135,16 +128,12 @@ package final class ProxyServer: Sendable {
 
     /// Puts other rules in force for exchanges that begin after this returns; those going on keep theirs.
     package func replaceRules(_ rules: ProxyRules) async {
-        for loop in loops {
-            try? await loop.eventLoop.submit { loop.value.rules = rules }.get()
-        }
+        for loop in loops { try? await loop.eventLoop.submit { loop.value.rules = rules }.get() }
     }
 
     /// Stops: takes no more clients, lets exchanges finish, and cuts what is left after the grace period.
     ///
-    /// Everything that the taps saw has been handed over when this returns.
-    ///
-    /// - Parameter grace: how long exchanges may take to finish.
+    /// All records are in the outlets when this returns.
     package func stop(grace: Duration = .seconds(3)) async {
         try? await listener.close().get()
         for loop in loops { loop.eventLoop.execute { loop.value.beginStopping() } }
@@ -172,9 +161,7 @@ package final class ProxyServer: Sendable {
     }
 
     private func isBusy() async -> Bool {
-        for loop in loops where (try? await loop.eventLoop.submit { loop.value.isBusy }.get()) == true {
-            return true
-        }
+        for loop in loops where (try? await loop.eventLoop.submit { loop.value.isBusy }.get()) == true { return true }
         return false
     }
 }

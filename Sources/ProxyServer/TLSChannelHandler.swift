@@ -2,7 +2,7 @@ package import HTTPModel
 package import NIOCore
 package import Wire
 
-/// Told to the handlers above when a TLS handshake is done.
+/// The event that a TLS handshake is done, for the handlers above.
 package struct TLSHandshakeCompleted: Sendable {
     package let details: TLSDetails
 }
@@ -22,7 +22,7 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
     private var isOutputClosed = false
     private var withholdsCloseNotify = false
     private var gathered = ByteBuffer()
-    /// Kept until the ciphertext of what they were given for is on the wire.
+    /// Kept until the ciphertext of the writes that they belong to is on the wire.
     private var promises: [EventLoopPromise<Void>] = []
     /// What arrived before the handler was there.
     private var early: ByteBuffer?
@@ -124,7 +124,7 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
-        // After our half of the close the peer's is not told before the channel is gone. Otherwise it is, and a channel
+        // After our half of the close the peer's is not reported before the channel is gone. Otherwise it is, and a channel
         // that is just gone was reset.
         if isOutputClosed || !isOpen {
             session.receiveEOF()
@@ -168,12 +168,8 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
 
     private func send(_ context: ChannelHandlerContext) {
         let ciphertext = session.takeOutput()
-        guard !promises.isEmpty else {
-            if let ciphertext { context.writeAndFlush(wrapOutboundOut(ciphertext), promise: nil) }
-            return
-        }
         // Before the handshake is over nothing of what was promised has been encrypted.
-        guard isOpen || isEnded else {
+        guard !promises.isEmpty, isOpen || isEnded else {
             if let ciphertext { context.writeAndFlush(wrapOutboundOut(ciphertext), promise: nil) }
             return
         }
@@ -184,11 +180,8 @@ package final class TLSChannelHandler: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(ciphertext ?? ByteBuffer()), promise: written)
     }
 
-    package func triggerUserOutboundEvent(
-        context: ChannelHandlerContext,
-        event: Any,
-        promise: EventLoopPromise<Void>?
-    ) {
+    package func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?)
+    {
         guard event is TLSCloseNotifyWithheld else {
             context.triggerUserOutboundEvent(event, promise: promise)
             return
@@ -213,7 +206,7 @@ package struct TLSCloseNotifyWithheld: Sendable {
     package init() {}
 }
 
-/// Told to the handlers above when the peer sends no more.
+/// The event that the peer sends no more, for the handlers above.
 ///
 /// A channel that becomes inactive without this, and was not closed on this side, was reset.
 package struct TLSInputClosed: Sendable {

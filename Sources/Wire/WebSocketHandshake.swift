@@ -15,11 +15,4 @@ package enum WebSocketHandshake {
         _ = SHA1(text, text.count, &digest)
         return base64(digest)
     }
-
-    private static func base64(_ bytes: [UInt8]) -> String {
-        // OpenSSL ends what it writes with a NUL.
-        var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
-        let count = EVP_EncodeBlock(&text, bytes, Int32(bytes.count))
-        return String(decoding: text.prefix(Int(count)), as: UTF8.self)
-    }
 }

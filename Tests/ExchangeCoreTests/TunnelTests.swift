@@ -2,6 +2,7 @@ import ExchangeCore
 import HTTPModel
 import NIOCore
 import Support
+import Synchronization
 import Testing
 
 @Suite("Tunnels and upgrades")
@@ -194,6 +195,33 @@ struct TunnelTests {
         }
         let dialogue = tunnel([answering])
         dialogue.leaveOpen()
+    }
+
+    @Test("A stage that wants a CONNECT whole gets it at once, without a body, and can hold but not fill it")
+    func wholeConnect() {
+        let asked = Mutex<[ByteBuffer]>([])
+        let whole = ScriptedStage.on(.breakpoints) { handler in
+            handler.requestDemand = .whole(limit: 10, decoded: true)
+            handler.onRequestWhole = { _, body, _ in
+                asked.withLock { $0.append(body) }
+                body = ByteBuffer(string: "meddled")
+                return .pause(.decision(nil))
+            }
+        }
+        let dialogue = Dialogue([whole], url: "example.com:443", method: "CONNECT", kind: .tunnel)
+        dialogue.requestHead()
+        dialogue.expect("hold 1.1 request", "stop client")
+        guard case .request(let head, nil, let destination)? = dialogue.held else { return }
+        #expect(
+            dialogue.decide(.execute(.request(head, body: ByteBuffer(string: "not used"), destination: destination)))
+        )
+        dialogue.expect("connect tunnel://example.com:443")
+        dialogue.ready()
+        dialogue.expect("< 200 (none)", "tunnel", "read client")
+        bothWays(dialogue)
+        dialogue.leaveOpen()
+        #expect(asked.withLock(\.self) == [ByteBuffer()])
+        #expect(dialogue.sink.body(.requestReceived) == "..")
     }
 
     @Test("Tunnelled TLS is counted but not recorded")

@@ -109,7 +109,7 @@ final class EndingOrigin: Sendable {
                     let pipeline = channel.pipeline.syncOperations
                     if let authority {
                         let mint = try CertificateMint(authority: authority, leafKey: LeafKey())
-                        let session = try TLSServerContext(TLSServerConfiguration()).makeSession(
+                        let session = try TLSServerContext().makeSession(
                             certificate: mint.certificate(for: "127.0.0.1")
                         )
                         try pipeline.addHandler(TLSChannelHandler(session: session))
@@ -166,7 +166,7 @@ final class EndingClient: Sendable {
         let channel = channel
         try await channel.eventLoop.submit {
             let trust = TLSTrust(includesSystem: false)
-            let session = try TLSClientContext(TLSClientConfiguration(trust: trust)).makeSession(
+            let session = try TLSClientContext(trust: trust).makeSession(
                 host: "127.0.0.1",
                 applicationProtocols: protocols,
                 verification: .recordOnly

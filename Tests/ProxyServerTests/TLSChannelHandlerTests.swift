@@ -55,10 +55,10 @@ struct TLSChannelHandlerTests {
         defer { try? FileManager.default.removeItem(at: file) }
         let trust = TLSTrust(includesSystem: false, extraFiles: [file.path])
         try trust.load()
-        server = try TLSServerContext(TLSServerConfiguration()).makeSession(
+        server = try TLSServerContext().makeSession(
             certificate: try mint.certificate(for: "a.example")
         )
-        client = try TLSClientContext(TLSClientConfiguration(trust: trust)).makeSession(host: "a.example")
+        client = try TLSClientContext(trust: trust).makeSession(host: "a.example")
     }
 
     /// Moves bytes to and fro until both ends are quiet.
@@ -192,7 +192,7 @@ struct TLSChannelHandlerTests {
         _ = try reset.server.channel.finish()
         #expect(reset.server.seen.endedCleanly == nil)
         finish(reset)
-        let early = try End(try TLSServerContext(TLSServerConfiguration()).makeSession(certificate: leaf()))
+        let early = try End(try TLSServerContext().makeSession(certificate: leaf()))
         try early.connect()
         early.channel.pipeline.fireErrorCaught(IOError(errnoCode: 104, reason: "reset"))
         #expect((early.seen.errors.first as? TLSFailure)?.cause == .closedDuringHandshake)
@@ -217,7 +217,7 @@ struct TLSChannelHandlerTests {
     func untrusted() throws {
         let other = try CertificateAuthority.generate(label: "other")
         let mint = try CertificateMint(authority: other, leafKey: LeafKey())
-        let context = try TLSServerContext(TLSServerConfiguration())
+        let context = try TLSServerContext()
         let stranger = try context.makeSession(certificate: try mint.certificate(for: "a.example"))
         let ends = (client: try End(client), server: try End(stranger))
         defer { finish(ends) }

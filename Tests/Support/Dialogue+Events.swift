@@ -49,13 +49,8 @@ extension Dialogue {
 
     /// There is a connection.
     package func ready(reused: Bool = false, location: SourceLocation = #_sourceLocation) {
-        let facts = UpstreamFacts(
-            connection: ConnectionID(2),
-            version: .http11,
-            isReused: reused,
-            dns: reused ? nil : 1_000,
-            connect: reused ? nil : 2_000
-        )
+        var facts = UpstreamFacts(connection: ConnectionID(2), version: .http11, isReused: reused)
+        if !reused { (facts.dns, facts.connect) = (1_000, 2_000) }
         tell(location) { $0.upstreamReady(facts, now: $1) }
     }
 

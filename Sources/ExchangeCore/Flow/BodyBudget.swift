@@ -4,16 +4,13 @@ import Synchronization
 ///
 /// Each body has a limit of its own; this one is for many of them.
 package final class BodyBudget: Sendable {
-    /// The limit in bytes.
     package let limit: Int
     private let used = Atomic(0)
 
     /// The budget of all exchanges of this process: 256 MiB.
     package static let shared = BodyBudget(limit: 256 << 20)
 
-    package init(limit: Int) {
-        self.limit = limit
-    }
+    package init(limit: Int) { self.limit = limit }
 
     /// How many bytes are taken at present.
     package var bytesInUse: Int { used.load(ordering: .relaxed) }
@@ -24,9 +21,7 @@ package final class BodyBudget: Sendable {
         return false
     }
 
-    fileprivate func give(_ count: Int) {
-        used.wrappingSubtract(count, ordering: .relaxed)
-    }
+    fileprivate func give(_ count: Int) { used.wrappingSubtract(count, ordering: .relaxed) }
 }
 
 /// What one body takes of a budget; given back when nobody has it any more.
@@ -34,9 +29,7 @@ final class BodyShare {
     private let budget: BodyBudget
     private var count = 0
 
-    init(of budget: BodyBudget) {
-        self.budget = budget
-    }
+    init(of budget: BodyBudget) { self.budget = budget }
 
     deinit { budget.give(count) }
 
@@ -47,6 +40,3 @@ final class BodyShare {
         return true
     }
 }
-
-@available(*, unavailable)
-extension BodyShare: Sendable {}

@@ -7,21 +7,19 @@ struct Half<Head: FlowingHead> {
     /// The body, where it is a stream whose messages are counted and timed.
     var stream: StreamTap?
 
-    init(budget: BodyBudget) {
-        flow = MessageFlow(budget: budget)
-    }
+    init(budget: BodyBudget) { flow = MessageFlow(budget: budget) }
 }
 
 /// Whether the sender of a half is read, and what is waited for.
 struct Reading {
     /// Why the sender is not read.
     var pauses: PauseReasons = []
-    /// What the sender's adapter was last told.
+    /// What the sender's adapter was last asked for.
     var isOn = true
     /// Names the wake or the work that is waited for; an older one is ignored.
     var generation = 0
 
-    /// What the sender's adapter is to be told, where that has changed.
+    /// The change to ask the sender's adapter for, if there is one.
     mutating func takeChange() -> Bool? {
         guard isOn != pauses.isEmpty else { return nil }
         isOn.toggle()

@@ -7,7 +7,7 @@ extension MessageFlow {
     /// The held message: its head, and its body where that is held too.
     var held: (Head, ByteBuffer?)? {
         guard isHeld, let first = waiting.first, case .head(let head, _) = first.item else { return nil }
-        guard first.progress == .wholeHooked else { return (head, nil) }
+        guard first.progress == .wholeHooked, !head.beginsTunnel else { return (head, nil) }
         if waiting.count > 1, case .part(let body) = waiting[1].item { return (head, body) }
         return (head, ByteBuffer())
     }
@@ -15,7 +15,7 @@ extension MessageFlow {
     /// Puts an edited message in the place of the held one.
     mutating func replaceHeld(head: Head, body: ByteBuffer?) {
         guard isHeld, let first = waiting.first, case .head(_, var framing) = first.item else { return }
-        if first.progress == .wholeHooked, let body {
+        if first.progress == .wholeHooked, !head.beginsTunnel, let body {
             let oldBody: ByteBuffer
             var share: BodyShare?
             if waiting.count > 1, case .part(let part) = waiting[1].item {

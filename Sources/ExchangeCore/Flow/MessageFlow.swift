@@ -8,14 +8,13 @@ import NIOCore
 /// holds everything behind it; or it may have asked for the body whole, and then head and parts are gathered here
 /// until the end is there or the limit is passed. Only this type ever buffers a body.
 struct MessageFlow<Head: FlowingHead> {
-    /// What a message consists of.
     enum Item {
         case head(Head, BodyFraming)
         case part(ByteBuffer)
         case end(FieldSection?)
     }
 
-    /// What came of moving the flow on.
+    /// The result of moving the flow on.
     enum Step {
         /// Nothing can move: there is nothing, or something is held.
         case idle
@@ -24,7 +23,6 @@ struct MessageFlow<Head: FlowingHead> {
         /// A handler decided something other than `forward`; later handlers begin at `next`.
         case verdict(Verdict, next: Int)
     }
-
     /// An item on its way to the handler `next`.
     struct Waiting {
         var item: Item
@@ -34,22 +32,17 @@ struct MessageFlow<Head: FlowingHead> {
         var share: BodyShare?
     }
 
-    /// What has been done about an item at the handler where it stands.
+    /// What has been done about an item at the handler `next`.
     enum Progress {
         /// No hook has run.
         case arrived
         /// The head hook has run; what is left is what the handler wants of the body.
         case headHooked
-        /// The body is larger than the handler asked for, and it has not been told so.
+        /// The body is larger than the handler asked for, and the hook for that has not run.
         case overflowing
-        /// The budget for bodies is used up, and the handler has not been told so.
+        /// The budget for bodies is used up, and the same hook has not run.
         case crowdedOut
-        /// It has been told.
-        case overflowHooked
-        /// The whole-body hook has run.
-        case wholeHooked
-        /// The part hook has run.
-        case partHooked
+        case overflowHooked, wholeHooked, partHooked
         /// The part's time has come, once the flow is released.
         case paced
     }
@@ -82,9 +75,7 @@ struct MessageFlow<Head: FlowingHead> {
     /// Whether a handler paces the bytes.
     private(set) var isPaced = false
 
-    init(budget: BodyBudget = .shared) {
-        self.budget = budget
-    }
+    init(budget: BodyBudget = .shared) { self.budget = budget }
 
     /// Whether a handler waits for the body's end before anything goes on.
     var isGathering: Bool { gathering != nil }
@@ -92,14 +83,9 @@ struct MessageFlow<Head: FlowingHead> {
     /// Whether all that has entered has left.
     var isEmpty: Bool { waiting.isEmpty && gathering == nil }
 
-    /// Takes the next item as received.
-    mutating func accept(_ item: Item) {
-        waiting.append(Waiting(item: item, next: entry))
-    }
+    mutating func accept(_ item: Item) { waiting.append(Waiting(item: item, next: entry)) }
 
-    /// Lets a held message go on.
-    ///
-    /// - Parameter outcome: what is decided about it.
+    /// Lets a held message go on, with this decision about it.
     mutating func release(_ outcome: Verdict = .forward) {
         isHeld = false
         self.outcome = outcome
@@ -149,8 +135,6 @@ struct MessageFlow<Head: FlowingHead> {
         return .idle
     }
 
-    private mutating func takeOutcome() -> Verdict { outcome.take() ?? .forward }
-
     // MARK: - Heads
 
     private mutating func passHead(
@@ -175,7 +159,7 @@ struct MessageFlow<Head: FlowingHead> {
             exchange.lacksRoom = current.progress == .crowdedOut
             verdict = head.overflow(handler, &exchange)
             current.progress = .overflowHooked
-        case .headHooked, .overflowHooked, .wholeHooked, .partHooked, .paced: verdict = takeOutcome()
+        case .headHooked, .overflowHooked, .wholeHooked, .partHooked, .paced: verdict = outcome.take() ?? .forward
         }
         if head.revision != before { isChanged = true }
         current.item = .head(head, framing)
@@ -183,7 +167,7 @@ struct MessageFlow<Head: FlowingHead> {
         return settle(current, head, framing, handler, verdict, &exchange)
     }
 
-    /// Does what was decided about a head at the handler where it stands.
+    /// Does what was decided about a head at its handler.
     private mutating func settle(
         _ current: Waiting,
         _ head: Head,
@@ -193,9 +177,7 @@ struct MessageFlow<Head: FlowingHead> {
         _ exchange: inout StageExchange
     ) -> Step? {
         switch verdict {
-        case .forward:
-            forward(current, head, framing, handler, &exchange)
-            return nil
+        case .forward: return forward(current, head, framing, handler, &exchange)
         case .pause, .perform: hold(current)
         case .respond: waiting.prepend(Waiting(item: current.item, next: current.next + 1))
         case .refuse, .drop, .fail: break
@@ -215,7 +197,7 @@ struct MessageFlow<Head: FlowingHead> {
         _ framing: BodyFraming,
         _ handler: any StageHandler,
         _ exchange: inout StageExchange
-    ) {
+    ) -> Step? {
         if current.progress == .headHooked || current.progress == .overflowHooked {
             var demand = Head.demand(of: handler)
             if case .whole(let limit, let decoded) = demand {
@@ -228,13 +210,16 @@ struct MessageFlow<Head: FlowingHead> {
                     demand = .none
                 } else if !head.beginsTunnel {
                     gather(current, head, framing, limit, decoded)
-                    return
+                    return nil
+                } else if Head.direction == .request {
+                    return passTunnel(current, head, framing, handler, &exchange)
                 }
             }
             demands[current.next] = demand
             if demand == .pace { isPaced = true }
         }
         waiting.prepend(Waiting(item: .head(head, framing), next: current.next + 1))
+        return nil
     }
 
     // MARK: - Whole bodies
@@ -251,14 +236,33 @@ struct MessageFlow<Head: FlowingHead> {
             waiting.prepend(Waiting(item: current.item, next: current.next, progress: .overflowing))
             return
         }
+        let share = BodyShare(of: budget)
         gathering = Gathering(
             handler: current.next,
             limit: limit,
             decoded: decoded,
             head: head,
             framing: framing,
-            share: BodyShare(of: budget)
+            share: share
         )
+    }
+
+    /// Calls the whole-body hook for a CONNECT, which has no body, nor can be given one.
+    private mutating func passTunnel(
+        _ current: Waiting,
+        _ head: Head,
+        _ framing: BodyFraming,
+        _ handler: any StageHandler,
+        _ exchange: inout StageExchange
+    ) -> Step? {
+        var head = head
+        var body = ByteBuffer()
+        let before = head.revision
+        let verdict = head.pass(whole: &body, handler, &exchange)
+        if head.revision != before { isChanged = true }
+        if body.readableBytes > 0 { exchange.note("a tunnel cannot be given a body; it went on without one") }
+        let whole = Waiting(item: .head(head, framing), next: current.next, progress: .wholeHooked)
+        return settle(whole, head, framing, handler, verdict, &exchange)
     }
 
     /// Adds a part to what is gathered; over the limit, or the budget, everything goes on as it came.
@@ -273,10 +277,9 @@ struct MessageFlow<Head: FlowingHead> {
             return
         }
         waiting.prepend(Waiting(item: .part(gathered.body), next: gathered.handler, share: gathered.share))
+        let head = MessageFlow.Item.head(gathered.head, gathered.framing)
         let progress: Progress = hasRoom ? .overflowing : .crowdedOut
-        waiting.prepend(
-            Waiting(item: .head(gathered.head, gathered.framing), next: gathered.handler, progress: progress)
-        )
+        waiting.prepend(Waiting(item: head, next: gathered.handler, progress: progress))
     }
 
     private mutating func passEnd(
@@ -325,16 +328,15 @@ struct MessageFlow<Head: FlowingHead> {
         }
         let verdict: Verdict
         switch (demands[current.next], current.progress) {
-        case (_, .partHooked), (_, .paced): verdict = takeOutcome()
-        case (.observe, _):
-            verdict = Head.direction == .response ? handler.responsePart(part, &exchange) : .forward
+        case (_, .partHooked), (_, .paced): verdict = outcome.take() ?? .forward
+        case (.observe, _): verdict = Head.direction == .response ? handler.responsePart(part, &exchange) : .forward
         case (.pace, _): return pace(part, current, handler, &exchange)
         case (.none, _), (.whole, _): verdict = .forward
         }
         return settle(part, current, verdict, &exchange)
     }
 
-    /// Does what was decided about a part at the handler where it stands.
+    /// Does what was decided about a part at its handler.
     private mutating func settle(
         _ part: ByteBuffer,
         _ current: Waiting,

@@ -2,9 +2,7 @@
 package struct PauseReasons: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The receiving peer does not take bytes fast enough.
     package static let peerFull = PauseReasons(rawValue: 1 << 0)

@@ -2,10 +2,10 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// Looks at a body that is read as it comes: counts its messages, and notes when its bytes arrived.
+/// Counts the messages of a body as it comes, and notes when its bytes arrived.
 struct StreamTap {
     private var counter: StreamCounter?
-    /// Arrivals closer together than this are told as one.
+    /// Arrivals closer together than this are reported as one.
     private let resolution: TimeAmount
     private var offset: Int64 = 0
     private var last: NIODeadline?
@@ -27,13 +27,9 @@ struct StreamTap {
     var trailers: ByteBuffer? { counter?.trailers }
 
     /// The body has ended: what its end makes whole counts too.
-    mutating func finish() {
-        counter?.finish()
-    }
+    mutating func finish() { counter?.finish() }
 
-    /// Takes the next bytes.
-    ///
-    /// - Returns: the offset of these bytes where their arrival is to be told.
+    /// Takes the next bytes; returns their offset where their arrival is to be reported.
     mutating func take(_ part: ByteBuffer, now: NIODeadline) -> Int64? {
         counter?.feed(part)
         defer { offset += Int64(part.readableBytes) }

@@ -3,23 +3,18 @@ package import NIOCore
 
 /// What the exchange machine wants done.
 ///
-/// Produced by the machine, carried out in order by whoever owns the sockets, on the exchange's event loop.
+/// Carried out in order by the owner of the sockets, on the exchange's event loop.
 package enum ExchangeEffect: Sendable {
     /// Find or make a connection and report `upstreamReady` or `upstreamFailed`; `fresh` excludes pooled ones.
     case connect(Destination, fresh: Bool)
-    /// Send the request's head to the server.
+    // To the server: a request's head, parts and end.
     case sendRequestHead(RequestHead, BodyFraming)
-    /// Send bytes of the request's body to the server.
     case sendRequestPart(ByteBuffer)
-    /// End the request to the server.
     case sendRequestEnd(FieldSection?)
-    /// Send an interim response (RFC 9110 §15.2) to the client.
+    // To the client: interim responses (RFC 9110 §15.2), a response's head, parts and end.
     case sendInterim(ResponseHead)
-    /// Send the response's head to the client.
     case sendResponseHead(ResponseHead, BodyFraming)
-    /// Send bytes of the response's body to the client.
     case sendResponsePart(ByteBuffer)
-    /// End the response to the client.
     case sendResponseEnd(FieldSection?)
     /// The end of the message that comes next is to be passed on as it came: without TLS close_notify, where the leg has
     /// TLS and the message ends with the connection.
@@ -32,7 +27,7 @@ package enum ExchangeEffect: Sendable {
     case readUpstream(Bool)
     /// Call `pauseElapsed` with this generation at that moment.
     case wake(at: NIODeadline, FlowDirection, generation: Int)
-    /// A message waits for `decided`; the limit is enforced by a `wake`, and told for whoever shows the message.
+    /// A message waits for `decided`; the limit is enforced by a `wake`, and is here to be shown with the message.
     case hold(HoldID, HeldMessage, HoldLimit?)
     /// A hold is over without a decision: its exchange ended.
     case releaseHold(HoldID)
@@ -56,12 +51,9 @@ package enum ExchangeEffect: Sendable {
     case finished
 }
 
-/// One of the two directions of an exchange.
+/// From the client to the server, or from the server to the client.
 package enum FlowDirection: Sendable, Hashable {
-    /// From the client to the server.
-    case request
-    /// From the server to the client.
-    case response
+    case request, response
 }
 
 /// What is known of the connection that an exchange was given.
@@ -69,7 +61,6 @@ package struct UpstreamFacts: Sendable {
     package var connection: ConnectionID
     /// Where it leads to, as `host:port`.
     package var address: String?
-    /// The version of HTTP it speaks.
     package var version: HTTPVersion
     /// Whether it has carried an exchange before.
     package var isReused: Bool
@@ -82,23 +73,9 @@ package struct UpstreamFacts: Sendable {
     /// Why the server's certificate is not to be trusted, where the user allowed that.
     package var verificationFailure: String?
 
-    package init(
-        connection: ConnectionID,
-        address: String? = nil,
-        version: HTTPVersion,
-        isReused: Bool,
-        dns: Int64? = nil,
-        connect: Int64? = nil,
-        tls: Int64? = nil,
-        verificationFailure: String? = nil
-    ) {
+    package init(connection: ConnectionID, version: HTTPVersion, isReused: Bool) {
         self.connection = connection
-        self.address = address
         self.version = version
         self.isReused = isReused
-        self.dns = dns
-        self.connect = connect
-        self.tls = tls
-        self.verificationFailure = verificationFailure
     }
 }

@@ -11,13 +11,12 @@ extension ExchangeMachine {
     mutating func fail(_ failure: ExchangeFailure, cutClient: Bool) {
         guard responseState != .ended else {
             note("after the response: \(failure.message)")
-            finish()
-            return
+            return finish()
         }
         record.failure = failure
         record.state = .failed
         abandonUpstream(failure.resetCode ?? .cancel)
-        // A server that resets a stream means to say so; a client that can be told the same is.
+        // A server that resets a stream does so on purpose; a client that can be sent a reset gets one.
         let isPassedOn = clientTakesResets && failure.resetCode != nil
         if cutClient || isPassedOn || responseState != .none {
             emit(.abortClient(failure.resetCode ?? (failure.code == .aborted ? .cancel : .internalError)))
@@ -29,10 +28,7 @@ extension ExchangeMachine {
 
     /// Ends the exchange with a failure that a stage wants: the client is cut off.
     mutating func cut(_ failure: ExchangeFailure) {
-        guard state.isTunnel, responseState == .ended else {
-            fail(failure, cutClient: true)
-            return
-        }
+        guard state.isTunnel, responseState == .ended else { return fail(failure, cutClient: true) }
         // Half a tunnel is still something to fail.
         record.failure = failure
         record.state = .failed
@@ -41,7 +37,7 @@ extension ExchangeMachine {
         finish()
     }
 
-    /// The answer that tells a client of a failure, in a form that it can show.
+    /// The answer that explains a failure to a client, in a form that it can show.
     private func page(for failure: ExchangeFailure) -> LocalAnswer {
         let fields = messages.requestHead.flatMap { StoredHead.request($0)?.fields }
         if record.flags.contains(.grpc) {
@@ -90,9 +86,7 @@ extension ExchangeMachine {
         noteTimings()
         messages.trace = exchange.trace
         let isComplete = record.state == .complete && responseState == .ended
-        for link in links {
-            if let work = link.handler.ended(isComplete: isComplete) { emit(.performAfterwards(work)) }
-        }
+        for work in links.compactMap({ $0.handler.ended(isComplete: isComplete) }) { emit(.performAfterwards(work)) }
         links = []
         emit(.finished)
     }

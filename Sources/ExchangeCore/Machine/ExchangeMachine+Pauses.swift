@@ -73,9 +73,7 @@ extension ExchangeMachine {
         generation == self[direction].generation
     }
 
-    /// The moment of a `wake` has come.
-    ///
-    /// One of an older generation is ignored.
+    /// The moment of a `wake` has come; one of an older generation is ignored.
     package mutating func pauseElapsed(_ direction: FlowDirection, generation: Int, now: NIODeadline) {
         guard !isOver, isCurrent(generation, direction) else { return }
         exchange.now = now
@@ -101,9 +99,7 @@ extension ExchangeMachine {
 
     // MARK: - Work
 
-    /// The work of a `perform` is done.
-    ///
-    /// One that nobody waits for any more, since the exchange went on without it, is ignored.
+    /// The work of a `perform` is done; it is ignored where the exchange went on without it.
     package mutating func workDone(
         _ direction: FlowDirection,
         generation: Int,
@@ -119,12 +115,11 @@ extension ExchangeMachine {
     // MARK: - Decisions
 
     private mutating func beginHold(_ limit: HoldLimit?, _ direction: FlowDirection) {
-        let message: HeldMessage?
-        switch direction {
-        case .request:
-            message = request.flow.held.map { .request($0, body: $1, destination: exchange.destination) }
-        case .response: message = response.flow.held.map { .response($0, body: $1) }
-        }
+        let message: HeldMessage? =
+            switch direction {
+            case .request: request.flow.held.map { .request($0, body: $1, destination: exchange.destination) }
+            case .response: response.flow.held.map { .response($0, body: $1) }
+            }
         guard let message else { return }
         holdCount += 1
         let id = HoldID(exchange: record.id, ordinal: holdCount)
@@ -137,25 +132,22 @@ extension ExchangeMachine {
         }
     }
 
-    /// The hold whose limit a `wake` is about.
-    ///
-    /// Whoever owns the holds has to see first whether a decision is on its way, since that came before.
+    /// The hold whose limit a `wake` is about; its owner has to see first whether a decision is on its way, since that
+    /// came before.
     package func expiringHoldID(_ direction: FlowDirection, generation: Int) -> HoldID? {
         expiringHold(direction, generation: generation)?.id
     }
 
     private func expiringHold(_ direction: FlowDirection, generation: Int) -> Hold? {
-        guard let hold, hold.direction == direction, hold.limit != nil, isCurrent(generation, direction) else {
-            return nil
-        }
-        return hold
+        guard let hold, hold.direction == direction, hold.limit != nil else { return nil }
+        return isCurrent(generation, direction) ? hold : nil
     }
 
     /// Nobody has decided in time.
     private mutating func expire(_ hold: Hold) {
         guard let limit = hold.limit else { return }
         emit(.releaseHold(hold.id))
-        let time = ExchangeMachine.words(limit.after)
+        let time = ExchangeMachine.text(limit.after)
         let outcome =
             switch limit.resolution {
             case .abort: "aborted"
@@ -167,14 +159,12 @@ extension ExchangeMachine {
     }
 
     /// A span of time as a user would write it: `30 s` or `500 ms`.
-    private static func words(_ time: TimeAmount) -> String {
+    private static func text(_ time: TimeAmount) -> String {
         let milliseconds = time.nanoseconds / 1_000_000
         return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
     }
 
-    /// Somebody decided about a held message.
-    ///
-    /// A late or repeated decision does nothing; returns whether it counted.
+    /// A held message was decided about; returns whether that counted: a late or repeated decision does nothing.
     @discardableResult
     package mutating func decided(_ id: HoldID, _ resolution: HoldResolution, now: NIODeadline) -> Bool {
         guard !isOver, let hold, hold.id == id else { return false }
@@ -187,9 +177,7 @@ extension ExchangeMachine {
     private mutating func resolve(_ hold: Hold, _ resolution: HoldResolution) {
         self.hold = nil
         switch resolution {
-        case .abort:
-            fail(ExchangeFailure(.aborted, "The held message was aborted."), cutClient: true)
-            return
+        case .abort: return fail(ExchangeFailure(.aborted, "The held message was aborted."), cutClient: true)
         case .cancel: note("went on unedited", as: hold.stage)
         case .execute(let edited): apply(edited, to: hold)
         }
@@ -208,12 +196,8 @@ extension ExchangeMachine {
         switch edited {
         case nil: note("went on unedited", as: hold.stage)
         case .request(let head, let body, let destination):
-            noteEdit(
-                "request",
-                request.flow.held.map { .request($0, body: $1, destination: destination) },
-                edited,
-                hold
-            )
+            let held = request.flow.held.map { HeldMessage.request($0, body: $1, destination: destination) }
+            noteEdit("request", held, edited, hold)
             if destination != exchange.destination {
                 noteFired("the request goes to \(destination.scheme)://\(destination.authority)", hold)
                 exchange.destination = destination

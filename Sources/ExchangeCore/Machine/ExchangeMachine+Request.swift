@@ -4,11 +4,8 @@ package import NIOCore
 extension ExchangeMachine {
     /// The client sent the request's head.
     ///
-    /// - Parameters:
-    ///   - head: the head, hop-by-hop fields removed.
-    ///   - framing: how its body ends.
-    ///   - notes: what the client's adapter changed or tolerated, one sentence each.
-    ///   - now: the present moment.
+    /// Hop-by-hop fields are removed from it; `notes` are what the client's adapter changed or tolerated, one sentence
+    /// each.
     package mutating func requestHeadReceived(
         _ head: RequestHead,
         framing: BodyFraming,
@@ -31,7 +28,7 @@ extension ExchangeMachine {
         pumpRequest()
     }
 
-    /// The head with its cookies in one line, as HTTP/1 has them, where a stage may look at them (RFC 9113 §8.2.3).
+    /// The head with its cookies in one line, as HTTP/1 has them, for stages to read (RFC 9113 §8.2.3).
     private mutating func headForStages(_ head: RequestHead) -> RequestHead {
         guard !links.isEmpty, head.version == .http2, head.fields.hasCookieCrumbs else { return head }
         crumbledHead = head
@@ -74,11 +71,8 @@ extension ExchangeMachine {
 
     /// The client sent the request whole; in a tunnel, it sends no more bytes.
     ///
-    /// - Parameters:
-    ///   - trailers: the trailer section, if there was one.
-    ///   - wireBytes: what the request took on the client's connection, framing included.
-    ///   - isClean: `false` when the bytes of a tunnel ended without TLS close_notify.
-    ///   - now: the present moment.
+    /// `wireBytes` is what the request took on the client's connection, framing included; `isClean` is `false` when the
+    /// bytes of a tunnel ended without TLS close_notify.
     package mutating func requestEndReceived(
         trailers: FieldSection?,
         wireBytes: Int64,
@@ -93,8 +87,7 @@ extension ExchangeMachine {
         messages.requestTrailers = ExchangeMachine.stored(trailers)
         guard requestState == .receiving else {
             requestState = .discarding(isWhole: true)
-            finishIfDone()
-            return
+            return finishIfDone()
         }
         requestState = .ended(isClean: isClean)
         request.flow.accept(.end(trailers))
@@ -103,10 +96,8 @@ extension ExchangeMachine {
 
     /// The client went away: nothing can be sent to it any more.
     ///
-    /// - Parameters:
-    ///   - resetCode: what the client said, where it ended just this exchange and not its connection; CONNECT_ERROR where
-    ///     the connection of a tunnel was reset (RFC 9113 §8.5).
-    ///   - now: the present moment.
+    /// `resetCode` is set where it ended just this exchange and not its connection, and CONNECT_ERROR where the connection
+    /// of a tunnel was reset (RFC 9113 §8.5).
     package mutating func clientGone(resetCode: HTTP2ErrorCode? = nil, now: NIODeadline) {
         guard !isOver else { return }
         exchange.now = now
@@ -123,16 +114,14 @@ extension ExchangeMachine {
                 note(isCut ? "the client reset the tunnel" : "the client reset its stream (\(resetCode))")
             }
             abandonUpstream(resetCode ?? .cancel)
-            finish()
-            return
+            return finish()
         }
         if responseState == .sending(.bytes(0)), isRequestComplete, resetCode == nil {
             // All of the body is there; only the word that it was all is not.
             note("the client left as soon as it had the whole body, before the server ended the response")
             abandonUpstream(.cancel)
             responseState = .ended
-            finish()
-            return
+            return finish()
         }
         let text =
             resetCode.map { "The client reset its stream (\($0)) before it had the whole response." }
@@ -154,9 +143,7 @@ extension ExchangeMachine {
         while !isOver, !request.reading.pauses.contains(.upstreamPending) {
             if case .discarding = requestState { return }
             switch request.flow.step(links, &exchange) {
-            case .idle:
-                continueIfGathering()
-                return
+            case .idle: return continueIfGathering()
             case .emit(let item): emitRequest(item)
             case .verdict(.respond(let answer), _):
                 if record.kind == .http {
@@ -164,17 +151,15 @@ extension ExchangeMachine {
                 } else {
                     exchange.note("a tunnel cannot be answered with a message; it went on")
                 }
-            case .verdict(let verdict, _):
-                obey(verdict, .request)
-                return
+            case .verdict(let verdict, _): return obey(verdict, .request)
             }
         }
     }
 
-    /// The server will not be asked before the body is here, so the client must be told to send it (RFC 9110 §10.1.1).
+    /// The server will not be asked before the body is here, so the client must get 100 to send it (RFC 9110 §10.1.1).
     private mutating func continueIfGathering() {
         guard request.flow.isGathering, continuation == .awaited else { return }
-        continuation = .told
+        continuation = .continued
         emit(.sendInterim(ResponseHead(status: 100)))
     }
 
@@ -208,8 +193,7 @@ extension ExchangeMachine {
             // The stage's answer takes the place of the server; the response chain still runs.
             discardRequest()
             record.flags.insert(.answeredLocally)
-            receiveAnswer(answer)
-            return
+            return receiveAnswer(answer)
         }
         noteSentURL(head)
         outgoing = OutgoingRequest(head: headWithCrumbs(head), framing: framing)
@@ -231,7 +215,7 @@ extension ExchangeMachine {
     private mutating func connect(fresh: Bool) {
         state = .relaying(.connecting)
         if marks.connectAsked == nil { marks.connectAsked = exchange.now }
-        // What was between us and the connection before this one is of no more interest.
+        // What was left between us and the connection before this one does not count any more.
         pause(.request, .peerFull, false)
         response.reading.isOn = true
         pause(.request, .upstreamPending)
@@ -306,10 +290,8 @@ extension ExchangeMachine {
     /// to repeat and that is still here whole is sent once more on a fresh one (RFC 9110 §9.2.2). So is any request of
     /// which the server said that it did nothing about it (RFC 9113 §8.7).
     ///
-    /// - Parameters:
-    ///   - failure: what there is to say if the exchange ends with it.
-    ///   - wasProcessed: `false` where the server said that it has not processed the request.
-    ///   - now: the present moment.
+    /// `failure` is what the exchange ends with, if it does; `wasProcessed` is `false` where the server said that it has
+    /// not processed the request.
     package mutating func upstreamClosed(_ failure: ExchangeFailure, wasProcessed: Bool = true, now: NIODeadline) {
         guard state.hasPeer else { return }
         exchange.now = now
@@ -319,11 +301,11 @@ extension ExchangeMachine {
         case .relaying(.asked) where mayAskAgain(failure, wasProcessed):
             outgoing?.retries += 1
             record.flags.insert(.retried)
-            note(
+            let reason =
                 wasProcessed
-                    ? "the reused connection was closed before an answer; the request was sent again on a fresh one"
-                    : "the server did not process the request, so it was sent again: \(failure.message)"
-            )
+                ? "the reused connection was closed before an answer; the request was sent again on a fresh one"
+                : "the server did not process the request, so it was sent again: \(failure.message)"
+            note(reason)
             connect(fresh: true)
         case .relaying, .answering, .over: fail(failure, cutClient: false)
         }

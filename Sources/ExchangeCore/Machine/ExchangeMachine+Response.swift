@@ -10,18 +10,12 @@ extension ExchangeMachine {
         outgoing?.forget()
         state = .relaying(.asked(interims: count + 1))
         guard count < ExchangeMachine.interimLimit else {
-            fail(
-                ExchangeFailure(
-                    .badResponse,
-                    "\(record.url.authority) sent more than \(ExchangeMachine.interimLimit) interim responses."
-                ),
-                cutClient: false
-            )
-            return
+            let text = "\(record.url.authority) sent more than \(ExchangeMachine.interimLimit) interim responses."
+            return fail(ExchangeFailure(.badResponse, text), cutClient: false)
         }
-        messages.interimHeads.append(head.received ?? head.serialized())
-        // A client that was told to continue already need not hear it twice.
-        guard continuation != .unsupported, head.status != 100 || continuation != .told else { return }
+        messages.interimHeads.setOrWriteImmutableBuffer(head.received ?? head.serialized())
+        // A client that got 100 from us need not get it twice.
+        guard continuation != .unsupported, head.status != 100 || continuation != .continued else { return }
         if head.status == 100 { continuation = .notAwaited }
         var head = head
         for link in links {
@@ -33,11 +27,8 @@ extension ExchangeMachine {
 
     /// The server sent the response's head.
     ///
-    /// - Parameters:
-    ///   - head: the head, hop-by-hop fields removed.
-    ///   - framing: how its body ends.
-    ///   - notes: what the server's adapter changed or tolerated, one sentence each.
-    ///   - now: the present moment.
+    /// Hop-by-hop fields are removed from it; `notes` are what the server's adapter changed or tolerated, one sentence
+    /// each.
     package mutating func responseHeadReceived(
         _ head: ResponseHead,
         framing: BodyFraming,
@@ -48,11 +39,8 @@ extension ExchangeMachine {
         exchange.now = now
         marks.responseBegan = now
         if head.status == 101, let fault = upgradeFault() {
-            fail(
-                ExchangeFailure(.badResponse, "\(record.url.authority) switched protocols \(fault)."),
-                cutClient: false
-            )
-            return
+            let text = "\(record.url.authority) switched protocols \(fault)."
+            return fail(ExchangeFailure(.badResponse, text), cutClient: false)
         }
         outgoing?.forget()
         state = .relaying(head.status == 101 ? .switching(isOpen: true) : .responding)
@@ -90,12 +78,8 @@ extension ExchangeMachine {
 
     /// The server sent the response whole; in a tunnel, it sends no more bytes.
     ///
-    /// - Parameters:
-    ///   - trailers: the trailer section, if there was one.
-    ///   - wireBytes: what the response took on the server's connection, framing included.
-    ///   - isClean: `false` when what ends with its connection ended without TLS close_notify, so that nobody can know
-    ///     whether it is complete (RFC 9112 §9.8).
-    ///   - now: the present moment.
+    /// `wireBytes` is what the response took on the server's connection, framing included; `isClean` is `false` when what
+    /// ends with its connection ended without TLS close_notify, so that it may be incomplete (RFC 9112 §9.8).
     package mutating func responseEndReceived(
         trailers: FieldSection?,
         wireBytes: Int64,
@@ -149,9 +133,7 @@ extension ExchangeMachine {
             case .idle: return
             case .emit(let item): emitResponse(item)
             case .verdict(.respond(let answer), let next): replaceResponse(with: answer, next: next)
-            case .verdict(let verdict, _):
-                obey(verdict, .response)
-                return
+            case .verdict(let verdict, _): return obey(verdict, .response)
             }
         }
     }
@@ -171,10 +153,7 @@ extension ExchangeMachine {
                 unrecorded = .news
                 return
             }
-            guard head.status != 101 else {
-                upgrade(to: head)
-                return
-            }
+            if head.status == 101 { return upgrade(to: head) }
             // A stage made another response of it, so the protocol stays.
             unrecorded = .news
             abandonUpstream()
@@ -210,20 +189,8 @@ extension ExchangeMachine {
     }
 
     /// RFC 9112 §6.3: no body after HEAD, nor with 204 and 304.
-    func forbidsBody(_ status: Int) -> Bool {
-        record.method == "HEAD" || status == 204 || status == 304
-    }
+    func forbidsBody(_ status: Int) -> Bool { record.method == "HEAD" || status == 204 || status == 304 }
 
     /// The most interim responses that one response may have before it.
     static let interimLimit = 100
-}
-
-extension ByteBuffer? {
-    /// Appends bytes in place; the buffer must not be shared meanwhile, or it would be copied each time.
-    fileprivate mutating func append(_ bytes: ByteBuffer) {
-        var buffer = self ?? ByteBuffer()
-        self = nil
-        buffer.writeImmutableBuffer(bytes)
-        self = buffer
-    }
 }

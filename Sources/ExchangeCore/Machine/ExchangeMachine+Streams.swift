@@ -2,10 +2,10 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// The taps, and what they make of bodies that are streams of messages.
+/// The taps, and what they record of bodies that are streams of messages.
 ///
-/// Such a body's messages are counted as they pass, for lists; what they say is read from the session when somebody
-/// looks, so all that is told of them besides their bytes is when these arrived.
+/// Such a body's messages are counted as they pass, for lists; their content is read from the session when it is shown,
+/// so all that is recorded of them besides their bytes is when these arrived.
 extension ExchangeMachine {
     /// Whether it is in the nature of the exchange to be silent for long.
     ///
@@ -62,7 +62,7 @@ extension ExchangeMachine {
         if let format = StreamCounter.Format(mediaType: record.mediaType) {
             response.stream = StreamTap(countable(format, head.fields))
         } else if framing == .chunked || framing == .untilClose {
-            // Whoever sends like this may mean it to be seen as it comes.
+            // A body without a length may be meant to be read as it comes.
             response.stream = StreamTap(nil, resolution: ExchangeMachine.arrivalResolution)
         }
     }
@@ -98,12 +98,10 @@ extension ExchangeMachine {
         guard record.state == .inFlight, !hasClosedWebSocket else { return }
         let isServer = marks.responseEnded != nil
         record.state = .failed
-        record.failure = ExchangeFailure(
-            isServer ? .reset : .clientGone,
-            "The \(isServer ? "server" : "client") ended its connection without a close frame (status 1006)."
-        )
+        let text = "The \(isServer ? "server" : "client") ended its connection without a close frame (status 1006)."
+        record.failure = ExchangeFailure(isServer ? .reset : .clientGone, text)
     }
 
-    /// How far apart the arrivals of a body of unknown format are told.
+    /// How far apart the arrivals of a body of unknown format are recorded.
     static let arrivalResolution = TimeAmount.milliseconds(20)
 }

@@ -41,7 +41,7 @@ extension ExchangeMachine {
         sink.record(.updated(record, messages))
     }
 
-    /// The server's connection is gone: the client is told that nothing more comes.
+    /// The server's connection is gone, so nothing more comes for the client.
     mutating func tunnelCut(_ failure: ExchangeFailure) {
         let hasEnded = state == .tunnel(.ended) || hasClosedWebSocket
         abandonUpstream()
@@ -67,9 +67,8 @@ extension ExchangeMachine {
         finish()
     }
 
-    /// What was taken for a tunnel turned out to be read after all, in exchanges of its own.
-    ///
-    /// The client is still there, and is not told anything.
+    /// What was taken for a tunnel is read after all, in exchanges of its own; the client, which is still there, gets
+    /// nothing from this one.
     package mutating func tunnelIsRead(now: NIODeadline) {
         guard !isOver else { return }
         exchange.now = now

@@ -2,7 +2,7 @@ import DequeModule
 package import HTTPModel
 package import NIOCore
 
-/// What happens to one exchange: the chain of stages, the pauses, the taps, and what both legs are told to do.
+/// What happens to one exchange: the chain of stages, the pauses, the taps, and what both legs have to do.
 ///
 /// Events come in, named in the past tense; effects go out, taken one by one with `nextEffect`. The machine has no
 /// sockets and no clock: every event brings the present moment with it. It does not know the version of HTTP.
@@ -11,12 +11,10 @@ package import NIOCore
 /// request:  received ─ tap A ─ chain ─ connect? ─ tap B ─ sent        response: the same, the other way
 /// ```
 ///
-/// Three states say where it stands (`ExchangeState.swift`): where the response comes from, how much of the request has
-/// come, and how much of the response the client was told. A fourth is what each `Half` waits for.
+/// Three states say how far it is (`ExchangeState.swift`): where the response comes from, how much of the request has
+/// come, and how much of the response the client got. A fourth is what each `Half` waits for.
 package struct ExchangeMachine: ~Copyable {
-    /// The narrow row as it stands.
     package internal(set) var record: ExchangeRecord
-    /// Heads and trailers as they stand.
     package internal(set) var messages = ExchangeMessages()
     var exchange: StageExchange
 
@@ -26,7 +24,7 @@ package struct ExchangeMachine: ~Copyable {
     let openedAt: NIODeadline
     /// Where the request goes if no stage changes that.
     let originalDestination: Destination
-    /// Whether the client can be told that just this exchange was reset, and why.
+    /// Whether the client can be sent a reset of just this exchange, and its code.
     let clientTakesResets: Bool
 
     var state = State.relaying(.none)
@@ -66,11 +64,8 @@ package struct ExchangeMachine: ~Copyable {
         var responseEnded: NIODeadline?
     }
 
-    /// - Parameters:
-    ///   - destination: where the request goes unless a stage says otherwise.
-    ///   - clientAddress: where the client connects from, as `host:port`.
-    ///   - tunnelEstablished: for a tunnel whose CONNECT was answered already.
-    ///   - bodyBudget: what gathered and held bodies may take in all.
+    /// `destination` is where the request goes unless a stage says otherwise; `clientAddress` is of the form `host:port`;
+    /// `tunnelEstablished` is for a tunnel whose CONNECT was answered already.
     package init(
         record: ExchangeRecord,
         destination: Destination,
@@ -96,9 +91,8 @@ package struct ExchangeMachine: ~Copyable {
         exchange = StageExchange(id: record.id, url: record.url, destination: destination, now: now)
     }
 
-    /// The next thing to do, in order; `nil` when there is nothing at present.
-    ///
-    /// Reading is settled last: a pause that was begun and ended by the same event is never mentioned.
+    /// The next thing to do, in order; `nil` when there is nothing at present. Reading is settled last: a pause that was
+    /// begun and ended by the same event makes no effect.
     package mutating func nextEffect() -> ExchangeEffect? {
         if let effect = effects.popFirst() { return effect }
         guard !isOver else { return nil }
@@ -107,19 +101,13 @@ package struct ExchangeMachine: ~Copyable {
         return nil
     }
 
-    /// The effects up to `finished` are done, which added the last of what is known (tap B): the recorder is told.
-    package mutating func effectsFinished() {
-        sink.record(.finished(record, messages))
-    }
+    /// The effects up to `finished` are done, which added the last facts (tap B): the record is complete.
+    package mutating func effectsFinished() { sink.record(.finished(record, messages)) }
 
-    mutating func emit(_ effect: ExchangeEffect) {
-        effects.append(effect)
-    }
+    mutating func emit(_ effect: ExchangeEffect) { effects.append(effect) }
 
-    /// Writes down something worth knowing that the proxy noticed.
-    package mutating func note(_ text: String) {
-        note(text, as: "sluice")
-    }
+    /// Adds a note of the proxy's own to the trace.
+    package mutating func note(_ text: String) { note(text, as: "sluice") }
 
     mutating func note(_ text: String, as author: String) {
         exchange.trace.append(TraceEntry(stage: author, outcome: .note, text: text))

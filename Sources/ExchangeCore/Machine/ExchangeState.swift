@@ -12,13 +12,13 @@ extension ExchangeMachine {
         case over
     }
 
-    /// What was asked of a server and came of it.
+    /// What was asked of a server, and its reaction.
     enum Server: Equatable {
         /// Nothing was asked of a server yet. → `connecting`
         case none
         /// A connection was asked for, and the request waits for it. → `asked`, `done`, or a tunnel
         case connecting
-        /// The request is being sent, and so many interim responses came. → `responding`, `switching`, `done`; `connecting`
+        /// The request is being sent, and a number of interim responses came. → `responding`, `switching`, `done`; `connecting`
         /// to send the request once more
         case asked(interims: Int)
         /// The response has begun. → `responded`, `done`
@@ -48,7 +48,7 @@ extension ExchangeMachine {
         case sent
     }
 
-    /// The server's side of a tunnel; the client's is told by `RequestState` and `ResponseState`.
+    /// The server's side of a tunnel; the client's is in `RequestState` and `ResponseState`.
     enum Tunnel {
         /// The server may send. → `ended`, `closed`
         case open
@@ -70,7 +70,7 @@ extension ExchangeMachine {
         case discarding(isWhole: Bool)
     }
 
-    /// How much of the response the client was told.
+    /// How much of the response the client got.
     enum ResponseState: Equatable {
         /// Nothing but interim responses. → `sending`
         case none
@@ -82,24 +82,22 @@ extension ExchangeMachine {
 
     /// What the client is still to be given of the response's body.
     enum Remainder: Equatable {
-        /// Nobody knows how much.
         case unknown
-        /// So many bytes.
         case bytes(Int64)
         /// Nothing, whatever the server or a stage sends (RFC 9112 §6.3).
         case nothing
     }
 
-    /// What the client wants to hear before it sends its body (RFC 9110 §10.1.1).
+    /// Which interim response the client waits for before it sends its body (RFC 9110 §10.1.1).
     enum Continuation {
         /// It is of HTTP/1.0, which has no interim responses (RFC 9110 §15.2).
         case unsupported
         /// Nothing. → `awaited`
         case notAwaited
-        /// It waits for 100 (Continue). → `notAwaited`, `told`
+        /// It waits for 100 (Continue). → `notAwaited`, `continued`
         case awaited
-        /// It was told to continue before the server was asked, and need not hear it twice.
-        case told
+        /// It got 100 before the server was asked, and need not get it twice.
+        case continued
     }
 
     /// What is known and was not recorded yet, since a read cycle is going on.

@@ -14,7 +14,7 @@ struct OutgoingRequest {
     /// How often it was sent again.
     var retries = 0
 
-    /// How often a request may be sent again of which the server said each time that it did nothing about it: a server
+    /// How often a request may be sent again of which the server said each time that it did not process it: a server
     /// that takes few requests on a connection refuses many of those that came at once.
     static let unprocessedLimit = 8
 
@@ -35,10 +35,6 @@ struct OutgoingRequest {
     mutating func keep(_ part: ByteBuffer) {
         guard isWhole else { return }
         size += part.readableBytes
-        if size > OutgoingRequest.limit {
-            forget()
-        } else {
-            parts.append(part)
-        }
+        if size > OutgoingRequest.limit { forget() } else { parts.append(part) }
     }
 }

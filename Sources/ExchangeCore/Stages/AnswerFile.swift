@@ -6,12 +6,10 @@ import Musl
 import Darwin
 #endif
 
-/// Some of an open file, to be sent as the body of an answer.
+/// Some of an open file, to be sent as the body of an answer; opened where blocking is allowed.
 ///
-/// Whoever makes one has the file opened where blocking is allowed. It is read by position, so one may serve several
-/// answers.
+/// It is read by position, so one may serve several answers.
 package final class AnswerFile: Sendable {
-    /// The open file.
     package let descriptor: CInt
     /// Where the body begins, in bytes.
     package let offset: Int64
@@ -24,7 +22,5 @@ package final class AnswerFile: Sendable {
         self.length = length
     }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 }

@@ -5,15 +5,11 @@ package import NIOCore
 extension HeldMessage {
     /// A body was set for a message whose head alone is held.
     package struct NoBodyHeld: Error, CustomStringConvertible {
-        /// What to tell whoever tried.
         package let description = "Only the head of this message is held; its body streams on after it."
     }
 
-    /// The held body without its content coding.
-    ///
-    /// - Parameter limit: the most bytes to decode to.
-    /// - Returns: the body, as far as it could be decoded, and what was wrong with the rest if anything was; `nil` where
-    ///   the head alone is held.
+    /// The held body without its content coding, decoded to at most `limit` bytes, as far as that was possible, and what
+    /// was wrong with the rest if anything was; `nil` where the head alone is held.
     package func decodedBody(limit: Int) -> (ByteBuffer, problem: String?)? {
         switch self {
         case .request(let head, let body, _): body.map { HeldMessage.decoded($0, head.fields, limit) }
@@ -22,11 +18,9 @@ extension HeldMessage {
     }
 
     /// Sets the held body, given without content coding: the coding is put on again, or, where that is not possible, the
-    /// `Content-Encoding` field is taken off.
+    /// `Content-Encoding` field is taken off. The engine frames the message anew when it goes on.
     ///
-    /// The engine frames the message anew when it goes on.
-    ///
-    /// - Throws: `NoBodyHeld` where the head alone is held.
+    /// Throws `NoBodyHeld` where the head alone is held.
     package mutating func setBody(decoded body: ByteBuffer) throws {
         switch self {
         case .request(var head, .some, let destination):

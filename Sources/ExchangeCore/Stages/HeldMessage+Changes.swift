@@ -2,9 +2,7 @@ import HTTPModel
 import NIOCore
 
 extension HeldMessage {
-    /// What an edit changed, in words for the trace: `path /a to /b; added X-Debug: 1; body 14 → 16 bytes`.
-    ///
-    /// Empty where nothing was.
+    /// What an edit changed, for the trace: `path /a to /b; added X-Debug: 1; body 14 → 16 bytes`; empty for nothing.
     func changes(in edited: HeldMessage) -> String {
         var changes: [String] = []
         switch (self, edited) {
@@ -16,7 +14,7 @@ extension HeldMessage {
         case (.response(let head, let body), .response(let newHead, let newBody)):
             if head.status != newHead.status || head.reason != newHead.reason {
                 // HTTP/2 has no reason phrases.
-                let (before, after) = (words(head.status, head.reason), words(newHead.status, newHead.reason))
+                let (before, after) = (status(head), status(newHead))
                 changes.append("status \(before) to \(after)")
             }
             changes += HeldMessage.changes(in: head.fields, newHead.fields)
@@ -26,8 +24,8 @@ extension HeldMessage {
         return changes.joined(separator: "; ")
     }
 
-    private func words(_ status: Int, _ reason: String) -> String {
-        reason.isEmpty ? String(status) : "\(status) \(reason)"
+    private func status(_ head: ResponseHead) -> String {
+        head.reason.isEmpty ? String(head.status) : "\(head.status) \(head.reason)"
     }
 
     /// Fields that have another value, are no longer there, or were not there before, whatever their order.

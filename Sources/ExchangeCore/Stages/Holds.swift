@@ -3,12 +3,9 @@ package import NIOCore
 
 /// Names a message that waits for a decision.
 package struct HoldID: Sendable, Hashable, CustomStringConvertible {
-    /// The exchange that waits.
     package let exchange: ExchangeID
     /// Counts the holds of that exchange, from 1.
     package let ordinal: Int
-
-    /// Names a hold.
     package init(exchange: ExchangeID, ordinal: Int) {
         self.exchange = exchange
         self.ordinal = ordinal

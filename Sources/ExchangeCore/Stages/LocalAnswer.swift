@@ -27,19 +27,13 @@ package struct LocalAnswer: Sendable {
         self.init(head: head, body: body)
     }
 
-    /// A page that explains why Sluice itself answers: HTML for whom accepts it, else plain text.
-    ///
-    /// - Parameters:
-    ///   - status: the status code.
-    ///   - title: a few words.
-    ///   - text: one paragraph; what happened, to whom, and what to try.
-    ///   - html: whether the client accepts HTML.
-    ///   - fields: further header fields.
+    /// A page that explains why Sluice itself answers, in HTML or as plain text; `text` says what happened, to whom, and
+    /// what to try.
     package static func explanation(
         status: Int,
         title: String,
         text: String,
-        html: Bool,
+        html: Bool = false,
         fields: [(String, String)] = []
     ) -> LocalAnswer {
         guard html else {
@@ -64,30 +58,31 @@ package struct LocalAnswer: Sendable {
 
     /// The page for an exchange that failed: 504 for what took too long, else 502 (RFC 9110 §15.6).
     package static func failure(_ failure: ExchangeFailure, html: Bool) -> LocalAnswer {
-        let status: Int
-        let title: String
-        switch failure.code {
-        case .timeout: (status, title) = (504, "The server took too long")
-        case .clientTimeout: (status, title) = (408, "The request took too long")
-        case .dns: (status, title) = (502, "The server's name could not be resolved")
-        case .connect: (status, title) = (502, "The server could not be reached")
-        case .tls: (status, title) = (502, "No secure connection to the server")
-        case .badResponse: (status, title) = (502, "The server's answer was not understood")
-        case .badRequest: (status, title) = (400, "The request was not understood")
-        case .loop: (status, title) = (508, "The request would go round in circles")
-        case .stopped: (status, title) = (503, "Sluice is stopping")
-        case .reset, .clientTLS, .clientGone, .aborted: (status, title) = (502, "The server gave no answer")
-        }
-        let text = failure.hint.isEmpty ? failure.message : "\(failure.message) \(failure.hint)"
-        return explanation(status: status, title: title, text: text, html: html)
+        let (status, title) =
+            switch failure.code {
+            case .timeout: (504, "The server took too long")
+            case .clientTimeout: (408, "The request took too long")
+            case .dns: (502, "The server's name could not be resolved")
+            case .connect: (502, "The server could not be reached")
+            case .tls: (502, "No secure connection to the server")
+            case .badResponse: (502, "The server's answer was not understood")
+            case .badRequest: (400, "The request was not understood")
+            case .loop: (508, "The request would go round in circles")
+            case .stopped: (503, "Sluice is stopping")
+            case .reset, .clientTLS, .clientGone, .aborted: (502, "The server gave no answer")
+            }
+        return explanation(status: status, title: title, text: text(of: failure), html: html)
+    }
+
+    private static func text(of failure: ExchangeFailure) -> String {
+        failure.hint.isEmpty ? failure.message : "\(failure.message) \(failure.hint)"
     }
 
     /// The answer to a gRPC call that failed: a response of nothing but a status, which is all that its client shows
     /// (gRPC over HTTP/2, "Trailers-Only").
     package static func callFailure(_ failure: ExchangeFailure, contentType: String) -> LocalAnswer {
         let isOurFault = failure.code == .badRequest || failure.code == .badResponse
-        let text = failure.hint.isEmpty ? failure.message : "\(failure.message) \(failure.hint)"
-        let message = "Sluice: \(text)".utf8.reduce(into: "") { encoded, byte in
+        let message = "Sluice: \(text(of: failure))".utf8.reduce(into: "") { encoded, byte in
             let isPlain = (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "%")
             encoded += isPlain ? String(Unicode.Scalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
@@ -95,6 +90,6 @@ package struct LocalAnswer: Sendable {
         let fields = [
             ("Content-Type", contentType), ("grpc-status", isOurFault ? "13" : "14"), ("grpc-message", message),
         ]
-        return LocalAnswer(head: ResponseHead(status: 200, fields: fields), body: ByteBuffer())
+        return LocalAnswer(head: ResponseHead(status: 200, fields: fields))
     }
 }

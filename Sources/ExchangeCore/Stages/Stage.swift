@@ -1,6 +1,6 @@
 package import HTTPModel
 
-/// A tool: an immutable, compiled set of rules that may look at an exchange and change it.
+/// A tool: an immutable, compiled set of rules that may read an exchange and change it.
 ///
 /// A stage is asked once per exchange, when the request head is known. Everything that lasts longer than that
 /// question lives in the handler it returns. The stages of an exchange are taken from one snapshot of the rules, so
@@ -15,13 +15,11 @@ package protocol Stage: Sendable {
     func handler(for opening: ExchangeOpening) -> (any StageHandler)?
 }
 
-/// A stage's name, and its place in the fixed order in which requests and responses pass the stages.
-///
-/// Whoever makes a stage makes its identity: the engine knows none by name.
+/// A stage's name, and its place in the fixed order in which requests and responses pass the stages: stages with lower
+/// numbers come first.
 package struct StageID: Sendable, Hashable, Comparable {
     /// The name that traces and profiles use.
     package let name: String
-    /// Stages with lower numbers come first.
     package let order: Int
 
     package init(_ name: String, order: Int) {
@@ -36,11 +34,8 @@ package struct StageID: Sendable, Hashable, Comparable {
 
 /// What a stage may know when it is asked whether an exchange concerns it.
 package struct ExchangeOpening: Sendable {
-    /// The exchange's number.
     package let id: ExchangeID
-    /// The URL as the client sent it.
-    ///
-    /// Locations are matched against this, whatever an earlier stage changes.
+    /// The URL as the client sent it; locations are matched against this, whatever an earlier stage changes.
     package let url: RequestURL
     /// The request head as received, hop-by-hop fields removed; of a tunnel, its CONNECT.
     package let head: RequestHead

@@ -4,15 +4,13 @@ package import HTTPModel
 package struct StageChain: Sendable {
     /// The stages in the order in which messages pass them.
     package let stages: [any Stage]
-    /// Finds out cheaply which stages may have something to do with a URL.
+    /// Finds out cheaply which stages a URL may concern.
     private let preselection: (any StagePreselection)?
 
     /// Puts stages in their fixed order; those of the same identity keep the given one.
     ///
-    /// - Parameters:
-    ///   - stages: the tools.
-    ///   - preselection: says which of them, by their places in the resulting order, are to be asked at all; without one,
-    ///     or with more than 64 of them, all are.
+    /// `preselection` says which of them, by their places in the resulting order, are to be asked at all; without one, or
+    /// with more than 64 of them, all are.
     package init(_ stages: [any Stage] = [], preselection: (any StagePreselection)? = nil) {
         self.stages = stages.enumerated()
             .sorted { ($0.element.id, $0.offset) < ($1.element.id, $1.offset) }

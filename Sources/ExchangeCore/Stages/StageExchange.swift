@@ -3,26 +3,20 @@ package import NIOCore
 
 /// The exchange as a hook may see and steer it, beside the message itself.
 package struct StageExchange: Sendable {
-    /// The exchange's number.
     package let id: ExchangeID
     /// The URL as the client sent it.
     package let url: RequestURL
-    /// The present moment on the event loop's clock.
-    ///
-    /// Hooks have no clock of their own.
+    /// The present moment on the event loop's clock; hooks have no clock of their own.
     package internal(set) var now: NIODeadline
-    /// Where the request will be sent.
-    ///
-    /// Request head hooks may change it; later it has no effect.
+    /// Where the request will be sent; request head hooks may change it, later it has no effect.
     package var destination: Destination
     /// The answer of a stage that takes the server's place.
     var answer: LocalAnswer?
     /// Whether a stage answers in place of a server, so that the request goes nowhere.
     package var isAnswered: Bool { answer != nil }
-    /// In the hook for a body that is not gathered: whether that is because others take all the room there is, not
-    /// because it is too large.
+    /// In the hook for a body that is not gathered: whether that is because others use up the budget, not because it is
+    /// too large.
     package internal(set) var lacksRoom = false
-    /// The trace so far.
     package internal(set) var trace: [TraceEntry] = []
     /// The stage whose hook is running, or ran last: the author of what is noted here.
     private(set) var stage = ""
@@ -35,16 +29,14 @@ package struct StageExchange: Sendable {
     }
 
     /// A hook of this handler is about to run.
-    mutating func enter(_ link: ChainLink) {
-        stage = link.name
-    }
+    mutating func enter(_ link: ChainLink) { stage = link.name }
 
-    /// Writes down that a rule fired and what it changed.
+    /// Notes that a rule fired and what it changed.
     package mutating func fired(rule: String?, _ text: String) {
         trace.append(TraceEntry(stage: stage, rule: rule, outcome: .fired, text: text))
     }
 
-    /// Writes down something worth knowing that was no rule.
+    /// Notes something other than a rule.
     package mutating func note(_ text: String) {
         trace.append(TraceEntry(stage: stage, rule: nil, outcome: .note, text: text))
     }
@@ -56,7 +48,6 @@ package struct Destination: Sendable, Hashable {
     package var scheme: String
     /// The host to connect to: a name or an address without brackets.
     package var host: String
-    /// The port to connect to.
     package var port: Int
     /// The name for Server Name Indication and verification, where it is not the host: what the client asked for.
     package var serverName: String?
@@ -72,7 +63,5 @@ package struct Destination: Sendable, Hashable {
     }
 
     /// Host and port as an authority, for messages.
-    package var authority: String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    }
+    package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

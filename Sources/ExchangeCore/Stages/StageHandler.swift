@@ -32,21 +32,15 @@ package protocol StageHandler: AnyObject {
     /// The response's body is larger than the demand `whole` asked for; it streams on after this, and the demand is
     /// read once more.
     func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict
-    /// When the bytes that wait may go on (demand `pace`).
+    /// When the bytes that wait may go on (demand `pace`), and how many of them.
     ///
-    /// Called for the bytes at the head of the queue, and again for what is left of them once some have gone on. Nothing
-    /// more is read from their sender meanwhile.
-    ///
-    /// - Parameters:
-    ///   - direction: where the bytes are going.
-    ///   - waiting: the bytes that arrived together; never empty.
-    ///   - exchange: the exchange; `now` is the present moment.
-    /// - Returns: how many of them go on, and when.
+    /// Called with the bytes at the head of the queue, never empty, and again with what is left of them once some have
+    /// gone on. Nothing more is read from their sender meanwhile.
     func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace
     /// The exchange is over, however it ended; no hook is called afterwards.
     ///
-    /// - Parameter isComplete: whether the client has the response whole, and not one that tells of a failure.
-    /// - Returns: work to be done on another thread, which nobody waits for; if its outcome is a failure, that is logged.
+    /// `isComplete` says whether the client has the response whole, and not one that reports a failure. The returned work
+    /// is done on another thread, and nobody waits for it; if its outcome is a failure, that is logged.
     func ended(isComplete: Bool) -> (any BlockingWork)?
 }
 
@@ -93,7 +87,7 @@ package enum BodyDemand: Sendable, Hashable {
 
 /// When bytes that wait go on.
 package enum Pace: Sendable {
-    /// So many of them, but at least one and at most all, go on at that moment: at once where it has come already.
+    /// This number of them, but at least one and at most all, go on at that moment: at once where it has come already.
     /// Then it is asked about the rest.
     case pass(Int, at: NIODeadline)
     /// None of them go on yet; it is asked once more at that moment.

@@ -30,14 +30,11 @@ package enum Pause: Sendable {
     case decision(HoldLimit?)
 }
 
-/// What becomes of a held message that nobody decides about in time.
+/// A time limit for a held message, and the decision that counts after it.
 package struct HoldLimit: Sendable {
-    /// How long the message waits.
     package var after: TimeAmount
-    /// What is taken to be decided then.
     package var resolution: HoldResolution
 
-    /// Sets a limit.
     package init(after: TimeAmount, resolution: HoldResolution) {
         self.after = after
         self.resolution = resolution
@@ -50,11 +47,11 @@ package protocol BlockingWork: Sendable {
     func run() -> WorkOutcome
 }
 
-/// What came of blocking work.
+/// The result of blocking work.
 package struct WorkOutcome: Sendable {
     /// What is decided now about the message that was held.
     package var verdict: Verdict
-    /// What is to be added to the exchange's trace.
+    /// The entries to add to the exchange's trace.
     package var trace: [TraceEntry]
 
     package init(_ verdict: Verdict, trace: [TraceEntry] = []) {

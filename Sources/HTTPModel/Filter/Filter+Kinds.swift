@@ -1,4 +1,4 @@
-/// Filters for kinds of exchanges that somebody wants to go to.
+/// Filters for kinds of exchanges.
 extension Filter {
     /// Exchanges that failed, or were answered with a status from 400 on or a gRPC status other than OK.
     package static let errors = any([
@@ -12,15 +12,11 @@ extension Filter {
     /// Exchanges that were held at a breakpoint.
     package static let held = any([("is", .property(.fact(.held)))])
 
-    /// Exchanges that took so many microseconds or more.
-    package static func slow(from time: Int64) -> Filter {
-        any([("time", .number(.time, time...Int64.max))])
-    }
+    /// Exchanges that took this many microseconds or more.
+    package static func slow(from time: Int64) -> Filter { any([("time", .number(.time, time...Int64.max))]) }
 
-    /// Exchanges with so many bytes of bodies or more.
-    package static func large(from size: Int64) -> Filter {
-        any([("size", .number(.size, size...Int64.max))])
-    }
+    /// Exchanges with this many bytes of bodies or more.
+    package static func large(from size: Int64) -> Filter { any([("size", .number(.size, size...Int64.max))]) }
 
     private static func any(_ tests: [(key: String, test: FilterTest)]) -> Filter {
         Filter(root: .any(tests.map { .term(FilterTerm(key: $0.key, tests: [$0.test])) }))

@@ -15,19 +15,15 @@ package struct Filter: Sendable, Hashable {
     /// The filter that every exchange passes.
     package static let everything = Filter(root: .everything)
 
-    init(root: FilterNode) {
-        self.root = root
-    }
+    init(root: FilterNode) { self.root = root }
 
     /// Compiles an expression; an empty one lets everything pass. `since:` and `before:` are read against `clock`.
     package init(_ expression: String, clock: FilterClock = .current) throws(FilterError) {
         let scalars = expression.unicodeScalars
         if scalars.index(scalars.startIndex, offsetBy: Filter.maximumLength + 1, limitedBy: scalars.endIndex) != nil {
-            throw FilterError(
-                expression: String(scalars.prefix(Filter.maximumLength)),
-                column: 1,
-                message: "the expression is longer than \(Filter.maximumLength) characters"
-            )
+            let text = String(scalars.prefix(Filter.maximumLength))
+            let message = "the expression is longer than \(Filter.maximumLength) characters"
+            throw FilterError(expression: text, column: 1, message: message)
         }
         var parser = FilterParser(expression, clock: clock)
         root = try parser.parse().ordered
@@ -37,14 +33,10 @@ package struct Filter: Sendable, Hashable {
     package var matchesEverything: Bool { root == .everything }
 
     /// What must be at hand to decide about any exchange.
-    package var needs: FilterTest.Needs {
-        root.tests.map(\.needs).max { $0.rawValue < $1.rawValue } ?? .record
-    }
+    package var needs: FilterTest.Needs { root.tests.map(\.needs).max { $0.rawValue < $1.rawValue } ?? .record }
 
     /// Whether an exchange passes, as far as its record alone can tell; `nil` where it cannot.
-    package func decides(_ record: ExchangeRecord) -> Bool? {
-        root.decides(record)
-    }
+    package func decides(_ record: ExchangeRecord) -> Bool? { root.decides(record) }
 }
 
 // MARK: - Putting together
@@ -78,9 +70,8 @@ extension Filter {
     package static func endpoint(method: String, host: String, path: String) -> Filter {
         let method = FilterTest.text(.method, Glob(literal: method, ignoringCase: true))
         let path = FilterTest.text(.path, Glob(literal: path))
-        return hosts([host])
-            .and(Filter(root: .term(FilterTerm(key: "method", tests: [method]))))
-            .and(Filter(root: .term(FilterTerm(key: "path", tests: [path]))))
+        let methods = Filter(root: .term(FilterTerm(key: "method", tests: [method])))
+        return hosts([host]).and(methods).and(Filter(root: .term(FilterTerm(key: "path", tests: [path]))))
     }
 }
 

@@ -18,14 +18,11 @@ package struct FilterError: Error, Sendable, Hashable {
 
 extension FilterError: CustomStringConvertible {
     /// The message with the suggestion after it, on one line.
-    package var description: String {
-        "column \(column): \(message)" + (suggestion.map { ", \($0)" } ?? "")
-    }
+    package var description: String { "column \(column): \(message)" + (suggestion.map { ", \($0)" } ?? "") }
 
     /// The expression and, on a second line, a caret under the column; a long expression is cut to what surrounds it.
     package var pointing: String {
-        let width = 100
-        let before = 60
+        let (width, before) = (100, 60)
         let characters = expression.prefix(Filter.maximumLength).map { $0.isSingleColumn ? $0 : " " }
         let column = min(max(column, 1), characters.count + 1)
         let start = characters.count <= width ? 0 : max(0, column - 1 - before)

@@ -1,189 +1,108 @@
-/// A key of the filter language: what it takes and what it means.
-///
-/// The parser reads by the same table.
+/// A key of the filter language: what it takes and what it means. The parser reads by the same table.
 package struct FilterKey: Sendable {
     /// The key as it is written before the colon.
     package let name: String
-    /// What stands after the colon, for example `GLOB`.
+    /// What comes after the colon, for example `GLOB`.
     package let argument: String
     /// What the term selects, in one line.
     package let summary: String
     /// A term that compiles.
     package let example: String
+    let reading: Reading
 
-    let read: @Sendable (FilterText, FilterValueReader) throws(FilterError) -> FilterTest
-}
+    /// How the value is read, and what it is compared with.
+    enum Reading: Sendable {
+        case text(FilterTest.TextField, ignoringCase: Bool = true)
+        case number(FilterTest.NumberField, Quantity)
+        case address(ConnectionRecord.Leg)
+        case field(FilterTest.Side)
+        case body(FilterTest.Side)
+        case query, url, status, grpc, mediaType, version, since, before, property
+    }
 
-extension Filter {
-    /// Every key, in the order in which help should show them.
-    package static let reference: [FilterKey] = [
-        text("host", .host, "GLOB", "the host", "host:*.example.com", ignoringCase: true),
-        text("path", .path, "GLOB", "the path, without the query", "path:/v1/*"),
-        text(
-            "query",
-            .query,
-            "TEXT",
-            "the query has the text; with *, is like it",
-            "query:page=2",
-            isFoundAnywhere: true
-        ),
-        FilterKey(
-            name: "url",
-            argument: "TEXT",
-            summary: "the URL has the text, as for a bare word; with *, is like it",
-            example: "url:https://*/login*"
-        ) { value, reader throws(FilterError) in
-            .url(try reader.glob(value, ignoringCase: true, isFoundAnywhere: true))
-        },
-        text("scheme", .scheme, "GLOB", "http, https, ws, wss or tunnel", "scheme:https", ignoringCase: true),
-        number("port", .port, .count, "the port, given or not", "port:8080"),
-        text("method", .method, "GLOB", "the method", "method:POST,PUT", ignoringCase: true),
-        FilterKey(
-            name: "status",
-            argument: "CODE",
-            summary: "the status code: one, a class, a comparison or a range; 0 while there is none",
-            example: "status:5xx"
-        ) { value, reader throws(FilterError) in
-            .number(.status, try reader.status(value))
-        },
-        FilterKey(
-            name: "grpc",
-            argument: "CODE",
-            summary: "the gRPC status: its number or name, a comparison or a range; * for any",
-            example: "grpc:unavailable"
-        ) { value, reader throws(FilterError) in
-            .number(.grpc, try reader.grpcStatus(value))
-        },
-        FilterKey(
-            name: "type",
-            argument: "TYPE",
-            summary: "the response's media type: a part of it, or with / or wildcards the whole",
-            example: "type:json"
-        ) { value, reader throws(FilterError) in
-            try reader.mediaType(value)
-        },
-        number("size", .size, .size, "bytes of both bodies together, as received", "size:>1mb"),
-        number("time", .time, .time, "how long it took in all; in ms without a unit", "time:>500ms"),
-        number("messages", .messages, .count, "messages of both directions of a stream, by now", "messages:>10"),
-        number("id", .id, .count, "the number in the session", "id:10..20"),
-        address("ip", .upstream, "the server's address", "ip:10.0.*"),
-        address("client", .client, "the client's address", "client:192.168.1.7"),
-        FilterKey(
-            name: "version",
-            argument: "h1|h2",
-            summary: "the version of HTTP on either leg: h1, h2, 1.0, 1.1 or 2",
-            example: "version:h2"
-        ) { value, reader throws(FilterError) in
-            .version(try reader.version(value))
-        },
-        FilterKey(
-            name: "since",
-            argument: "TIME",
-            summary: "begun at or after a time of day, an ISO time, or so long ago",
-            example: "since:10m"
-        ) { value, reader throws(FilterError) in
-            .number(.startedAt, try reader.time(value)...Int64.max)
-        },
-        FilterKey(
-            name: "before",
-            argument: "TIME",
-            summary: "begun before a time of day, an ISO time, or so long ago",
-            example: "before:14:30"
-        ) { value, reader throws(FilterError) in
-            .number(.startedAt, Int64.min...(try reader.time(value) - 1))
-        },
+    init(_ name: String, _ argument: String, _ summary: String, _ example: String, _ reading: Reading) {
+        self.name = name
+        self.argument = argument
+        self.summary = summary
+        self.example = example
+        self.reading = reading
+    }
+
+    private static func field(_ name: String, _ side: FilterTest.Side, _ summary: String) -> FilterKey {
+        FilterKey(name, "\"NAME: TEXT\"", summary, "\(name):\"content-type: json\"", .field(side))
+    }
+
+    private static func body(_ name: String, _ side: FilterTest.Side, _ summary: String) -> FilterKey {
+        FilterKey(name, "TEXT", summary, "\(name):\"not found\"", .body(side))
+    }
+
+    // The summaries that leave no room for the rest of their line.
+    private static let status = "the status code: one, a class, a comparison or a range; 0 while there is none"
+    private static let grpc = "the gRPC status: its number or name, a comparison or a range; * for any"
+    private static let mediaType = "the response's media type: a part of it, or with / or wildcards the whole"
+    private static let messages = "messages of both directions of a stream, by now"
+    private static let property = "a fact or a kind of failure; the word error alone means any failure"
+    private static let version = "the version of HTTP on either leg: h1, h2, 1.0, 1.1 or 2"
+    private static let url = "the URL has the text, as for a bare word; with *, is like it"
+
+    fileprivate static let all = [
+        FilterKey("host", "GLOB", "the host", "host:*.example.com", .text(.host)),
+        FilterKey("path", "GLOB", "the path, without the query", "path:/v1/*", .text(.path, ignoringCase: false)),
+        FilterKey("query", "TEXT", "the query has the text; with *, is like it", "query:page=2", .query),
+        FilterKey("url", "TEXT", url, "url:https://*/login*", .url),
+        FilterKey("scheme", "GLOB", "http, https, ws, wss or tunnel", "scheme:https", .text(.scheme)),
+        FilterKey("port", "N", "the port, given or not", "port:8080", .number(.port, .count)),
+        FilterKey("method", "GLOB", "the method", "method:POST,PUT", .text(.method)),
+        FilterKey("status", "CODE", status, "status:5xx", .status),
+        FilterKey("grpc", "CODE", grpc, "grpc:unavailable", .grpc),
+        FilterKey("type", "TYPE", mediaType, "type:json", .mediaType),
+        FilterKey("size", "N", "bytes of both bodies together, as received", "size:>1mb", .number(.size, .size)),
+        FilterKey("time", "N", "how long it took in all; in ms without a unit", "time:>500ms", .number(.time, .time)),
+        FilterKey("messages", "N", messages, "messages:>10", .number(.messages, .count)),
+        FilterKey("id", "N", "the number in the session", "id:10..20", .number(.id, .count)),
+        FilterKey("ip", "GLOB", "the server's address", "ip:10.0.*", .address(.upstream)),
+        FilterKey("client", "GLOB", "the client's address", "client:192.168.1.7", .address(.client)),
+        FilterKey("version", "h1|h2", version, "version:h2", .version),
+        FilterKey("since", "TIME", "begun at or after a time of day, an ISO time, or so long ago", "since:10m", .since),
+        FilterKey("before", "TIME", "begun before a time of day, an ISO time, or so long ago", "before:14:30", .before),
         field("header", .either, "a field of request or response: its name, or name and value"),
         field("reqheader", .request, "a field of the request"),
         field("resheader", .response, "a field of the response"),
         body("body", .either, "a body has the text, in whatever case"),
         body("reqbody", .request, "the request's body has the text"),
         body("resbody", .response, "the response's body has the text"),
-        FilterKey(
-            name: "is",
-            argument: "WHAT",
-            summary: "a fact or a kind of failure; the word error alone means any failure",
-            example: "is:changed"
-        ) { value, reader throws(FilterError) in
-            .property(try reader.property(value))
-        },
+        FilterKey("is", "WHAT", property, "is:changed", .property),
     ]
+}
+
+extension Filter {
+    /// Every key, in the order in which help should show them.
+    package static let reference = FilterKey.all
 
     /// What `is:` takes, with a line on each.
     package static var properties: [(name: String, summary: String)] {
         FilterProperty.all.map { ($0.name, $0.summary) }
     }
+}
 
-    private static func text(
-        _ name: String,
-        _ field: FilterTest.TextField,
-        _ argument: String,
-        _ summary: String,
-        _ example: String,
-        ignoringCase: Bool = false,
-        isFoundAnywhere: Bool = false
-    ) -> FilterKey {
-        FilterKey(
-            name: name,
-            argument: argument,
-            summary: summary,
-            example: example
-        ) { value, reader throws(FilterError) in
-            .text(field, try reader.glob(value, ignoringCase: ignoringCase, isFoundAnywhere: isFoundAnywhere))
-        }
-    }
-
-    private static func number(
-        _ name: String,
-        _ field: FilterTest.NumberField,
-        _ quantity: Quantity,
-        _ summary: String,
-        _ example: String
-    ) -> FilterKey {
-        FilterKey(
-            name: name,
-            argument: "N",
-            summary: summary,
-            example: example
-        ) { value, reader throws(FilterError) in
-            .number(field, try reader.range(value, quantity))
-        }
-    }
-
-    private static func address(
-        _ name: String,
-        _ leg: ConnectionRecord.Leg,
-        _ summary: String,
-        _ example: String
-    ) -> FilterKey {
-        FilterKey(
-            name: name,
-            argument: "GLOB",
-            summary: summary,
-            example: example
-        ) { value, reader throws(FilterError) in
-            .address(leg, try reader.glob(value, ignoringCase: true))
-        }
-    }
-
-    private static func field(_ name: String, _ side: FilterTest.Side, _ summary: String) -> FilterKey {
-        FilterKey(
-            name: name,
-            argument: "\"NAME: TEXT\"",
-            summary: summary,
-            example: "\(name):\"content-type: json\""
-        ) { value, reader throws(FilterError) in
-            try reader.field(value, side)
-        }
-    }
-
-    private static func body(_ name: String, _ side: FilterTest.Side, _ summary: String) -> FilterKey {
-        FilterKey(
-            name: name,
-            argument: "TEXT",
-            summary: summary,
-            example: "\(name):\"not found\""
-        ) { value, _ throws(FilterError) in
-            .body(side, Glob(containing: value.plain, ignoringCase: true))
+extension FilterValueReader {
+    /// Reads the value of a term with this key.
+    func test(_ value: FilterText, _ reading: FilterKey.Reading) throws(FilterError) -> FilterTest {
+        switch reading {
+        case .text(let field, let ignoringCase): .text(field, try glob(value, ignoringCase: ignoringCase))
+        case .number(let field, let quantity): .number(field, try range(value, quantity))
+        case .address(let leg): .address(leg, try glob(value, ignoringCase: true))
+        case .field(let side): try field(value, side)
+        case .body(let side): .body(side, Glob(containing: value.plain, ignoringCase: true))
+        case .query: .text(.query, try glob(value, ignoringCase: false, isFoundAnywhere: true))
+        case .url: .url(try glob(value, ignoringCase: true, isFoundAnywhere: true))
+        case .status: .number(.status, try status(value))
+        case .grpc: .number(.grpc, try grpcStatus(value))
+        case .mediaType: try mediaType(value)
+        case .version: .version(try version(value))
+        case .since: .number(.startedAt, try time(value)...Int64.max)
+        case .before: .number(.startedAt, Int64.min...(try time(value) - 1))
+        case .property: .property(try property(value))
         }
     }
 }

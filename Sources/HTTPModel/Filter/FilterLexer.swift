@@ -22,9 +22,8 @@ struct FilterText: Sendable, Hashable {
         let isWildcard = !isLiteral && (character == "*" || character == "?")
         if isWildcard { wildcards.insert(columns.count) }
         if isWildcard, character == "*" { hasStar = true }
-        pattern.unicodeScalars.append(
-            contentsOf: (isWildcard ? String(character) : Glob.escaping(String(character))).unicodeScalars
-        )
+        let written = isWildcard ? String(character) : Glob.escaping(String(character))
+        pattern.unicodeScalars.append(contentsOf: written.unicodeScalars)
         columns.append(column)
         endColumn = column + 1
     }
@@ -44,11 +43,7 @@ extension FilterText {
 /// One piece of an expression.
 struct FilterToken: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
-        case open
-        case close
-        case and
-        case or
-        case not
+        case open, close, and, or, not
         /// A word or quoted text without a key; `isBare` where nothing of it was quoted or escaped.
         case word(FilterText, isBare: Bool)
         case term(key: String, alternatives: [FilterText])
@@ -85,19 +80,19 @@ struct FilterLexer {
         while position < characters.count, characters[position].properties.isWhitespace { position += 1 }
         let column = columns[position]
         guard position < characters.count else { return FilterToken(kind: .end, column: column) }
+        let kind: FilterToken.Kind
         switch characters[position] {
-        case "(":
-            position += 1
-            return FilterToken(kind: .open, column: column)
-        case ")":
-            position += 1
-            return FilterToken(kind: .close, column: column)
-        case "!", "-":
-            position += 1
-            return FilterToken(kind: .not, column: column)
-        default:
-            return FilterToken(kind: try wordOrTerm(), column: column)
+        case "(": kind = .open
+        case ")": kind = .close
+        case "!", "-": kind = .not
+        default: return FilterToken(kind: try wordOrTerm(), column: column)
         }
+        position += 1
+        return FilterToken(kind: kind, column: column)
+    }
+
+    private func error(at position: Int, _ message: String, _ suggestion: String? = nil) -> FilterError {
+        FilterError(expression: expression, column: columns[position], message: message, suggestion: suggestion)
     }
 
     private mutating func wordOrTerm() throws(FilterError) -> FilterToken.Kind {
@@ -124,9 +119,7 @@ struct FilterLexer {
     /// Letters (and hyphens) up to a colon are a key, except before `//`, where they are a URL's scheme.
     private mutating func takeKey() -> String? {
         var index = position
-        while index < characters.count, isKeyScalar(characters[index]) {
-            index += 1
-        }
+        while index < characters.count, isKeyScalar(characters[index]) { index += 1 }
         guard index > position, index < characters.count, characters[index] == ":" else { return nil }
         if index + 2 < characters.count, characters[index + 1] == "/", characters[index + 2] == "/" { return nil }
         let key = characters[position..<index].map(String.init).joined()
@@ -142,21 +135,13 @@ struct FilterLexer {
         var text = FilterText(at: columns[position])
         while position < characters.count {
             let character = characters[position]
-            if character.properties.isWhitespace || character == "(" || character == ")"
-                || endsAtComma && character == ","
-            {
-                break
-            }
+            let isEnd = character.properties.isWhitespace || character == "(" || character == ")"
+            if isEnd || endsAtComma && character == "," { break }
             switch character {
             case "\"": try quoted(into: &text)
             case "\\":
                 guard position + 1 < characters.count else {
-                    throw FilterError(
-                        expression: expression,
-                        column: columns[position],
-                        message: "'\\' ends the expression",
-                        suggestion: "write \\\\ for a backslash"
-                    )
+                    throw error(at: position, "'\\' ends the expression", "write \\\\ for a backslash")
                 }
                 text.append(characters[position + 1], isLiteral: true, at: columns[position])
                 position += 2
@@ -186,13 +171,7 @@ struct FilterLexer {
             text.append(character, isLiteral: true, at: column)
             position += 1
         }
-        guard position < characters.count else {
-            throw FilterError(
-                expression: expression,
-                column: columns[open],
-                message: "the quotation mark is not closed"
-            )
-        }
+        guard position < characters.count else { throw error(at: open, "the quotation mark is not closed") }
         position += 1
     }
 }

@@ -49,9 +49,7 @@ extension FilterNode {
     }
 
     /// What the dearest test within costs.
-    private var cost: Int {
-        tests.map(\.cost).max() ?? 0
-    }
+    private var cost: Int { tests.map(\.cost).max() ?? 0 }
 
     /// All tests within.
     package var tests: [FilterTest] {

@@ -20,9 +20,7 @@ struct FilterParser {
         return node
     }
 
-    private mutating func advance() throws(FilterError) {
-        token = try lexer.next()
-    }
+    private mutating func advance() throws(FilterError) { token = try lexer.next() }
 
     private func error(_ message: String, _ suggestion: String? = nil) -> FilterError {
         FilterError(expression: expression, column: token.column, message: message, suggestion: suggestion)
@@ -92,41 +90,35 @@ struct FilterParser {
         if isBare, text.plain == "error" { return FilterTerm(key: "is", tests: [.property(.fact(.error))]) }
         let reader = FilterValueReader(expression: expression, clock: clock, key: "")
         if isBare, let (key, value) = Filter.comparison(in: text.plain) {
-            throw reader.error(
-                text,
-                at: key.name.unicodeScalars.count,
-                "a colon is missing after '\(key.name)'",
-                value.isEmpty
-                    ? "for example \(key.example)" : "write \(key.name):\(value), or quote it to search the URL for it"
-            )
+            let term = "write \(key.name):\(value), or quote it to search the URL for it"
+            let suggestion = value.isEmpty ? "for example \(key.example)" : term
+            let place = key.name.unicodeScalars.count
+            throw reader.error(text, at: place, "a colon is missing after '\(key.name)'", suggestion)
         }
         return FilterTerm(key: "", tests: [.url(try reader.glob(text, ignoringCase: true).unanchored)])
     }
 
     private func term(_ name: String, _ values: [FilterText]) throws(FilterError) -> FilterTerm {
         guard let key = Filter.key(name.lowercased()) else {
-            let nearest = Spelling.nearest(to: name, among: Filter.reference.map(\.name))
-            throw error(
-                "unknown key '\(name)'",
-                nearest.map { "did you mean '\($0)'?" } ?? "quote the text to search the URL for it"
-            )
+            let nearest = Spelling.nearest(to: name, among: Filter.reference.map(\.name)).map {
+                "did you mean '\($0)'?"
+            }
+            throw error("unknown key '\(name)'", nearest ?? "quote the text to search the URL for it")
         }
         let reader = FilterValueReader(expression: expression, clock: clock, key: key.name)
         var tests: [FilterTest] = []
         for value in values {
-            guard !value.isEmpty else {
+            if value.isEmpty {
                 throw reader.error(value, "there is no value for '\(key.name)'", "for example \(key.example)")
             }
-            tests.append(try key.read(value, reader))
+            tests.append(try reader.test(value, key.reading))
         }
         return FilterTerm(key: key.name, tests: tests)
     }
 }
 
 extension Filter {
-    static func key(_ name: String) -> FilterKey? {
-        reference.first { $0.name == name }
-    }
+    static func key(_ name: String) -> FilterKey? { reference.first { $0.name == name } }
 
     /// The key and value that a word such as `status=404` or `time>1s` was meant to be; `nil` where the word may well be
     /// a part of a URL, such as `page=2`.

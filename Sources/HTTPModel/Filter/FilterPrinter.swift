@@ -118,7 +118,7 @@ extension FilterTest {
         return written + "\""
     }
 
-    /// A wildcard pattern with everything that the lexer would take for its own behind a `\`.
+    /// A wildcard pattern with a `\` before everything that the lexer would read otherwise.
     private static func escaped(_ pattern: String) -> String {
         var written = ""
         for character in pattern.unicodeScalars {

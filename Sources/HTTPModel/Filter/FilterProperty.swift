@@ -2,24 +2,10 @@
 package enum FilterProperty: Sendable, Hashable {
     /// A fact about the exchange.
     package enum Fact: String, Sendable, Hashable, CaseIterable {
-        case blocked
-        case changed
-        case complete
-        case error
-        case grpc
-        case held
-        case incomplete
-        case inflight
-        case interrupted
-        case local
-        case malformed
+        case blocked, changed, complete, error, grpc, held, incomplete, inflight, interrupted, local, malformed
         case requestChanged = "request-changed"
         case responseChanged = "response-changed"
-        case retried
-        case reused
-        case tunnel
-        case upgraded
-        case websocket
+        case retried, reused, tunnel, upgraded, websocket
     }
 
     case fact(Fact)
@@ -49,44 +35,22 @@ package enum FilterProperty: Sendable, Hashable {
 
     var summary: String {
         switch self {
-        case .fact(let fact):
-            switch fact {
-            case .blocked: "a stage dropped it or answered in the server's place (block list, allow list)"
-            case .changed: "a stage changed the request or the response"
-            case .complete: "both messages were passed on whole"
-            case .error: "it failed, in whatever way; the same as the word error"
-            case .grpc: "it was a gRPC call, by its request, its answer or its status"
-            case .held: "it was held at a breakpoint"
-            case .incomplete: "bytes of a body may be missing"
-            case .inflight: "something is still to come"
-            case .interrupted: "the recording ended before the exchange did"
-            case .local: "the response was made by a stage or by Sluice itself"
-            case .malformed: "the client sent no request that can be read"
-            case .requestChanged: "a stage changed the request"
-            case .responseChanged: "a stage changed the response"
-            case .retried: "it was sent a second time on a fresh connection"
-            case .reused: "the connection to the server had carried an exchange before"
-            case .tunnel: "bytes were passed on unread, or were no HTTP"
-            case .upgraded: "it became a byte tunnel or a WebSocket by an upgrade"
-            case .websocket: "it became a WebSocket"
-            }
-        case .failure(let code):
-            switch code {
-            case .dns: "the server's name could not be resolved"
-            case .connect: "the server could not be connected to"
-            case .timeout: "the server took longer than its limit"
-            case .clientTimeout: "the client took longer than its limit"
-            case .reset: "the server closed the connection too early"
-            case .tls: "the TLS handshake with the server failed"
-            case .clientTLS: "the TLS handshake with the client failed"
-            case .badRequest: "the client sent something that is no valid request"
-            case .badResponse: "the server sent something that is no valid response"
-            case .clientGone: "the client went away before the end"
-            case .aborted: "a stage or the user aborted it"
-            case .stopped: "Sluice was stopped"
-            case .loop: "the request would have come back to this proxy"
-            }
+        case .fact(let fact): fact.meaning.summary
+        case .failure(let code): code.summary
         }
+    }
+
+    /// What is asked of the record.
+    package enum Condition: Sendable, Hashable {
+        /// Any of these flags is set.
+        case flags(ExchangeRecord.Flags)
+        case state(ExchangeRecord.State)
+        case kinds([ExchangeRecord.Kind])
+        case failure(ExchangeFailure.Code)
+        /// It failed, or has a failure.
+        case failed
+        /// It has the flag, a gRPC status or ``grpcMediaType``.
+        case grpc
     }
 
     func holds(for record: ExchangeRecord) -> Bool {
@@ -104,43 +68,40 @@ package enum FilterProperty: Sendable, Hashable {
 
     package static let grpcMediaType = "application/grpc"
 
-    /// What is asked of the record.
-    package enum Condition: Sendable, Hashable {
-        /// Any of these flags is set.
-        case flags(ExchangeRecord.Flags)
-        case state(ExchangeRecord.State)
-        case kinds([ExchangeRecord.Kind])
-        case failure(ExchangeFailure.Code)
-        /// It failed, or has a failure.
-        case failed
-        /// It has the flag, a gRPC status or ``grpcMediaType``.
-        case grpc
-    }
-
     package var condition: Condition {
         switch self {
         case .failure(let code): .failure(code)
-        case .fact(let fact):
-            switch fact {
-            case .blocked: .state(.blocked)
-            case .changed: .flags([.requestChanged, .responseChanged])
-            case .complete: .state(.complete)
-            case .error: .failed
-            case .grpc: .grpc
-            case .held: .flags(.held)
-            case .incomplete: .flags([.requestBodyIncomplete, .responseBodyIncomplete, .endedWithoutCloseNotify])
-            case .inflight: .state(.inFlight)
-            case .interrupted: .state(.interrupted)
-            case .local: .flags(.answeredLocally)
-            case .malformed: .kinds([.malformed])
-            case .requestChanged: .flags(.requestChanged)
-            case .responseChanged: .flags(.responseChanged)
-            case .retried: .flags(.retried)
-            case .reused: .flags(.upstreamReused)
-            case .tunnel: .kinds([.tunnel, .decryptedTunnel])
-            case .upgraded: .kinds([.upgraded, .webSocket])
-            case .websocket: .kinds([.webSocket])
-            }
+        case .fact(let fact): fact.meaning.condition
+        }
+    }
+}
+
+extension FilterProperty.Fact {
+    fileprivate var meaning: (condition: FilterProperty.Condition, summary: String) {
+        switch self {
+        case .blocked:
+            (.state(.blocked), "a stage dropped it or answered in the server's place (block list, allow list)")
+        case .changed: (.flags([.requestChanged, .responseChanged]), "a stage changed the request or the response")
+        case .complete: (.state(.complete), "both messages were passed on whole")
+        case .error: (.failed, "it failed, in whatever way; the same as the word error")
+        case .grpc: (.grpc, "it was a gRPC call, by its request, its answer or its status")
+        case .held: (.flags(.held), "it was held at a breakpoint")
+        case .incomplete:
+            (
+                .flags([.requestBodyIncomplete, .responseBodyIncomplete, .endedWithoutCloseNotify]),
+                "bytes of a body may be missing"
+            )
+        case .inflight: (.state(.inFlight), "something is still to come")
+        case .interrupted: (.state(.interrupted), "the recording ended before the exchange did")
+        case .local: (.flags(.answeredLocally), "the response was made by a stage or by Sluice itself")
+        case .malformed: (.kinds([.malformed]), "the client sent no request that can be read")
+        case .requestChanged: (.flags(.requestChanged), "a stage changed the request")
+        case .responseChanged: (.flags(.responseChanged), "a stage changed the response")
+        case .retried: (.flags(.retried), "it was sent a second time on a fresh connection")
+        case .reused: (.flags(.upstreamReused), "the connection to the server had carried an exchange before")
+        case .tunnel: (.kinds([.tunnel, .decryptedTunnel]), "bytes were passed on unread, or were no HTTP")
+        case .upgraded: (.kinds([.upgraded, .webSocket]), "it became a byte tunnel or a WebSocket by an upgrade")
+        case .websocket: (.kinds([.webSocket]), "it became a WebSocket")
         }
     }
 }

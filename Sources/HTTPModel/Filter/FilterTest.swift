@@ -2,38 +2,22 @@
 package enum FilterTest: Sendable, Hashable {
     /// A text of the record.
     package enum TextField: Sendable, Hashable {
-        case scheme
-        case host
-        case path
-        case query
-        case method
-        case mediaType
+        case scheme, host, path, query, method, mediaType
     }
 
     /// A number of the record.
     package enum NumberField: Sendable, Hashable {
-        case id
-        case port
-        case status
-        case size
-        case time
-        case startedAt
-        case messages
-        case grpc
+        case id, port, status, size, time, startedAt, messages, grpc
     }
 
-    /// Whose messages are looked at.
+    /// Whose messages are searched.
     package enum Side: Sendable, Hashable {
-        case request
-        case response
-        case either
+        case request, response, either
     }
 
     /// What must be at hand for the answer, the cheapest first.
     package enum Needs: Int, Sendable, Hashable {
-        case record
-        case messages
-        case bodies
+        case record, messages, bodies
     }
 
     case text(TextField, Glob)
@@ -66,10 +50,10 @@ package enum FilterTest: Sendable, Hashable {
     }
 }
 
-// MARK: - What the record answers
+// MARK: - Evaluating
 
 extension FilterTest {
-    /// Whether it holds; `nil` where the record alone does not tell.
+    /// Whether it holds; `nil` where the record alone does not show that.
     package func decides(_ record: ExchangeRecord) -> Bool? {
         switch self {
         case .text(let field, let glob): glob.matches(field.text(of: record))
@@ -83,7 +67,7 @@ extension FilterTest {
         }
     }
 
-    /// Whether a text has a part that no letter or digit stands beside, in whatever case.
+    /// Whether a text has a part with no letter or digit beside it, in whatever case.
     package static func hasPart(_ text: UnsafeBufferPointer<UInt8>, _ part: String) -> Bool {
         part.withUTF8Bytes { part in
             guard text.count >= part.count else { return false }
@@ -99,9 +83,7 @@ extension FilterTest {
         }
     }
 
-    private static func isWordByte(_ byte: UInt8) -> Bool {
-        byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26
-    }
+    private static func isWordByte(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 }
 
     /// Whether an address passes, with its port or without.
     package static func matchesAddress(_ address: String, _ glob: Glob) -> Bool {

@@ -1,23 +1,15 @@
-/// Reads the values of terms, and says where one is wrong.
+/// Reads the values of terms, and reports where one is wrong.
 struct FilterValueReader {
     let expression: String
     let clock: FilterClock
     let key: String
 
     func error(_ value: FilterText, at offset: Int = 0, _ message: String, _ suggestion: String? = nil) -> FilterError {
-        FilterError(
-            expression: expression,
-            column: value.columns.indices.contains(offset) ? value.columns[offset] : value.endColumn,
-            message: message,
-            suggestion: suggestion
-        )
+        let column = value.columns.indices.contains(offset) ? value.columns[offset] : value.endColumn
+        return FilterError(expression: expression, column: column, message: message, suggestion: suggestion)
     }
 
-    func glob(
-        _ value: FilterText,
-        ignoringCase: Bool,
-        isFoundAnywhere: Bool = false
-    ) throws(FilterError) -> Glob {
+    func glob(_ value: FilterText, ignoringCase: Bool, isFoundAnywhere: Bool = false) throws(FilterError) -> Glob {
         do {
             let glob = try Glob(value.pattern, ignoringCase: ignoringCase)
             return isFoundAnywhere && !value.hasStar ? glob.unanchored : glob
@@ -56,11 +48,8 @@ struct FilterValueReader {
 
     func time(_ value: FilterText) throws(FilterError) -> Int64 {
         guard let time = clock.read(value.plain) else {
-            throw error(
-                value,
-                "'\(value.plain)' is no time",
-                "write 14:30, 2026-11-21, 2026-11-21T14:30:00Z, or 10m for ten minutes ago"
-            )
+            let forms = "write 14:30, 2026-11-21, 2026-11-21T14:30:00Z, or 10m for ten minutes ago"
+            throw error(value, "'\(value.plain)' is no time", forms)
         }
         return time
     }
@@ -100,11 +89,8 @@ struct FilterValueReader {
             return Int64(code)...Int64(code)
         }
         let nearest = Spelling.nearest(to: value.plain, among: names).map { "did you mean '\($0)'?" }
-        throw error(
-            value,
-            "'\(value.plain)' is no gRPC status",
-            nearest ?? "write its number, or a name such as unavailable"
-        )
+        let suggestion = nearest ?? "write its number, or a name such as unavailable"
+        throw error(value, "'\(value.plain)' is no gRPC status", suggestion)
     }
 
     private static let grpcNames = Array(

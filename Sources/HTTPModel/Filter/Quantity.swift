@@ -53,8 +53,7 @@ enum Quantity: Sendable, Hashable {
 
     /// The unit at the end of a text; empty where there is none.
     func unit(of text: some StringProtocol) -> String {
-        let unit = text.reversed().prefix { $0.isLetter }.reversed()
-        return String(unit).lowercased()
+        String(text.reversed().prefix { $0.isLetter }.reversed()).lowercased()
     }
 
     /// Writes a number so that it reads back the same.

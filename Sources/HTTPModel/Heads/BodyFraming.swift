@@ -1,6 +1,5 @@
 /// How the end of a message's body is known on one leg (RFC 9112 §6).
 package enum BodyFraming: Sendable, Hashable {
-    /// There is no body.
     case none
     /// The body has this many bytes (`Content-Length`, or an HTTP/2 stream that announced it).
     case length(Int64)

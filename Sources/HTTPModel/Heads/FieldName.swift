@@ -6,42 +6,30 @@ package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, Custom
     package let lowercased: String
     let hash: UInt32
 
-    /// Prepares a name.
     package init(_ name: String) {
         let lowercased = String(decoding: name.utf8.map(FieldName.lower), as: UTF8.self)
         self.lowercased = lowercased
         self.hash = FieldName.hash(lowercased.utf8)
     }
 
-    /// Prepares a name written as a literal.
-    package init(stringLiteral value: String) {
-        self.init(value)
-    }
+    package init(stringLiteral value: String) { self.init(value) }
 
-    /// The name in lower case.
     package var description: String { lowercased }
 
-    /// Compares two names; the hash decides most comparisons.
+    // The hash decides most comparisons.
     package static func == (left: FieldName, right: FieldName) -> Bool {
         left.hash == right.hash && left.lowercased == right.lowercased
     }
 
-    /// Feeds the prepared hash.
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(hash)
-    }
+    package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
     /// The lower-case form of an ASCII letter; every other byte as it is.
-    static func lower(_ byte: UInt8) -> UInt8 {
-        byte &- 0x41 < 26 ? byte | 0x20 : byte
-    }
+    static func lower(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
     /// FNV-1a over the lower-case bytes.
     static func hash(_ bytes: some Sequence<UInt8>) -> UInt32 {
         var hash: UInt32 = 0x811C_9DC5
-        for byte in bytes {
-            hash = (hash ^ UInt32(lower(byte))) &* 0x0100_0193
-        }
+        for byte in bytes { hash = (hash ^ UInt32(lower(byte))) &* 0x0100_0193 }
         return hash
     }
 
@@ -50,51 +38,30 @@ package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral, Custom
         var lowercased = lowercased
         return lowercased.withUTF8 { own in
             guard own.count == bytes.count else { return false }
-            for index in 0..<own.count where own[index] != FieldName.lower(bytes[index]) {
-                return false
-            }
+            for index in 0..<own.count where own[index] != FieldName.lower(bytes[index]) { return false }
             return true
         }
     }
 }
 
 extension FieldName {
-    /// `Accept-Encoding` (RFC 9110 §12.5.3).
-    package static let acceptEncoding: FieldName = "accept-encoding"
-    /// `Alt-Svc` (RFC 7838).
-    package static let altSvc: FieldName = "alt-svc"
-    /// `Connection` (RFC 9110 §7.6.1).
-    package static let connection: FieldName = "connection"
-    /// `Content-Encoding` (RFC 9110 §8.4).
-    package static let contentEncoding: FieldName = "content-encoding"
-    /// `Content-Length` (RFC 9110 §8.6).
-    package static let contentLength: FieldName = "content-length"
-    /// `Content-Type` (RFC 9110 §8.3).
-    package static let contentType: FieldName = "content-type"
-    /// `Cookie` (RFC 6265).
-    package static let cookie: FieldName = "cookie"
-    /// `Expect` (RFC 9110 §10.1.1).
-    package static let expect: FieldName = "expect"
-    /// `Host` (RFC 9110 §7.2).
-    package static let host: FieldName = "host"
-    /// `Keep-Alive` (RFC 2068 §19.7.1.1).
-    package static let keepAlive: FieldName = "keep-alive"
-    /// `Proxy-Authenticate` (RFC 9110 §11.7.1).
-    package static let proxyAuthenticate: FieldName = "proxy-authenticate"
-    /// `Proxy-Authorization` (RFC 9110 §11.7.2).
-    package static let proxyAuthorization: FieldName = "proxy-authorization"
-    /// `Proxy-Connection`, a non-standard field (RFC 9110 §7.6.1).
-    package static let proxyConnection: FieldName = "proxy-connection"
-    /// `Set-Cookie` (RFC 6265).
-    package static let setCookie: FieldName = "set-cookie"
-    /// `TE` (RFC 9110 §10.1.4).
-    package static let te: FieldName = "te"
-    /// `Trailer` (RFC 9110 §6.6.2).
-    package static let trailer: FieldName = "trailer"
-    /// `Transfer-Encoding` (RFC 9112 §6.1).
-    package static let transferEncoding: FieldName = "transfer-encoding"
-    /// `Upgrade` (RFC 9110 §7.8).
-    package static let upgrade: FieldName = "upgrade"
-    /// `WWW-Authenticate` (RFC 9110 §11.6.1).
-    package static let wwwAuthenticate: FieldName = "www-authenticate"
+    package static let acceptEncoding: FieldName = "accept-encoding"  // RFC 9110 §12.5.3
+    package static let altSvc: FieldName = "alt-svc"  // RFC 7838
+    package static let connection: FieldName = "connection"  // RFC 9110 §7.6.1
+    package static let contentEncoding: FieldName = "content-encoding"  // RFC 9110 §8.4
+    package static let contentLength: FieldName = "content-length"  // RFC 9110 §8.6
+    package static let contentType: FieldName = "content-type"  // RFC 9110 §8.3
+    package static let cookie: FieldName = "cookie"  // RFC 6265
+    package static let expect: FieldName = "expect"  // RFC 9110 §10.1.1
+    package static let host: FieldName = "host"  // RFC 9110 §7.2
+    package static let keepAlive: FieldName = "keep-alive"  // RFC 2068 §19.7.1.1
+    package static let proxyAuthenticate: FieldName = "proxy-authenticate"  // RFC 9110 §11.7.1
+    package static let proxyAuthorization: FieldName = "proxy-authorization"  // RFC 9110 §11.7.2
+    package static let proxyConnection: FieldName = "proxy-connection"  // Not standardised; RFC 9110 §7.6.1.
+    package static let setCookie: FieldName = "set-cookie"  // RFC 6265
+    package static let te: FieldName = "te"  // RFC 9110 §10.1.4
+    package static let trailer: FieldName = "trailer"  // RFC 9110 §6.6.2
+    package static let transferEncoding: FieldName = "transfer-encoding"  // RFC 9112 §6.1
+    package static let upgrade: FieldName = "upgrade"  // RFC 9110 §7.8
+    package static let wwwAuthenticate: FieldName = "www-authenticate"  // RFC 9110 §11.6.1
 }

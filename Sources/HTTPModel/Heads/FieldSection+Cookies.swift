@@ -9,8 +9,7 @@ extension FieldSection {
     /// Joins the crumbs with `; ` in the line of the first one (RFC 9113 §8.2.3); their bytes stay.
     package mutating func joinCookies() {
         guard hasCookieCrumbs, let first = firstIndex(of: .cookie) else { return }
-        let joined = joinedCookies
-        setValue(joined, at: first)
+        setValue(joinedCookies, at: first)
         while let next = firstIndex(of: .cookie, from: first + 1) { remove(at: next) }
     }
 

@@ -14,7 +14,7 @@ package struct FieldSection: Sendable {
     }
 
     struct Entry: Sendable {
-        /// The whole line with its CRLF, when it can be written out as it stands; empty when it must be composed.
+        /// The whole line with its CRLF, when it can be written out as it is; empty when it must be composed.
         var line: Run
         var name: Run
         var value: Run
@@ -51,9 +51,8 @@ package struct FieldSection: Sendable {
     /// not be sent on (a bare LF, an obs-fold) and is to be composed anew.
     package mutating func appendReceived(name: Range<Int>, value: Range<Int>, line: Range<Int>?) {
         let hash = buffer.withUnsafeReadableBytes { FieldName.hash($0[name]) }
-        entries.append(
-            Entry(line: line.map(Run.init) ?? Run(start: 0, count: 0), name: Run(name), value: Run(value), hash: hash)
-        )
+        let line = line.map(Run.init)
+        entries.append(Entry(line: line ?? Run(0..<0), name: Run(name), value: Run(value), hash: hash))
         if line == nil { needsRewriting = true }
     }
 
@@ -68,14 +67,9 @@ package struct FieldSection: Sendable {
     }
 
     /// Notes that the received bytes outside the field lines have a form that must not be sent on as it is.
-    package mutating func requireRewriting() {
-        needsRewriting = true
-    }
+    package mutating func requireRewriting() { needsRewriting = true }
 
-    /// The number of field lines.
     package var count: Int { entries.count }
-
-    /// Whether there is no field line.
     package var isEmpty: Bool { entries.isEmpty }
 }
 
@@ -89,14 +83,11 @@ extension FieldSection.Run {
 
 /// One field line.
 package struct Field: Sendable, Hashable {
-    /// The name's bytes as received.
+    /// The bytes as received; a value's without surrounding white space.
     package let nameBytes: ByteBufferView
-    /// The value's bytes as received, without surrounding white space.
     package let valueBytes: ByteBufferView
-
-    /// The name as text.
     package var name: String { nameBytes.withUnsafeBytes { String(fieldBytes: $0) } }
-    /// The value as text: UTF-8 where it is valid, else Latin-1 (RFC 9110 §5.5).
+    /// UTF-8 where it is valid, else Latin-1 (RFC 9110 §5.5).
     package var value: String { valueBytes.withUnsafeBytes { String(fieldBytes: $0) } }
 }
 
@@ -106,26 +97,22 @@ extension String {
         self = Array(bytes).withUnsafeBytes { String(fieldBytes: $0) }
     }
 
-    /// Reads field bytes as UTF-8 where they are valid, else as Latin-1 (RFC 9110 §5.5).
+    /// The same for bytes in memory.
     package init(fieldBytes bytes: UnsafeRawBufferPointer) {
         let units = bytes.assumingMemoryBound(to: UInt8.self)
         if let text = String(validating: units, as: UTF8.self) {
             self = text
-        } else {
-            var scalars = String.UnicodeScalarView()
-            for byte in units { scalars.append(Unicode.Scalar(byte)) }
-            self = String(scalars)
+            return
         }
+        var scalars = String.UnicodeScalarView()
+        for byte in units { scalars.append(Unicode.Scalar(byte)) }
+        self = String(scalars)
     }
 }
 
 extension FieldSection: RandomAccessCollection {
-    /// The first field's position.
     package var startIndex: Int { 0 }
-    /// The position after the last field.
     package var endIndex: Int { entries.count }
-
-    /// The field line at a position.
     package subscript(position: Int) -> Field {
         let entry = entries[position]
         return Field(nameBytes: view(entry.name), valueBytes: view(entry.value))
@@ -144,10 +131,9 @@ extension FieldSection: RandomAccessCollection {
     package func firstIndex(of name: FieldName, from start: Int = 0) -> Int? {
         var index = start
         while index < entries.count {
-            if entries[index].hash == name.hash, entries[index].name.count == UInt32(name.lowercased.utf8.count),
-                buffer.withUnsafeReadableBytes({
-                    name.matches(UnsafeRawBufferPointer(rebasing: $0[entries[index].name.range]))
-                })
+            let entry = entries[index]
+            if entry.hash == name.hash, entry.name.count == UInt32(name.lowercased.utf8.count),
+                withBytes(of: entry.name, { name.matches($0) })
             {
                 return index
             }
@@ -156,14 +142,10 @@ extension FieldSection: RandomAccessCollection {
         return nil
     }
 
-    package func contains(_ name: FieldName) -> Bool {
-        firstIndex(of: name) != nil
-    }
+    package func contains(_ name: FieldName) -> Bool { firstIndex(of: name) != nil }
 
     /// The first value of a field, as text.
-    package func value(of name: FieldName) -> String? {
-        firstIndex(of: name).map { text(entries[$0].value) }
-    }
+    package func value(of name: FieldName) -> String? { firstIndex(of: name).map { text(entries[$0].value) } }
 
     /// All values of a field in order, as text.
     package func values(of name: FieldName) -> [String] {
@@ -181,10 +163,7 @@ extension FieldSection: RandomAccessCollection {
         of name: FieldName,
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result? {
-        guard let index = firstIndex(of: name) else { return nil }
-        return try buffer.withUnsafeReadableBytes {
-            try body(UnsafeRawBufferPointer(rebasing: $0[entries[index].value.range]))
-        }
+        try firstIndex(of: name).map { try withBytes(of: entries[$0].value, body) }
     }
 
     /// Calls `body` with the bytes of the value at a position.
@@ -192,15 +171,19 @@ extension FieldSection: RandomAccessCollection {
         at position: Int,
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
-        try buffer.withUnsafeReadableBytes {
-            try body(UnsafeRawBufferPointer(rebasing: $0[entries[position].value.range]))
-        }
+        try withBytes(of: entries[position].value, body)
     }
 
-    /// Where the value at a position stands in the section's bytes.
-    package func valueRange(at position: Int) -> Range<Int> {
-        entries[position].value.range
+    @inline(__always)
+    private func withBytes<Result>(
+        of run: Run,
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try buffer.withUnsafeReadableBytes { try body(UnsafeRawBufferPointer(rebasing: $0[run.range])) }
     }
+
+    /// The place of the value at a position in the section's bytes.
+    package func valueRange(at position: Int) -> Range<Int> { entries[position].value.range }
 
     /// Whether a list-based field (RFC 9110 §5.6.1) has `token` as a member, in any case, over all its lines.
     package func contains(_ name: FieldName, token: FieldName) -> Bool {
@@ -212,10 +195,7 @@ extension FieldSection: RandomAccessCollection {
         return false
     }
 
-    /// Whether a list-based field (RFC 9110 §5.6.1) has `token` as a member, in any case, over all its lines.
-    package func contains(_ name: FieldName, token: String) -> Bool {
-        contains(name, token: FieldName(token))
-    }
+    package func contains(_ name: FieldName, token: String) -> Bool { contains(name, token: FieldName(token)) }
 }
 
 extension UnsafeRawBufferPointer {
@@ -238,27 +218,20 @@ extension UnsafeRawBufferPointer {
 
 extension FieldSection {
     /// Appends a field line after all others.
-    package mutating func append(_ name: String, _ value: String) {
-        append(name, bytes: value.utf8)
-    }
+    package mutating func append(_ name: String, _ value: String) { append(name, bytes: value.utf8) }
 
     /// Appends a field line whose value is given by its bytes.
     package mutating func append(_ name: String, bytes value: some Collection<UInt8>) {
-        let nameRun = store(name.utf8)
-        let valueRun = store(value)
-        entries.append(
-            Entry(line: Run(start: 0, count: 0), name: nameRun, value: valueRun, hash: FieldName.hash(name.utf8))
-        )
+        let (nameRun, valueRun) = (store(name.utf8), store(value))
+        let hash = FieldName.hash(name.utf8)
+        entries.append(Entry(line: Run(0..<0), name: nameRun, value: valueRun, hash: hash))
         revision &+= 1
     }
 
     /// Gives the first field of a name this value and removes further ones; appends one where there is none.
     package mutating func set(_ name: String, _ value: String) {
         let prepared = FieldName(name)
-        guard let index = firstIndex(of: prepared) else {
-            append(name, value)
-            return
-        }
+        guard let index = firstIndex(of: prepared) else { return append(name, value) }
         setValue(value, at: index)
         var start = index + 1
         while let further = firstIndex(of: prepared, from: start) {
@@ -268,11 +241,8 @@ extension FieldSection {
     }
 
     /// Replaces the value of the line at a position.
-    package mutating func setValue(_ value: String, at position: Int) {
-        setValue(value.utf8, at: position)
-    }
+    package mutating func setValue(_ value: String, at position: Int) { setValue(value.utf8, at: position) }
 
-    /// Replaces the bytes of the value of the line at a position.
     package mutating func setValue(_ value: some Collection<UInt8>, at position: Int) {
         entries[position].value = store(value)
         entries[position].line.count = 0
@@ -314,7 +284,7 @@ extension FieldSection {
 
     /// Writes the field lines, each ended by CRLF, without the empty line that ends a section.
     ///
-    /// Lines nobody touched are copied as received, neighbours in one go.
+    /// Lines that were not changed are copied as received, neighbours together.
     package func write(into output: inout ByteBuffer) {
         var pending = 0..<0
         func flush() {
@@ -347,7 +317,5 @@ extension FieldSection {
 
 extension FieldSection: CustomStringConvertible {
     /// The lines as text, for logs and tests.
-    package var description: String {
-        map { "\($0.name): \($0.value)" }.joined(separator: "\n")
-    }
+    package var description: String { map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
 }

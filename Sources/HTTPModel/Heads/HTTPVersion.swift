@@ -1,13 +1,10 @@
-/// A version of HTTP as it stands in a message or was agreed for a connection.
+/// A version of HTTP as a message names it, or as it was agreed for a connection.
 package enum HTTPVersion: UInt8, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
-    /// HTTP/1.0 (RFC 1945).
-    case http10 = 10
-    /// HTTP/1.1 (RFC 9112).
-    case http11 = 11
-    /// HTTP/2 (RFC 9113).
-    case http2 = 20
+    case http10 = 10  // RFC 1945
+    case http11 = 11  // RFC 9112
+    case http2 = 20  // RFC 9113
 
-    /// The name as messages and lists have it, for example `HTTP/1.1`.
+    /// The name in messages and lists, for example `HTTP/1.1`.
     package var description: String {
         switch self {
         case .http10: "HTTP/1.0"
@@ -16,8 +13,5 @@ package enum HTTPVersion: UInt8, Sendable, Hashable, Comparable, CaseIterable, C
         }
     }
 
-    /// Orders older versions first.
-    package static func < (left: HTTPVersion, right: HTTPVersion) -> Bool {
-        left.rawValue < right.rawValue
-    }
+    package static func < (left: HTTPVersion, right: HTTPVersion) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,15 +1,11 @@
 package import NIOCore
 
 /// A request's head: method, target and fields as received, and whatever was changed since.
-package struct RequestHead: Sendable {
+package struct RequestHead: MessageHead {
     private var methodRun: FieldSection.Run
     private var targetRun: FieldSection.Run
-    private let receivedLength: Int
-    private var startLineRevision: UInt32 = 0
     /// The version in the request line, or of the connection for HTTP/2.
-    package var version: HTTPVersion {
-        didSet { startLineRevision &+= 1 }
-    }
+    package var version: HTTPVersion { didSet { fields.revision &+= 1 } }
     package var fields: FieldSection
 
     /// Creates a head from received bytes: a section over the whole head, start line and final empty line included, to
@@ -19,10 +15,8 @@ package struct RequestHead: Sendable {
         methodRun = .init(method)
         targetRun = .init(target)
         self.version = version
-        receivedLength = received.receivedLength
     }
 
-    /// Composes a head.
     package init(method: String, target: String, version: HTTPVersion = .http11, fields: [(String, String)] = []) {
         var section = FieldSection()
         methodRun = section.store(method.utf8)
@@ -30,8 +24,7 @@ package struct RequestHead: Sendable {
         for (name, value) in fields { section.append(name, value) }
         self.fields = section
         self.version = version
-        receivedLength = 0
-        startLineRevision &+= 1
+        self.fields.revision &+= 1
     }
 
     /// The method, for example `GET`; any token (RFC 9110 §9.1).
@@ -39,11 +32,11 @@ package struct RequestHead: Sendable {
         get { fields.text(methodRun) }
         set {
             methodRun = fields.store(newValue.utf8)
-            startLineRevision &+= 1
+            fields.revision &+= 1
         }
     }
 
-    /// The request target as it stands in the request line (RFC 9112 §3.2), as text.
+    /// The request target as it is in the request line (RFC 9112 §3.2), as text.
     package var target: String {
         get { fields.text(targetRun) }
         set { setTarget(newValue.utf8) }
@@ -55,7 +48,7 @@ package struct RequestHead: Sendable {
     /// Replaces the request target.
     package mutating func setTarget(_ bytes: some Collection<UInt8>) {
         targetRun = fields.store(Array(bytes))
-        startLineRevision &+= 1
+        fields.revision &+= 1
     }
 
     /// Narrows the target to a part of itself: absolute form to origin form (RFC 9112 §3.2.1) without a copy.
@@ -63,21 +56,9 @@ package struct RequestHead: Sendable {
         let count = min(UInt32(count), targetRun.count)
         targetRun.start += count
         targetRun.count -= count
-        startLineRevision &+= 1
+        fields.revision &+= 1
     }
 
-    /// Whether anything was changed since the head was received.
-    package var isChanged: Bool { revision != 0 }
-
-    /// How many edits were made since the head was received.
-    package var revision: UInt32 { startLineRevision &+ fields.revision }
-
-    /// The head's bytes as received; `nil` for one that was composed.
-    package var received: ByteBuffer? {
-        receivedLength > 0 ? fields.buffer.getSlice(at: 0, length: receivedLength) : nil
-    }
-
-    /// Writes the head in the form of HTTP/1, with the version that it has, final empty line included.
     package func write(into output: inout ByteBuffer) {
         output.writeBytes(fields.view(methodRun))
         output.writeInteger(UInt8(ascii: " "))
@@ -87,14 +68,5 @@ package struct RequestHead: Sendable {
         output.writeStaticString("\r\n")
         fields.write(into: &output)
         output.writeStaticString("\r\n")
-    }
-
-    /// The head in HTTP/1.1 form: the received bytes where nothing was changed and they may be sent on as they are.
-    package func serialized() -> ByteBuffer {
-        if !isChanged, !fields.needsRewriting, let received { return received }
-        var output = ByteBuffer()
-        output.reserveCapacity(fields.buffer.readableBytes + 64)
-        write(into: &output)
-        return output
     }
 }

@@ -1,18 +1,12 @@
 package import NIOCore
 
 /// A response's head: status line and fields as received, and whatever was changed since.
-package struct ResponseHead: Sendable {
+package struct ResponseHead: MessageHead {
     private var reasonRun: FieldSection.Run
-    private let receivedLength: Int
-    private var startLineRevision: UInt32 = 0
     /// The version in the status line, or of the connection for HTTP/2.
-    package var version: HTTPVersion {
-        didSet { startLineRevision &+= 1 }
-    }
+    package var version: HTTPVersion { didSet { fields.revision &+= 1 } }
     /// The status code, 100 to 999 (RFC 9110 §15).
-    package var status: Int {
-        didSet { startLineRevision &+= 1 }
-    }
+    package var status: Int { didSet { fields.revision &+= 1 } }
     package var fields: FieldSection
 
     /// Creates a head from received bytes: a section over the whole head, status line and final empty line included, to
@@ -22,10 +16,8 @@ package struct ResponseHead: Sendable {
         reasonRun = .init(reason)
         self.status = status
         self.version = version
-        receivedLength = received.receivedLength
     }
 
-    /// Composes a head.
     package init(status: Int, reason: String? = nil, version: HTTPVersion = .http11, fields: [(String, String)] = []) {
         var section = FieldSection()
         reasonRun = section.store((reason ?? ResponseHead.standardReason(status)).utf8)
@@ -33,8 +25,7 @@ package struct ResponseHead: Sendable {
         self.fields = section
         self.status = status
         self.version = version
-        receivedLength = 0
-        startLineRevision &+= 1
+        self.fields.revision &+= 1
     }
 
     /// The reason phrase as text (RFC 9112 §4).
@@ -42,25 +33,13 @@ package struct ResponseHead: Sendable {
         get { fields.text(reasonRun) }
         set {
             reasonRun = fields.store(newValue.utf8)
-            startLineRevision &+= 1
+            fields.revision &+= 1
         }
     }
-
-    /// Whether anything was changed since the head was received.
-    package var isChanged: Bool { revision != 0 }
-
-    /// How many edits were made since the head was received.
-    package var revision: UInt32 { startLineRevision &+ fields.revision }
 
     /// Whether this is an interim response (RFC 9110 §15.2).
     package var isInformational: Bool { (100..<200).contains(status) }
 
-    /// The head's bytes as received; `nil` for one that was composed.
-    package var received: ByteBuffer? {
-        receivedLength > 0 ? fields.buffer.getSlice(at: 0, length: receivedLength) : nil
-    }
-
-    /// Writes the head in the form of HTTP/1, with the version that it has, final empty line included.
     package func write(into output: inout ByteBuffer) {
         output.writeString(version.description)
         output.writeInteger(UInt8(ascii: " "))
@@ -74,19 +53,8 @@ package struct ResponseHead: Sendable {
         output.writeStaticString("\r\n")
     }
 
-    /// The head in HTTP/1.1 form: the received bytes where nothing was changed and they may be sent on as they are.
-    package func serialized() -> ByteBuffer {
-        if !isChanged, !fields.needsRewriting, let received { return received }
-        var output = ByteBuffer()
-        output.reserveCapacity(fields.buffer.readableBytes + 64)
-        write(into: &output)
-        return output
-    }
-
     /// The reason phrase that RFC 9110 §15 gives a status code; empty for one it does not name.
-    package static func standardReason(_ status: Int) -> String {
-        reasons[status] ?? ""
-    }
+    package static func standardReason(_ status: Int) -> String { reasons[status] ?? "" }
 
     private static let reasons: [Int: String] = [
         100: "Continue", 101: "Switching Protocols", 102: "Processing", 103: "Early Hints",

@@ -6,14 +6,12 @@ import Glibc
 
 /// What a stored section begins with.
 package enum StoredSection: Sendable, Hashable {
-    case request
-    case response
-    case trailers
+    case request, response, trailers
 }
 
 extension StoredHead {
-    /// Whether a field of a stored section passes, looked at where it lies; `nil` where the section is so unusual, with
-    /// folded lines or without a proper start line, that it is to be read as a whole.
+    /// Whether a field of a stored section passes; `nil` where the section is so unusual, with folded lines or without a
+    /// proper start line, that it is to be read as a whole.
     ///
     /// A pass over a million exchanges has no time to make heads of them.
     package static func hasField(

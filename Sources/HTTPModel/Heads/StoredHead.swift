@@ -12,12 +12,9 @@ package enum StoredHead {
         guard let methodEnd = line.firstIndex(of: 0x20) else { return nil }
         let targetStart = line.index(after: methodEnd)
         let targetEnd = line[targetStart...].lastIndex(of: 0x20) ?? line.endIndex
-        return RequestHead(
-            received: section,
-            method: startLine.lowerBound..<methodEnd,
-            target: targetStart..<targetEnd,
-            version: version(line[targetEnd...])
-        )
+        let version = version(line[targetEnd...])
+        let method = startLine.lowerBound..<methodEnd
+        return RequestHead(received: section, method: method, target: targetStart..<targetEnd, version: version)
     }
 
     /// Reads a response head; `nil` where the bytes have no status line.
@@ -27,12 +24,8 @@ package enum StoredHead {
         guard let codeStart = line.firstIndex(of: 0x20).map({ $0 + 1 }) else { return nil }
         let codeEnd = line[codeStart...].firstIndex(of: 0x20) ?? line.endIndex
         guard let status = Int(String(decoding: line[codeStart..<codeEnd], as: UTF8.self)) else { return nil }
-        return ResponseHead(
-            received: section,
-            status: status,
-            reason: min(codeEnd + 1, line.endIndex)..<line.endIndex,
-            version: version(line[..<codeStart])
-        )
+        let reason = min(codeEnd + 1, line.endIndex)..<line.endIndex
+        return ResponseHead(received: section, status: status, reason: reason, version: version(line[..<codeStart]))
     }
 
     /// Reads a section of field lines without a start line, for example stored trailers.
@@ -79,11 +72,9 @@ package enum StoredHead {
                 if isFolded {
                     section.appendReceived(name: start..<colon, unfolding: valueStart..<valueEnd)
                 } else {
-                    section.appendReceived(
-                        name: start..<colon,
-                        value: valueStart..<valueEnd,
-                        line: hasReturn && lineFeed < view.endIndex ? start..<next : nil
-                    )
+                    let isVerbatim = hasReturn && lineFeed < view.endIndex
+                    let line = isVerbatim ? start..<next : nil
+                    section.appendReceived(name: start..<colon, value: valueStart..<valueEnd, line: line)
                 }
             }
             start = next

@@ -16,12 +16,7 @@ package struct Glob: Sendable, Hashable {
 
     /// Forms that are matched without walking the elements.
     package enum Shape: Sendable, Hashable {
-        case everything
-        case literal
-        case prefix
-        case suffix
-        case infix
-        case general
+        case everything, literal, prefix, suffix, infix, general
     }
 
     package let elements: [Element]
@@ -31,9 +26,7 @@ package struct Glob: Sendable, Hashable {
     /// Whether ASCII case does not count.
     package let ignoresCase: Bool
 
-    /// Compiles a pattern.
-    ///
-    /// - Throws: ``GlobError`` where a set is not closed or empty, a `\` ends the pattern, or it is too long.
+    /// Throws ``GlobError`` where a set is not closed or empty, a `\` ends the pattern, or it is too long.
     package init(_ pattern: some StringProtocol, ignoringCase: Bool = false) throws(GlobError) {
         guard pattern.utf8.count <= Glob.maximumLength else {
             throw GlobError(offset: 0, message: "the pattern is longer than \(Glob.maximumLength) bytes")
@@ -56,16 +49,11 @@ package struct Glob: Sendable, Hashable {
 
     /// A pattern that matches wherever `text` occurs.
     package init(containing text: some StringProtocol, ignoringCase: Bool = false) {
-        self.init(
-            elements: [.many] + Glob.literalElements(text, ignoringCase) + [.many],
-            ignoringCase: ignoringCase
-        )
+        self.init(elements: [.many] + Glob.literalElements(text, ignoringCase) + [.many], ignoringCase: ignoringCase)
     }
 
     /// The same pattern anywhere in a text: not anchored.
-    package var unanchored: Glob {
-        Glob(elements: [.many] + elements + [.many], ignoringCase: ignoresCase)
-    }
+    package var unanchored: Glob { Glob(elements: [.many] + elements + [.many], ignoringCase: ignoresCase) }
 
     private init(elements: [Element], ignoringCase: Bool) {
         // Neighbouring stars mean what one does.
@@ -99,11 +87,10 @@ package struct Glob: Sendable, Hashable {
     }
 }
 
-/// Why a wildcard pattern is none.
+/// Why a text is no wildcard pattern.
 package struct GlobError: Error, Sendable, Hashable {
-    /// Where in the pattern, in characters from 0.
+    /// The place in the pattern, in characters from 0.
     package var offset: Int
-    /// What is wrong.
     package var message: String
     /// What to write instead; empty where there is nothing to say.
     package var hint: String
@@ -115,7 +102,7 @@ package struct GlobError: Error, Sendable, Hashable {
     }
 }
 
-// MARK: - What a pattern says
+// MARK: - Properties of patterns
 
 extension Glob {
     /// Whether every text matches.
@@ -133,11 +120,11 @@ extension Glob {
 
     /// The literal text that every match ends with; empty where the pattern ends with a wildcard.
     package var literalSuffix: String {
-        let bytes = elements.reversed().prefix { if case .byte = $0 { true } else { false } }
-        let tail = bytes.reversed().compactMap { element -> UInt8? in
-            if case .byte(let byte) = element { byte } else { nil }
+        var tail: [UInt8] = []
+        for case .byte(let byte) in elements.reversed().prefix(while: { if case .byte = $0 { true } else { false } }) {
+            tail.append(byte)
         }
-        return String(decoding: tail, as: UTF8.self)
+        return String(decoding: tail.reversed(), as: UTF8.self)
     }
 }
 
@@ -167,10 +154,7 @@ extension Glob: CustomStringConvertible {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    static func isSpecial(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[")
-            || byte == UInt8(ascii: "\\")
-    }
+    static func isSpecial(_ byte: UInt8) -> Bool { "*?[\\".utf8.contains(byte) }
 
     /// Writes a text so that no character of it is a wildcard.
     package static func escaping(_ text: some StringProtocol) -> String {

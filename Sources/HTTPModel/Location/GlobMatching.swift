@@ -1,9 +1,9 @@
 package import NIOCore
 
 extension Glob {
-    /// What a walk over the elements found besides whether they match.
+    /// The results of a walk over the elements besides whether they match.
     struct Trace {
-        /// What each star stood for, as byte ranges; filled where asked for.
+        /// What each star matched, as byte ranges; filled where asked for.
         var stars: [Range<Int>] = []
         var recordsStars = false
         /// How many elements were compared: what bounds the time of a match.
@@ -11,9 +11,7 @@ extension Glob {
     }
 
     /// Whether the whole text matches.
-    package func matches(_ text: String) -> Bool {
-        text.withUTF8Bytes { matches($0) }
-    }
+    package func matches(_ text: String) -> Bool { text.withUTF8Bytes { matches($0) } }
 
     /// Whether the whole text matches, given as UTF-8.
     package func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -35,7 +33,7 @@ extension Glob {
         bytes.withContiguousStorageIfAvailable { matches($0) } ?? false
     }
 
-    /// What each `*` of the pattern stands for; `nil` where the text does not match.
+    /// What each `*` of the pattern matches; `nil` where the text does not match.
     ///
     /// Each star takes as little as it can, the last one what remains. Neighbouring stars count as one.
     package func captures(in text: String) -> [String]? {
@@ -68,8 +66,8 @@ extension Glob {
 
     /// Compares element by element.
     ///
-    /// After a mismatch only the latest star has to take one byte more: an earlier one
-    /// could not help, since what stands between the two matched as far to the left as it can.
+    /// After a mismatch only the latest star has to take one byte more: an earlier one could not help, since what is
+    /// between the two matched as far to the left as it can.
     func walk(_ text: UnsafeBufferPointer<UInt8>, _ trace: inout Trace) -> Bool {
         elements.withUnsafeBufferPointer { elements in
             var position = 0

@@ -35,9 +35,7 @@ struct GlobParser {
         for byte in UTF8.encode(character) ?? .init() { elements.append(.byte(folded(byte))) }
     }
 
-    private func folded(_ byte: UInt8) -> UInt8 {
-        ignoresCase ? FieldName.lower(byte) : byte
-    }
+    private func folded(_ byte: UInt8) -> UInt8 { ignoresCase ? FieldName.lower(byte) : byte }
 
     private mutating func parseSet(from start: Int) throws(GlobError) -> Glob.Element {
         var set = Glob.CharacterSet()

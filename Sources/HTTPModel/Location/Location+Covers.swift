@@ -20,9 +20,7 @@ extension Location {
     }
 
     /// Whether every host that `other` means is meant here too; the other fields do not count.
-    package func coversHost(of other: Location) -> Bool {
-        Location.covers(host, other.host)
-    }
+    package func coversHost(of other: Location) -> Bool { Location.covers(host, other.host) }
 
     /// Whether no URL can be meant by both, as far as their hosts tell; `false` where that is not certain.
     package func hasDisjointHost(from other: Location) -> Bool {
@@ -39,9 +37,7 @@ extension Location {
         return narrow.map { wide.covers($0) } ?? false
     }
 
-    private static func covers(_ wide: Glob?, literal text: String) -> Bool {
-        wide?.matches(text) ?? true
-    }
+    private static func covers(_ wide: Glob?, literal text: String) -> Bool { wide?.matches(text) ?? true }
 }
 
 extension Location.Port {

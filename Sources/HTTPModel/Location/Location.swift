@@ -71,9 +71,8 @@ package struct Location: Sendable, Hashable {
     var path: Glob? { compiled.path }
     var query: Glob? { compiled.query }
 
-    /// Compiles the string form; see ``LocationPattern/init(_:)`` for its grammar.
-    ///
-    /// - Throws: ``LocationError`` with the column in `text`.
+    /// Compiles the string form; see ``LocationPattern/init(_:)`` for its grammar. A ``LocationError`` has the column in
+    /// `text`.
     package init(_ text: some StringProtocol) throws(LocationError) {
         let syntax = try LocationSyntax.parse(text)
         do {
@@ -88,12 +87,8 @@ package struct Location: Sendable, Hashable {
         }
     }
 
-    /// Compiles a location given by its fields.
-    ///
-    /// - Throws: ``LocationError`` with the field and the column in it.
-    package init(_ pattern: LocationPattern) throws(LocationError) {
-        try self.init(pattern, hadBlanks: false)
-    }
+    /// Compiles a location given by its fields. A ``LocationError`` has the field and the column in it.
+    package init(_ pattern: LocationPattern) throws(LocationError) { try self.init(pattern, hadBlanks: false) }
 
     private init(_ written: LocationPattern, hadBlanks: Bool) throws(LocationError) {
         var compiler = LocationCompiler(written)
@@ -101,15 +96,8 @@ package struct Location: Sendable, Hashable {
         compiled = try Compiled(compiler)
     }
 
-    /// Whether two locations were compiled from the same fields.
-    package static func == (left: Location, right: Location) -> Bool {
-        left.pattern == right.pattern
-    }
-
-    /// Feeds the fields.
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(pattern)
-    }
+    package static func == (left: Location, right: Location) -> Bool { left.pattern == right.pattern }
+    package func hash(into hasher: inout Hasher) { hasher.combine(pattern) }
 
     /// Whether every request is meant.
     package var matchesEverything: Bool {
@@ -133,7 +121,7 @@ package struct Location: Sendable, Hashable {
         return nil
     }
 
-    /// What the stars of each field stand for in a URL; `nil` where the URL is not meant.
+    /// What the stars of each field matched in a URL; `nil` where the URL is not meant.
     ///
     /// Each star takes as little as it can, the last one of a field what remains; neighbouring stars count as one, and a
     /// blank field has none.
@@ -179,19 +167,13 @@ extension Location: CustomStringConvertible {
     package var description: String { pattern.description }
 }
 
-/// What the stars of a location's fields stood for.
+/// What the stars of a location's fields matched.
 package struct LocationCaptures: Sendable, Hashable {
-    /// What the stars of the protocol stood for.
     package var `protocol`: [String]
-    /// What the stars of the host stood for.
     package var host: [String]
-    /// What the stars of the port stood for.
     package var port: [String]
-    /// What the stars of the path stood for.
     package var path: [String]
-    /// What the stars of the query stood for.
     package var query: [String]
-
     /// All of them, in the order of the fields.
     package var all: [String] { `protocol` + host + port + path + query }
 }

@@ -19,12 +19,20 @@ struct LocationCompiler {
         }
     }
 
-    mutating func lintBlanks(_ field: LocationPattern.Field) {
-        lint(field, "blanks at the ends were dropped")
-    }
+    mutating func lintBlanks(_ field: LocationPattern.Field) { lint(field, "blanks at the ends were dropped") }
 
     private mutating func lint(_ field: LocationPattern.Field, _ message: String) {
         lints.append(LocationLint(field: field, message: message))
+    }
+
+    /// An error at a character of a field from 0, as far as nothing was dropped before it.
+    private func error(
+        _ field: LocationPattern.Field,
+        at offset: Int = 0,
+        _ message: String,
+        _ hint: String = ""
+    ) -> LocationError {
+        LocationError(field: field, column: offset + 1 + dropped[field, default: 0], message: message, hint: hint)
     }
 
     mutating func scheme() throws(LocationError) -> Glob? {
@@ -44,12 +52,8 @@ struct LocationCompiler {
             dropped[.host, default: 0] += 1
         }
         if pattern.host.contains(":"), let wrong = pattern.host.firstIndex(where: { "[]\\".contains($0) }) {
-            throw LocationError(
-                field: .host,
-                column: 1 + pattern.host.distance(from: pattern.host.startIndex, to: wrong)
-                    + dropped[.host, default: 0],
-                message: "a host with a colon is an IPv6 address, which cannot have sets or escapes"
-            )
+            let place = pattern.host.distance(from: pattern.host.startIndex, to: wrong)
+            throw error(.host, at: place, "a host with a colon is an IPv6 address, which cannot have sets or escapes")
         }
         dropRootDot()
         guard let glob = try compile(.host, ignoringCase: true) else { return nil }
@@ -80,15 +84,8 @@ struct LocationCompiler {
     mutating func port() throws(LocationError) -> Glob? {
         guard let glob = try compile(.port, ignoringCase: false) else { return nil }
         try check(.port, glob, what: "a port") { $0.isASCII && $0.isNumber }
-        if let literal = glob.literal {
-            guard let number = Int(literal), (1...65_535).contains(number) else {
-                throw LocationError(
-                    field: .port,
-                    column: 1 + dropped[.port, default: 0],
-                    message: "\(literal) is no port",
-                    hint: "ports are 1 to 65535"
-                )
-            }
+        if let literal = glob.literal, !(1...65_535).contains(Int(literal) ?? 0) {
+            throw error(.port, "\(literal) is no port", "ports are 1 to 65535")
         }
         return glob
     }
@@ -130,10 +127,7 @@ struct LocationCompiler {
         }
     }
 
-    private func compile(
-        _ field: LocationPattern.Field,
-        ignoringCase: Bool
-    ) throws(LocationError) -> Glob? {
+    private func compile(_ field: LocationPattern.Field, ignoringCase: Bool) throws(LocationError) -> Glob? {
         let text = pattern[field]
         guard !text.isEmpty else { return nil }
         do {
@@ -141,12 +135,7 @@ struct LocationCompiler {
             // A star matches whatever a blank does.
             return glob.matchesEverything ? nil : glob
         } catch {
-            throw LocationError(
-                field: field,
-                column: error.offset + 1 + dropped[field, default: 0],
-                message: error.message,
-                hint: error.hint
-            )
+            throw self.error(field, at: error.offset, error.message, error.hint)
         }
     }
 
@@ -169,12 +158,7 @@ struct LocationCompiler {
                 case "/", "?", "=": "path and query have fields of their own"
                 default: ""
                 }
-            throw LocationError(
-                field: field,
-                column: offset + 1 + dropped[field, default: 0],
-                message: "\(what) cannot have '\(character)'",
-                hint: hint
-            )
+            throw error(field, at: offset, "\(what) cannot have '\(character)'", hint)
         }
     }
 }

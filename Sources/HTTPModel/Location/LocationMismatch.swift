@@ -1,4 +1,4 @@
-/// The first field of a location that a URL did not match: what `why` tells.
+/// The first field of a location that a URL did not match, as `why` reports it.
 package struct LocationMismatch: Sendable, Hashable, CustomStringConvertible {
     package var field: LocationPattern.Field
     package var pattern: String
@@ -34,8 +34,7 @@ extension Location {
         switch field {
         case .protocol: return ""
         case .host: return hostHint(pattern.lowercased(), value)
-        case .port:
-            return Int(pattern) == 80 && value == "443" ? "443 is the port of https" : ""
+        case .port: return Int(pattern) == 80 && value == "443" ? "443 is the port of https" : ""
         case .path:
             if url.scheme == "tunnel" { return "not decrypted, so the path is not known" }
             return pathHint(pattern, value)

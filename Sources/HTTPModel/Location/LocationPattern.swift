@@ -4,16 +4,8 @@
 package struct LocationPattern: Sendable, Hashable {
     /// A part of a URL that a location says something about.
     package enum Field: String, Sendable, Hashable, CaseIterable {
-        /// `http`, `https`, `ws` or `wss`.
-        case `protocol`
-        /// The host, an IPv6 address without brackets.
-        case host
-        /// The effective port in decimal.
-        case port
-        /// The path, without the query.
-        case path
-        /// The query, without its `?`.
-        case query
+        // As in a URL; the host is an IPv6 address without brackets, the port the effective one, the query without `?`.
+        case `protocol`, host, port, path, query
     }
 
     /// The pattern of the scheme.
@@ -24,7 +16,6 @@ package struct LocationPattern: Sendable, Hashable {
     package var path: String
     package var query: String
 
-    /// Puts a pattern together from its fields.
     package init(protocol: String = "", host: String = "", port: String = "", path: String = "", query: String = "") {
         self.protocol = `protocol`
         self.host = host
@@ -35,34 +26,30 @@ package struct LocationPattern: Sendable, Hashable {
 
     /// Splits the string form `[protocol://]host[:port][/path][?query]` over the fields.
     ///
-    /// A text that begins with `/` or `?` leaves the host blank. An IPv6 address stands in brackets; brackets without a
+    /// A text that begins with `/` or `?` leaves the host blank. An IPv6 address is in brackets; brackets without a
     /// colon in them are a set. In the path the first `?` begins the query; the wildcard for one character is written
     /// `\?` there. Before the path `?` is the wildcard as long as only characters of a host follow it, up to the path.
     ///
-    /// - Throws: ``LocationError`` with the column of what is wrong.
+    /// A ``LocationError`` has the column of what is wrong.
     package init(_ text: some StringProtocol) throws(LocationError) {
         self = try LocationSyntax.parse(text).pattern
     }
 
     /// The text of a field.
     package subscript(field: Field) -> String {
-        get {
-            switch field {
-            case .protocol: `protocol`
-            case .host: host
-            case .port: port
-            case .path: path
-            case .query: query
-            }
-        }
-        set {
-            switch field {
-            case .protocol: `protocol` = newValue
-            case .host: host = newValue
-            case .port: port = newValue
-            case .path: path = newValue
-            case .query: query = newValue
-            }
+        get { self[keyPath: field.text] }
+        set { self[keyPath: field.text] = newValue }
+    }
+}
+
+extension LocationPattern.Field {
+    fileprivate var text: WritableKeyPath<LocationPattern, String> {
+        switch self {
+        case .protocol: \.protocol
+        case .host: \.host
+        case .port: \.port
+        case .path: \.path
+        case .query: \.query
         }
     }
 }
@@ -108,11 +95,11 @@ extension LocationPattern: CustomStringConvertible {
     }
 }
 
-/// Why a location is none.
+/// Why a text is no location.
 package struct LocationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The field that is wrong; `nil` where the text as a whole is.
     package var field: LocationPattern.Field?
-    /// Where, in characters from 1: in the string form, or in the field where a location was given by fields.
+    /// The place, in characters from 1: in the string form, or in the field where a location was given by fields.
     package var column: Int
     /// What is wrong, in one sentence without a full stop.
     package var message: String
@@ -134,9 +121,8 @@ package struct LocationError: Error, Sendable, Hashable, CustomStringConvertible
 
 /// Something in a location that is allowed but hardly meant.
 package struct LocationLint: Sendable, Hashable, CustomStringConvertible {
-    /// The field it is about.
     package var field: LocationPattern.Field
-    /// What was noticed, in one sentence without a full stop.
+    /// One sentence without a full stop.
     package var message: String
 
     /// The message with the field before it.

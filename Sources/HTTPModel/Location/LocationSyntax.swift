@@ -1,4 +1,4 @@
-/// Splits the string form of a location, remembering where each field's characters stood.
+/// Splits the string form of a location, remembering the places of each field's characters.
 struct LocationSyntax {
     /// The fields, and for each the columns (from 1) that its characters had in the text.
     private(set) var pattern = LocationPattern()
@@ -36,13 +36,13 @@ struct LocationSyntax {
         try splitPort()
         splitPath()
         if position < end {
-            // What stands here can only be the question mark.
+            // It can only be the question mark.
             position += 1
             take(.query, upTo: end)
         }
     }
 
-    /// A protocol is what stands before `://`, unless that belongs to a path or query further on.
+    /// A protocol is what comes before `://`, unless that belongs to a path or query further on.
     private mutating func splitProtocol() {
         var index = position
         while index + 2 < end {
@@ -69,12 +69,8 @@ struct LocationSyntax {
             take(.host, upTo: close)
             position = close + 1
             guard position == end || ":/?".contains(characters[position]) else {
-                throw LocationError(
-                    field: .host,
-                    column: position + 1,
-                    message: "only a port or a path can follow an address in brackets",
-                    hint: "brackets without a colon in them, at column \(open + 1), would be a set of characters"
-                )
+                let hint = "brackets without a colon in them, at column \(open + 1), would be a set of characters"
+                throw error(.host, at: position, "only a port or a path can follow an address in brackets", hint)
             }
             return
         }
@@ -87,21 +83,22 @@ struct LocationSyntax {
         let start = position
         take(.port, upTo: authorityPartEnd())
         if position < end, characters[position] == ":" {
-            throw LocationError(
-                field: .host,
-                column: position + 1,
-                message: "there is a second colon",
-                hint: "an IPv6 address stands in brackets, as in [::1]:8080"
-            )
+            let hint = "an IPv6 address stands in brackets, as in [::1]:8080"
+            throw error(.host, at: position, "there is a second colon", hint)
         }
-        guard characters[start..<position].contains(where: { !$0.isWhitespace }) else {
-            throw LocationError(
-                field: .port,
-                column: start + 1,
-                message: "there is no port after the colon",
-                hint: "write * for any port, or leave the colon out"
-            )
+        if characters[start..<position].allSatisfy(\.isWhitespace) {
+            let hint = "write * for any port, or leave the colon out"
+            throw error(.port, at: start, "there is no port after the colon", hint)
         }
+    }
+
+    private func error(
+        _ field: LocationPattern.Field,
+        at index: Int,
+        _ message: String,
+        _ hint: String
+    ) -> LocationError {
+        LocationError(field: field, column: index + 1, message: message, hint: hint)
     }
 
     /// Where the host or the port ends: at a colon, at the path, or at a question mark that begins a query.
@@ -120,6 +117,7 @@ struct LocationSyntax {
     }
 
     /// Whether a question mark before the path begins the query: where something follows, up to the path, that no host
+    /// has.
     private func beginsQuery(_ mark: Int) -> Bool {
         for character in characters[(mark + 1)..<end] {
             if character == "/" { return false }

@@ -5,7 +5,7 @@
 package struct Arrival: Sendable, Hashable {
     /// The place in the body of the first byte that came then.
     package var offset: Int64
-    /// When it came: microseconds since 1970.
+    /// Microseconds since 1970.
     package var at: Int64
 
     package init(offset: Int64, at: Int64) {

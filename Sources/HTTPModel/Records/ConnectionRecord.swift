@@ -1,16 +1,13 @@
 /// One connection, to a client or to a server: what is the same for all exchanges on it.
 package struct ConnectionRecord: Sendable, Hashable {
-    /// Whom the connection leads to.
+    /// The peer: the client that uses the proxy, or the server that the proxy asks.
     package enum Leg: UInt8, Sendable, Hashable, Codable {
-        /// The client that uses the proxy.
         case client = 0
-        /// The server that the proxy asks.
         case upstream = 1
     }
 
     /// The connection's number in the session.
     package var id: ConnectionID
-    /// Whom it leads to.
     package var leg: Leg
     /// When it was accepted or made: microseconds since 1970.
     package var openedAt: Int64
@@ -29,7 +26,7 @@ package struct ConnectionRecord: Sendable, Hashable {
     /// The TLS handshake, in microseconds.
     package var handshake: Int64?
 
-    /// Creates the record of a connection that has just been made.
+    /// A connection that has just been made.
     package init(id: ConnectionID, leg: Leg, openedAt: Int64, localAddress: String, peerAddress: String) {
         self.id = id
         self.leg = leg

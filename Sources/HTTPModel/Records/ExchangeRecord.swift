@@ -5,7 +5,6 @@ package import NIOCore
 /// Produced by the exchange machine (or, for tunnels and failed handshakes, by the proxy server) on the exchange's
 /// event loop, consumed by the recorder on its own thread and by every reader of a session.
 package struct ExchangeRecord: Sendable, Hashable {
-    /// What kind of traffic the exchange was.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable, Codable {
         /// An HTTP request and its response.
         case http = 0
@@ -37,11 +36,8 @@ package struct ExchangeRecord: Sendable, Hashable {
         case interrupted = 4
     }
 
-    /// The exchange's number in the session.
     package var id: ExchangeID
-    /// What kind of traffic it was.
     package var kind: Kind
-    /// How far it has come.
     package var state: State = .inFlight
     /// When the first byte of the request was seen: microseconds since 1970.
     package var startedAt: Int64
@@ -51,7 +47,7 @@ package struct ExchangeRecord: Sendable, Hashable {
     package var url: RequestURL
     /// The URL that was asked upstream, where a stage changed it.
     package var sentURL: RequestURL?
-    /// The status code that the client was given; 0 while there is none.
+    /// The status code that the client got; 0 while there is none.
     package var status: Int = 0
     /// The version of the client leg.
     package var clientVersion: HTTPVersion = .http11
@@ -59,17 +55,14 @@ package struct ExchangeRecord: Sendable, Hashable {
     package var upstreamVersion: HTTPVersion?
     /// The response's media type without parameters, in lower case; empty where unknown.
     package var mediaType: String = ""
-    /// How often and where time went.
     package var timings = Timings()
-    /// How many bytes there were.
     package var sizes = Sizes()
     /// How many messages a stream has carried so far: WebSocket, server-sent events, lines of JSON, gRPC.
     package var tally = MessageTally()
-    /// What a gRPC call came to; `nil` where there is no `grpc-status`.
+    /// The result of a gRPC call; `nil` where there is no `grpc-status`.
     package var grpc: GRPCOutcome?
     /// What went wrong, if anything did.
     package var failure: ExchangeFailure?
-    /// Facts about the exchange that lists and filters use.
     package var flags: Flags = []
     package var clientConnection: ConnectionID
     /// The connection to the server; `nil` where none was used.
@@ -104,7 +97,7 @@ package struct ExchangeRecord: Sendable, Hashable {
         package init() {}
     }
 
-    /// Creates the record of an exchange that has just begun.
+    /// An exchange that has just begun.
     package init(
         id: ExchangeID,
         kind: Kind,
@@ -125,13 +118,9 @@ package struct ExchangeRecord: Sendable, Hashable {
 
     /// Facts about an exchange that lists and filters use.
     package struct Flags: OptionSet, Sendable, Hashable {
-        /// The bits.
         package let rawValue: UInt32
 
-        /// Creates flags from their bits.
-        package init(rawValue: UInt32) {
-            self.rawValue = rawValue
-        }
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
 
         // The default of `SetAlgebra` is generic code, which no exchange needs to pay for.
         package init(arrayLiteral flags: Flags...) { rawValue = flags.reduce(0) { $0 | $1.rawValue } }
@@ -180,7 +169,7 @@ package struct ClientProcess: Sendable, Hashable {
     }
 }
 
-/// What a user says of an exchange.
+/// What a user noted about an exchange.
 package struct ExchangeAnnotation: Sendable, Hashable {
     package var comment: String?
     /// The name of a colour.
@@ -210,7 +199,6 @@ package struct Timings: Sendable, Hashable {
     /// From the first byte of the request to the last byte of the response to the client; `nil` while in flight.
     package var total: Int64?
 
-    /// Creates timings of which nothing is known yet.
     package init() {}
 }
 
@@ -224,7 +212,7 @@ package struct MessageTally: Sendable, Hashable {
     package init() {}
 }
 
-/// What a gRPC call came to: its `grpc-status` and `grpc-message`, from the trailers or the head of the response.
+/// The result of a gRPC call: its `grpc-status` and `grpc-message`, from the trailers or the head of the response.
 package struct GRPCOutcome: Sendable, Hashable {
     /// The status code, 0 for OK.
     package var status: Int
@@ -237,9 +225,7 @@ package struct GRPCOutcome: Sendable, Hashable {
     }
 
     /// The name that the gRPC specification gives the status, for example `UNAVAILABLE`; `nil` for an unknown one.
-    package var name: String? {
-        GRPCOutcome.names.indices.contains(status) ? GRPCOutcome.names[status] : nil
-    }
+    package var name: String? { GRPCOutcome.names.indices.contains(status) ? GRPCOutcome.names[status] : nil }
 
     private static let names = [
         "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
@@ -256,22 +242,19 @@ package struct Sizes: Sendable, Hashable {
     package var requestHead: Int64 = 0
     /// The request's body as received.
     package var requestBody: Int64 = 0
-    /// The request as it stood on the client's connection, framing included.
+    /// The request on the client's connection, framing included.
     package var requestWire: Int64 = 0
     /// The response's head as received from the server (or as made by a stage).
     package var responseHead: Int64 = 0
     /// The response's body as received.
     package var responseBody: Int64 = 0
-    /// The response as it stood on the server's connection, framing included.
+    /// The response on the server's connection, framing included.
     package var responseWire: Int64 = 0
 
-    /// Creates sizes of nothing.
     package init() {}
 }
 
-/// The parts of an exchange that only a closer look needs: heads, trailers, trace.
-///
-/// Bodies are apart.
+/// The parts of an exchange that only a closer look needs: heads, trailers, trace. Bodies are apart.
 package struct ExchangeMessages: Sendable, Hashable {
     /// The request head as received from the client.
     package var requestHead: ByteBuffer?
@@ -290,7 +273,6 @@ package struct ExchangeMessages: Sendable, Hashable {
     /// What each stage decided, in order.
     package var trace: [TraceEntry] = []
 
-    /// Creates messages of which nothing is known yet.
     package init() {}
 }
 
@@ -308,7 +290,6 @@ package enum BodySide: UInt8, Sendable, Hashable, CaseIterable, Codable {
 
 /// One line of the trace of an exchange: what a stage (or Sluice itself) did to it and why.
 package struct TraceEntry: Sendable, Hashable, Codable {
-    /// What the entry reports.
     package enum Outcome: String, Sendable, Hashable, Codable {
         /// A rule fired.
         case fired
@@ -326,7 +307,6 @@ package struct TraceEntry: Sendable, Hashable, Codable {
     package var stage: String
     /// The rule's name or position within its stage; `nil` where no single rule is meant.
     package var rule: String?
-    /// What the entry reports.
     package var outcome: Outcome
     /// One sentence: what was changed or noticed.
     package var text: String
@@ -343,41 +323,38 @@ package struct TraceEntry: Sendable, Hashable, Codable {
 package struct ExchangeFailure: Sendable, Hashable, Codable, Error {
     /// The kind of failure; the raw value is what `is:` takes in a filter and what the session file holds.
     package enum Code: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The server's name could not be resolved.
-        case dns
-        /// The server refused the connection, or no route led to it.
-        case connect
-        /// The server took longer than its limit.
-        case timeout
-        /// The client took longer than its limit.
+        case dns, connect, timeout, reset, tls, aborted, stopped, loop
         case clientTimeout = "client-timeout"
-        /// The server closed or reset the connection too early.
-        case reset
-        /// The TLS handshake with the server failed.
-        case tls
-        /// The TLS handshake with the client failed.
         case clientTLS = "client-tls"
-        /// The client sent something that is no valid request.
         case badRequest = "bad-request"
-        /// The server sent something that is no valid response.
         case badResponse = "bad-response"
-        /// The client went away before the end.
         case clientGone = "client-gone"
-        /// A stage or the user aborted the exchange.
-        case aborted
-        /// Sluice was stopped.
-        case stopped
-        /// The request would have come back to this proxy.
-        case loop
+
+        var summary: String {
+            switch self {
+            case .dns: "the server's name could not be resolved"
+            case .connect: "the server could not be connected to"
+            case .timeout: "the server took longer than its limit"
+            case .clientTimeout: "the client took longer than its limit"
+            case .reset: "the server closed the connection too early"
+            case .tls: "the TLS handshake with the server failed"
+            case .clientTLS: "the TLS handshake with the client failed"
+            case .badRequest: "the client sent something that is no valid request"
+            case .badResponse: "the server sent something that is no valid response"
+            case .clientGone: "the client went away before the end"
+            case .aborted: "a stage or the user aborted it"
+            case .stopped: "Sluice was stopped"
+            case .loop: "the request would have come back to this proxy"
+            }
+        }
     }
 
-    /// The kind of failure.
     package var code: Code
     /// What happened, to which host, in one sentence.
     package var message: String
     /// What to try, in one sentence; empty where there is nothing to say.
     package var hint: String
-    /// What a peer said when it reset the exchange's HTTP/2 stream, to be passed on; a session does not keep it.
+    /// The peer's code when it reset the exchange's HTTP/2 stream, to be passed on; a session does not keep it.
     package var resetCode: HTTP2ErrorCode?
 
     package init(_ code: Code, _ message: String, hint: String = "", resetCode: HTTP2ErrorCode? = nil) {

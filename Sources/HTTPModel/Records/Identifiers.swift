@@ -2,15 +2,11 @@
 package struct ExchangeID: Sendable, Hashable, Comparable, Codable, CustomStringConvertible {
     package let number: Int64
 
-    /// Names an exchange by its number.
-    package init(_ number: Int64) {
-        self.number = number
-    }
+    package init(_ number: Int64) { self.number = number }
 
-    /// The number in decimal.
     package var description: String { String(number) }
 
-    /// Orders by age, oldest first.
+    /// Oldest first.
     package static func < (left: ExchangeID, right: ExchangeID) -> Bool { left.number < right.number }
 }
 
@@ -18,11 +14,7 @@ package struct ExchangeID: Sendable, Hashable, Comparable, Codable, CustomString
 package struct ConnectionID: Sendable, Hashable, Codable, CustomStringConvertible {
     package let number: Int64
 
-    /// Names a connection by its number.
-    package init(_ number: Int64) {
-        self.number = number
-    }
+    package init(_ number: Int64) { self.number = number }
 
-    /// The number in decimal.
     package var description: String { String(number) }
 }

@@ -6,7 +6,7 @@ package struct ProfileSource: Sendable, Hashable, Codable {
         case isUnsaved = "unsaved"
     }
 
-    /// The file, as it was named to us.
+    /// The file, by the name that was given to us.
     package var file: String
     package var text: String
     /// Whether the text is in force without having been written to the file.

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// What the taps tell the recorder.
+/// What the taps report to the recorder.
 ///
 /// Produced on an event loop in the order in which things happened there, handed over once per loop tick, consumed
 /// by the recorder's thread. For one exchange the order is: one `opened`, then any mixture of `updated` and `body`,
@@ -14,13 +14,12 @@ package enum RecordEvent: Sendable {
     indirect case updated(ExchangeRecord, ExchangeMessages)
     /// The next bytes of one of an exchange's bodies, in order.
     case body(ExchangeID, BodySide, ByteBuffer)
-    /// The bytes of a stream's body from `offset` on arrived at `at` (microseconds since 1970).
-    ///
-    /// Told only of bodies that are read as they come: what a message's time is follows from its place in the body.
+    /// The bytes of a stream's body from `offset` on arrived at `at` (microseconds since 1970); only for bodies that are
+    /// read as they come, whose messages' times follow from their places.
     case arrival(ExchangeID, BodySide, offset: Int64, at: Int64)
-    /// A stream that is still in flight has carried so many messages and bytes by now.
+    /// A stream that is still in flight has carried this many messages and bytes by now.
     case progress(ExchangeID, MessageTally, Sizes)
-    /// The exchange has ended; the record and messages are whole and replace what was told before.
+    /// The exchange has ended; the record and messages are complete and replace those before.
     indirect case finished(ExchangeRecord, ExchangeMessages)
 
     /// What the event costs of the recorder's credit, in bytes.
@@ -40,18 +39,14 @@ package enum RecordEvent: Sendable {
 
 extension ExchangeMessages {
     var cost: Int {
-        var cost = 64 * trace.count
-        cost += (requestHead?.readableBytes ?? 0) + (requestHeadSent?.readableBytes ?? 0)
-        cost += (requestTrailers?.readableBytes ?? 0) + (interimHeads?.readableBytes ?? 0)
-        cost += (responseHead?.readableBytes ?? 0) + (responseHeadSent?.readableBytes ?? 0)
-        return cost + (responseTrailers?.readableBytes ?? 0)
+        func size(_ bytes: ByteBuffer?) -> Int { bytes?.readableBytes ?? 0 }
+        let request = size(requestHead) + size(requestHeadSent) + size(requestTrailers)
+        let response = size(interimHeads) + size(responseHead) + size(responseHeadSent) + size(responseTrailers)
+        return 64 * trace.count + request + response
     }
 }
 
-/// Where the taps of one event loop put what they saw.
-///
-/// Called on that loop only.
+/// Where the taps of one event loop put what they record; called on that loop only.
 package protocol RecordSink: AnyObject {
-    /// Takes the next event.
     func record(_ event: RecordEvent)
 }

@@ -2,9 +2,7 @@ package import NIOCore
 
 /// An exchange read back from a session, whole: what `show` prints and what exports are made of.
 package struct RecordedExchange: Sendable {
-    /// The narrow row.
     package var record: ExchangeRecord
-    /// Heads, trailers and trace.
     package var messages: ExchangeMessages
     /// The connection to the client; `nil` where the session does not have it.
     package var client: ConnectionRecord?

@@ -1,5 +1,5 @@
-/// The ranges of the numbers in a recording: whoever reads one from a file refuses what is outside, so that plain
-/// arithmetic on what was read cannot overflow.
+/// The ranges of the numbers in a recording: readers of a file refuse what is outside, so that plain arithmetic on what
+/// was read cannot overflow.
 ///
 /// Up to 2^53 a number survives JSON and every language that scripts are written in. A thousand of them, or one a thousand
 /// times, still fit 64 bits.

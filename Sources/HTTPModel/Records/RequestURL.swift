@@ -37,9 +37,7 @@ package struct RequestURL: Sendable, Hashable {
     }
 
     /// The path and query, as the origin form of a request target has them.
-    package var pathAndQuery: String {
-        query.map { "\(path)?\($0)" } ?? path
-    }
+    package var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }
 
     /// Splits a path and query at the first `?`.
     package mutating func setPathAndQuery(_ text: String) {
@@ -90,10 +88,8 @@ package struct RequestURL: Sendable, Hashable {
     }
 
     private static func parsePort(_ text: Substring) -> Int? {
-        guard !text.isEmpty, text.utf8.count <= 5, text.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let port = Int(text),
-            (1...65_535).contains(port)
-        else { return nil }
-        return port
+        let isNumber = !text.isEmpty && text.utf8.count <= 5 && text.utf8.allSatisfy { $0 &- 0x30 < 10 }
+        return isNumber ? Int(text).flatMap { (1...65_535).contains($0) ? $0 : nil } : nil
     }
 
     private static func isIPv6Byte(_ byte: UInt8) -> Bool {
@@ -125,9 +121,7 @@ extension RequestURL: CustomStringConvertible {
         scheme == "tunnel" ? authority : "\(scheme)://\(authority)\(path == "*" ? "" : pathAndQuery)"
     }
 
-    /// Reads an absolute `http` or `https` (or `ws`, `wss`) URL; `nil` for anything else.
-    ///
-    /// A fragment is dropped.
+    /// Reads an absolute `http` or `https` (or `ws`, `wss`) URL, without its fragment; `nil` for anything else.
     package init?(_ text: some StringProtocol) {
         let text = Substring(text)
         let utf8 = text.utf8
@@ -139,8 +133,7 @@ extension RequestURL: CustomStringConvertible {
         let afterSlashes = utf8.index(colon, offsetBy: 3)
         let end = utf8[afterSlashes...].firstIndex(of: UInt8(ascii: "#")) ?? utf8.endIndex
         let rest = text[afterSlashes..<end]
-        let authorityEnd =
-            rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+        let authorityEnd = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         var authority = rest[..<authorityEnd]
         // User information is no part of what is asked for (RFC 9110 §4.2.4).
         if let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {

@@ -20,7 +20,7 @@ struct CertificateRefusals {
         /// When the next connection may be decrypted again.
         var end = NIODeadline.uptimeNanoseconds(0)
         var tunnels = 0
-        /// Tells the entry from others that its pair had before.
+        /// Distinguishes the entry from others that its pair had before.
         var number = 0
     }
 
@@ -35,10 +35,8 @@ struct CertificateRefusals {
     private var order: CircularBuffer<(pair: Pair, number: Int)> = []
     private var lastNumber = 0
 
-    /// Remembers at most so many pairs; beyond that the oldest are forgotten.
-    init(capacity: Int = 4_096) {
-        self.capacity = capacity
-    }
+    /// Remembers at most `capacity` pairs; beyond that the oldest are forgotten.
+    init(capacity: Int = 4_096) { self.capacity = capacity }
 
     /// Whether the client gets a tunnel, and for how long from now on; `nil` where the server is to be decrypted for it.
     func remaining(_ pair: Pair, now: NIODeadline) -> TimeAmount? {
@@ -67,9 +65,7 @@ struct CertificateRefusals {
         if entries[pair]?.wait != nil, remaining(pair, now: now) == nil { entries[pair] = nil }
     }
 
-    mutating func opened(_ pair: Pair) {
-        entries[pair]?.tunnels += 1
-    }
+    mutating func opened(_ pair: Pair) { entries[pair]?.tunnels += 1 }
 
     mutating func closed(_ pair: Pair) {
         guard let entry = entries[pair], entry.tunnels > 0 else { return }

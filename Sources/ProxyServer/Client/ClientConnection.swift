@@ -1,18 +1,11 @@
+import Foundation
 import HTTPModel
 import Logging
 import NIOCore
 import Synchronization
 import Wire
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// One connection from a client: the end of its channel's pipeline, and the place of the layer that it speaks.
+/// One connection from a client: the end of its channel's pipeline, and the holder of the layer that it speaks.
 final class ClientConnection: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -95,17 +88,15 @@ final class ClientConnection: ChannelDuplexHandler {
         readIfWanted()
     }
 
-    /// Puts TLS between the socket and the layer; `early` is what the client has sent of it so far.
-    func beginTLS(_ session: TLSSession, early: ByteBuffer) {
+    /// Puts TLS for `host` between the socket and the layer, with a minted certificate; `early` is what the client has
+    /// sent of it so far.
+    func beginTLS(host: String, protocols: [String], early: ByteBuffer) throws {
         guard let context else { return }
-        do {
-            try context.pipeline.syncOperations.addHandler(
-                TLSChannelHandler(session: session, early: early),
-                position: .before(self)
-            )
-        } catch {
-            close()
-        }
+        let certificate = try loop.mint.certificate(for: host)
+        let tls = loop.serverTLS
+        let session = try tls.makeSession(certificate: certificate, host: host, applicationProtocols: protocols)
+        let handler = TLSChannelHandler(session: session, early: early)
+        try context.pipeline.syncOperations.addHandler(handler, position: .before(self))
         readIfWanted()
     }
 
@@ -130,11 +121,7 @@ final class ClientConnection: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if layer?.wantsRead ?? true {
-            context.read()
-        } else {
-            isReadPending = true
-        }
+        if layer?.wantsRead ?? true { context.read() } else { isReadPending = true }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -164,7 +151,7 @@ final class ClientConnection: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // A write showed that the client has reset the connection; else its end is told before, or follows ours.
+        // A write showed that the client has reset the connection; else its end came before, or follows ours.
         if !isClosed, inputEnd == nil, !hasEndedOutput {
             layer?.failed(IOError(errnoCode: ECONNRESET, reason: "the connection was reset"))
         }
@@ -234,13 +221,13 @@ final class ClientConnection: ChannelDuplexHandler {
     func withholdCloseNotify() { output?.withholdCloseNotify() }
 
     /// Closes after what was written has left, so that the client sees that more should have come: without close_notify,
-    /// and with a reset where nothing else tells.
+    /// and with a reset where nothing else says so.
     func cut(resets: Bool) {
         output?.withholdCloseNotify()
         if resets { output?.resetAfterWrites() } else { output?.closeAfterWrites() }
     }
 
-    /// Tells the client that no more will come, after what was written.
+    /// Ends our side, after what was written.
     func closeOutput() { output?.end(peerHasEnded: inputEnd != nil) }
 
     /// Takes nothing new: closes at once where nothing is going on, else when that is over.
@@ -270,13 +257,8 @@ final class ClientConnection: ChannelDuplexHandler {
     }
 
     /// There is room again for what was held back.
-    func resume() {
-        layer?.resume()
-    }
+    func resume() { layer?.resume() }
 }
-
-@available(*, unavailable)
-extension ClientConnection: Sendable {}
 
 /// The client has reset the stream of HTTP/2 that carries a connection.
 struct StreamReset: Error {

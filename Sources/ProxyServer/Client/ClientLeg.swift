@@ -2,7 +2,7 @@ import ExchangeCore
 import HTTPModel
 import NIOCore
 
-/// The client's side of an exchange, whatever version of HTTP it speaks: what an exchange tells its adapter.
+/// The client's side of an exchange, whatever version of HTTP it speaks: what an exchange asks of its adapter.
 protocol ClientLeg: AnyObject {
     func sendInterim(_ head: ResponseHead)
     /// Sends the response's head; returns the bytes that were written.
@@ -30,9 +30,7 @@ extension ClientLeg {
 /// What a client's connection speaks at present; replaced as it changes protocol.
 protocol ClientLayer: AnyObject {
     func received(_ bytes: ByteBuffer)
-    /// The client sends no more.
-    ///
-    /// - Parameter isHalfClose: whether it may still read: TCP's half-close, but not the end of TLS.
+    /// The client sends no more; `isHalfClose` says whether it may still read: TCP's half-close, but not the end of TLS.
     func inputClosed(isHalfClose: Bool)
     func closed()
     /// The client takes bytes again, or takes no more for now.

@@ -105,13 +105,9 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
-    func closed() {
-        exchange?.clientGone()
-    }
+    func closed() { exchange?.clientGone() }
 
-    func failed(_ error: any Error) {
-        exchange?.clientGone()
-    }
+    func failed(_ error: any Error) { exchange?.clientGone() }
 
     func writabilityChanged(_ isWritable: Bool) {
         exchange?.clientBecameWritable(isWritable)
@@ -123,17 +119,13 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         switch state {
         case .serving: break
         case .closing: if now - lastActivity > timeouts.requestHead { connection.close() }
-        case .awaiting(let began?):
+        case .awaiting(.some) where !mayBegin:
             // What is not read because nothing can be written or recorded is not the client's fault.
-            guard mayBegin else {
-                state = .awaiting(headBegan: now)
-                return
-            }
+            state = .awaiting(headBegan: now)
+        case .awaiting(let began?):
             guard now - began > timeouts.requestHead else { return }
-            refuse(
-                status: 408,
-                "The request head was not complete \(timeouts.requestHead.inSeconds) s after its first byte."
-            )
+            let limit = timeouts.requestHead.inSeconds
+            refuse(status: 408, "The request head was not complete \(limit) s after its first byte.")
         case .awaiting, .connecting: if now - lastActivity > timeouts.keepAlive { connection.close() }
         }
     }
@@ -174,7 +166,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         }
     }
 
-    /// Takes note of whether a head is being read, and since when.
+    /// Notes whether a head is being read, and since when.
     private func noteHead() {
         guard case .awaiting(let began) = state else { return }
         if parser.isIdle {
@@ -210,12 +202,8 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         messageStart = nil
         message = Message(method: head.method, version: head.version)
         message.keepsAlive = Persistence.keepsAlive(head) && !loop.isStopping
-        let arrival = RequestIntake.Arrival(
-            head: head,
-            method: message.method,
-            version: head.version,
-            notes: parser.tolerances.explanations
-        )
+        let notes = parser.tolerances.explanations
+        let arrival = RequestIntake.Arrival(head: head, method: message.method, version: head.version, notes: notes)
         switch intake.admit(arrival, for: self) {
         case .exchange(let exchange, let head, let notes):
             state = .serving(exchange)
@@ -235,13 +223,10 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
             exchange.requestEnd(trailers: trailers, wireBytes: Int64(size.head) + size.body)
         case .connecting(let tunnel):
             state = .closing
-            SniffLayer.open(
-                tunnel,
-                on: connection,
-                version: message.version,
-                early: parser.takeRemaining(),
-                answer: { [connection] in HTTP1ClientLayer.answerConnect($0, $1, on: connection) }
-            )
+            let early = parser.takeRemaining()
+            SniffLayer.open(tunnel, on: connection, version: message.version, early: early) { [connection] in
+                HTTP1ClientLayer.answerConnect($0, $1, on: connection)
+            }
         case .awaiting, .closing: break
         }
     }
@@ -278,9 +263,8 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         if let exchange {
             message.body = .malformed
             message.keepsAlive = false
-            exchange.requestFailed(
-                ExchangeFailure(.badRequest, "The request's body is malformed: \(error.explanation)")
-            )
+            let text = "The request's body is malformed: \(error.explanation)"
+            exchange.interrupt(ExchangeFailure(.badRequest, text))
         } else {
             refuse(status: error.status, error.explanation, hint: hint(for: error))
         }
@@ -301,7 +285,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         return ""
     }
 
-    /// Answers something that is no acceptable request, records it, and closes.
+    /// Answers what cannot be accepted as a request, records it, and closes.
     private func refuse(status: Int, _ text: String, hint: String = "", head: RequestHead? = nil) {
         let bytes =
             head?.received
@@ -309,7 +293,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         intake.recordMalformed(text, status: status, method: head?.method ?? "", head: bytes)
         state = .closing
         let title = status == 408 ? "The request took too long" : "The request was not understood"
-        var answer = LocalAnswer.explanation(status: status, title: title, text: text + hint, html: false)
+        var answer = LocalAnswer.explanation(status: status, title: title, text: text + hint)
         answer.head.fields.append("Connection", "close")
         var output = ByteBuffer()
         HTTP1Encoder.writeHead(answer.head, into: &output)
@@ -318,8 +302,8 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         lingeringClose()
     }
 
-    /// Closes our side and reads on for a moment: a client that is still sending would otherwise be told of a reset
-    /// before it has read the answer (RFC 9112 §9.6).
+    /// Closes our side and reads on for a moment: a client that is still sending would otherwise get a reset before it has
+    /// read the answer (RFC 9112 §9.6).
     private func lingeringClose() {
         connection.flush()
         connection.become(LingeringLayer(connection: connection))
@@ -356,7 +340,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         // Nobody will read the rest of the request, so what follows it cannot be found.
         if !requestIsOpen, message.body != .whole { message.keepsAlive = false }
         if head.status == 101 {
-            // The upgrade's own Connection field stands.
+            // The upgrade's own Connection field stays.
         } else if !message.keepsAlive {
             head.fields.set("Connection", "close")
         } else if message.version == .http10 {
@@ -387,15 +371,11 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
         if let end = HTTP1Encoder.end(framing: message.responseFraming, trailers: trailers) { connection.write(end) }
     }
 
-    func flush() {
-        connection.flush()
-    }
+    func flush() { connection.flush() }
 
-    func boundBuffer() {
-        connection.boundBuffer()
-    }
+    func boundBuffer() { connection.boundBuffer() }
 
-    /// A body that ends with the connection is whole to a client that is not told otherwise.
+    /// A body that ends with the connection is whole to a client that sees nothing to the contrary.
     func withholdCloseNotify() {
         if message.responseFraming == .untilClose { connection.withholdCloseNotify() }
     }

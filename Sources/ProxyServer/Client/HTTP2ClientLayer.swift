@@ -30,13 +30,9 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     var wantsRead: Bool { !loop.isRecorderFull }
     var isIdle: Bool { streams.isEmpty }
 
-    func received(_ bytes: ByteBuffer) {
-        driver.receive(bytes)
-    }
+    func received(_ bytes: ByteBuffer) { driver.receive(bytes) }
 
-    func resume() {
-        connection.readIfWanted()
-    }
+    func resume() { connection.readIfWanted() }
 
     func inputClosed(isHalfClose: Bool) {
         // Without the client's WINDOW_UPDATE and RST_STREAM no stream can go on.
@@ -46,14 +42,16 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     func closed() {
         guard !driver.isStopped else { return }
         driver.stop()
-        let open = streams.values
-        streams = [:]
-        for stream in Array(open) { stream.connectionClosed() }
+        closeStreams()
     }
 
-    func failed(_ error: any Error) {
-        closed()
+    private func closeStreams() {
+        let open = Array(streams.values)
+        streams = [:]
+        for stream in open { stream.connectionClosed() }
     }
+
+    func failed(_ error: any Error) { closed() }
 
     func writabilityChanged(_ isWritable: Bool) {
         if isWritable { driver.process() }
@@ -70,10 +68,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         // While nothing can be recorded nothing is read, which is not the client's fault.
         if let since = session.incompleteSince, now - since > timeouts.requestHead, wantsRead {
             let limit = "\(timeouts.requestHead.inSeconds) s after its first byte"
-            let failure = HTTP2Failure(
-                code: .enhanceYourCalm,
-                explanation: "A head or frame was not complete \(limit)."
-            )
+            let failure = HTTP2Failure(.enhanceYourCalm, "A head or frame was not complete \(limit).")
             session.goAway(failure.code, text: failure.explanation)
             failed(failure)
             return
@@ -190,12 +185,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
 
     private func refuse(_ id: HTTP2StreamID, status: Int, _ text: String, _ head: RequestHead) {
         intake.recordMalformed(text, status: status, method: head.method, head: head.received)
-        let answer = LocalAnswer.explanation(
-            status: status,
-            title: "The request was not understood",
-            text: text,
-            html: false
-        )
+        let answer = LocalAnswer.explanation(status: status, title: "The request was not understood", text: text)
         _ = session.sendResponse(answer.head, on: id, isEnd: false)
         session.sendData(answer.body, on: id)
         session.sendEnd(nil, on: id)
@@ -203,23 +193,17 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
 
     /// The client broke the rules for the connection: every exchange ends, and GOAWAY says why.
     private func failed(_ failure: HTTP2Failure) {
-        intake.recordMalformed(
-            "The client broke the rules of HTTP/2 (\(failure.code)): \(failure.explanation)",
-            status: 0,
-            method: "",
-            head: nil
-        )
-        driver.sayFarewell()
-        let open = streams.values
-        streams = [:]
-        for stream in Array(open) { stream.connectionClosed() }
-        // What the client still sends is read for a moment, else it is told of a reset before it has read GOAWAY.
+        let text = "The client broke the rules of HTTP/2 (\(failure.code)): \(failure.explanation)"
+        intake.recordMalformed(text, status: 0, method: "", head: nil)
+        driver.sendRest()
+        closeStreams()
+        // What the client still sends is read for a moment, else it gets a reset before it has read GOAWAY.
         connection.become(LingeringLayer(connection: connection))
     }
 }
 
 protocol HTTP2ServedStream: AnyObject {
-    /// The exchange that is told what the client sends; `nil` where there is none of the stream itself.
+    /// The exchange that gets what the client sends; `nil` where there is none of the stream itself.
     var exchange: Exchange? { get }
     /// Whether all is done but that the client takes what was sent.
     var isServed: Bool { get }
@@ -232,6 +216,3 @@ protocol HTTP2ServedStream: AnyObject {
     func drained()
     func connectionClosed()
 }
-
-@available(*, unavailable)
-extension HTTP2ClientLayer: Sendable {}

@@ -18,7 +18,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
     /// Bytes of the stream's window that are not given back yet.
     private var withheld = 0
     /// A head without a body, until it is known whether anything follows: what ends with its head has to end with its
-    /// HEADERS frame, as gRPC tells that from an answer whose trailers got lost.
+    /// HEADERS frame, as that is how gRPC knows it from an answer whose trailers got lost.
     private var pending: ResponseHead?
 
     init(_ driver: HTTP2Driver, _ id: HTTP2StreamID, on connection: ClientConnection) {
@@ -31,9 +31,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
 
     var isWritable: Bool { driver.session.queuedBytes(on: id) < HTTP2Framing.highMark }
 
-    func sendInterim(_ head: ResponseHead) {
-        driver.session.sendInterim(head, on: id)
-    }
+    func sendInterim(_ head: ResponseHead) { driver.session.sendInterim(head, on: id) }
 
     func sendResponseHead(_ head: ResponseHead, _ framing: BodyFraming, requestIsOpen: Bool) -> ByteBuffer {
         var head = head
@@ -85,9 +83,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         driver.scheduleFlush()
     }
 
-    func boundBuffer() {
-        connection.boundBuffer()
-    }
+    func boundBuffer() { connection.boundBuffer() }
 
     func abort(_ code: HTTP2ErrorCode) {
         exchange = nil
@@ -95,9 +91,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         driver.cut(id, code)
     }
 
-    func exchangeFinished() {
-        exchange = nil
-    }
+    func exchangeFinished() { exchange = nil }
 
     // MARK: - From the connection
 
@@ -116,17 +110,14 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         let exchange = exchange
         self.exchange = nil
         if isLocal {
-            exchange?.requestFailed(
-                ExchangeFailure(.badRequest, "The client's stream is no valid HTTP/2: \(explanation)")
-            )
+            let text = "The client's stream is no valid HTTP/2: \(explanation)"
+            exchange?.interrupt(ExchangeFailure(.badRequest, text))
         } else {
             exchange?.clientGone(code)
         }
     }
 
-    func drained() {
-        exchange?.clientBecameWritable(true)
-    }
+    func drained() { exchange?.clientBecameWritable(true) }
 
     func connectionClosed() {
         let exchange = exchange
@@ -134,6 +125,3 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         exchange?.clientGone()
     }
 }
-
-@available(*, unavailable)
-extension HTTP2ClientStream: Sendable {}

@@ -11,9 +11,9 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
     private enum Input {
         /// Successor: `ended`.
         case open
-        /// The client has ended, which the channel is told after the bytes before. Successor: `told`.
+        /// The client has ended, which the channel gets after the bytes before. Successor: `delivered`.
         case ended
-        case told
+        case delivered
     }
 
     private enum Output {
@@ -85,7 +85,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         pipeline.fireChannelWritabilityChanged()
     }
 
-    /// The client is gone, which is no end of its bytes.
+    /// The client is gone, which does not end its bytes properly.
     func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String) {
         output = .ended
         guard isActive else { return }
@@ -93,11 +93,9 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         close0(error: ChannelError.eof, mode: .all, promise: nil)
     }
 
-    func connectionClosed() {
-        reset(.connectError, isLocal: false, "")
-    }
+    func connectionClosed() { reset(.connectError, isLocal: false, "") }
 
-    /// Hands over what was read, and the end, as the channel asks for it.
+    /// Passes on what was read, and the end, as the channel asks for it.
     private func deliver() {
         guard !isDelivering else { return }
         isDelivering = true
@@ -110,7 +108,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
             pipeline.read()
         }
         guard isActive, isReadWanted, unread.isEmpty, case .ended = input else { return }
-        input = .told
+        input = .delivered
         pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         if case .ended = output { close0(error: ChannelError.eof, mode: .all, promise: nil) }
     }
@@ -165,7 +163,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         promise?.succeed()
         if mode == .output {
             pipeline.fireUserInboundEventTriggered(ChannelEvent.outputClosed)
-            if case .told = input { close0(error: error, mode: .all, promise: nil) }
+            if case .delivered = input { close0(error: error, mode: .all, promise: nil) }
         } else {
             closed()
         }
@@ -177,7 +175,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
         unread = []
         if left > 0 { driver.consume(left, on: id) }
         pipeline.fireChannelInactive()
-        // Whoever closes may still be at work in a handler.
+        // The caller may still be at work in a handler.
         parent.eventLoop.assumeIsolated().execute { [self] in
             removeHandlers(pipeline: pipeline)
             closePromise.succeed()
@@ -236,6 +234,3 @@ private final class HTTP2ConnectChannel: Channel {
         eventLoop.makeCompletedFuture { try core.value.getOption(option) }
     }
 }
-
-@available(*, unavailable)
-extension HTTP2ConnectStream: Sendable {}

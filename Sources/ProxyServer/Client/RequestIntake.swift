@@ -3,8 +3,8 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// What every request goes through before its exchange begins, whatever version it came in: checks, hop-by-hop fields,
-/// where it leads.
+/// What every request goes through before its exchange begins, in every version of HTTP: checks, hop-by-hop fields,
+/// routing.
 struct RequestIntake {
     /// A request as its adapter has read it.
     struct Arrival {
@@ -14,16 +14,25 @@ struct RequestIntake {
         var version: HTTPVersion
         /// What the adapter changed or tolerated.
         var notes: [String] = []
-        /// Whether the client can be told that just this exchange was reset.
+        /// Whether the client can be sent a reset of just this exchange.
         var takesResets = false
         /// What the connection to the server has to be good for.
         var purpose = UpstreamConnector.Purpose.http(expectsHTTP2: false)
         var kind = ExchangeRecord.Kind.http
         var flags: ExchangeRecord.Flags = []
+        /// What connects to the server, where not one made for the purpose.
+        var connector: UpstreamConnector?
+        /// The stages and the sink, where not those of the loop.
+        var chain: StageChain?
+        var sink: (any RecordSink)?
+        /// Set for a tunnel that may turn out to be none.
+        var guess: TentativeSink?
+        /// Set for a tunnel without a CONNECT to be answered.
+        var isEstablished = false
     }
 
     enum Outcome {
-        /// Its exchange is there: tell it of the head, with these notes.
+        /// Its exchange is there, and needs the head with these notes.
         case exchange(Exchange, RequestHead, notes: [String])
         case connect(RequestScope.Tunnel)
         case refused(status: Int, explanation: String)
@@ -50,14 +59,10 @@ struct RequestIntake {
             let exchange = makeExchange(arrival, url, destination, for: leg)
             return .exchange(exchange, arrival.head, notes: arrival.notes)
         case .own(let url):
-            let exchange = makeExchange(
-                arrival,
-                url,
-                Destination(scheme: "http", host: url.host, port: url.port),
-                chain: StageChain([OwnPages(shared: loop.shared)]),
-                sink: DiscardingSink(),
-                for: leg
-            )
+            arrival.chain = StageChain([OwnPages(shared: loop.shared)])
+            arrival.sink = DiscardingSink()
+            let destination = Destination(scheme: "http", host: url.host, port: url.port)
+            let exchange = makeExchange(arrival, url, destination, for: leg)
             return .exchange(exchange, arrival.head, notes: arrival.notes)
         case .connect(let tunnel): return .connect(tunnel)
         case .invalid(let text): return .refused(status: 400, explanation: text)
@@ -69,86 +74,52 @@ struct RequestIntake {
         let upgrade = arrival.head.fields.contains(.upgrade) ? arrival.head.fields.value(of: .upgrade) : nil
         // HTTP/2 by Upgrade is answered in HTTP/1.1, which RFC 9110 §7.8 allows any server.
         let keepsUpgrade = upgrade.map { $0.lowercased() != "h2c" } ?? false
-        let removed = HopByHop.strip(
-            from: &arrival.head.fields,
-            keeping: keepsUpgrade ? [.keepAlive, .upgrade] : .keepAlive
-        )
+        let kept: HopByHop.Kept = keepsUpgrade ? [.keepAlive, .upgrade] : .keepAlive
+        let removed = HopByHop.strip(from: &arrival.head.fields, keeping: kept)
         if keepsUpgrade, case .http = arrival.purpose, arrival.head.fields.contains(.connection, token: "upgrade") {
             arrival.purpose = .upgrade
         }
-        // These two are on almost every request and say nothing worth a line.
-        let worthNoting = removed.filter { $0.lowercased() != "connection" && $0.lowercased() != "proxy-connection" }
-        if !worthNoting.isEmpty {
-            arrival.notes.append(
-                "removed what is meant for one connection only: \(worthNoting.joined(separator: ", "))"
-            )
-        }
+        arrival.notes += RequestIntake.notes(onRemoved: removed, usual: "proxy-connection")
+    }
+
+    /// The note on removed fields for the trace; `Connection` and `usual` are on almost every message and not worth one.
+    static func notes(onRemoved names: [String], usual: String) -> [String] {
+        let unusual = names.filter { $0.lowercased() != "connection" && $0.lowercased() != usual }
+        if unusual.isEmpty { return [] }
+        return ["removed what is meant for one connection only: \(unusual.joined(separator: ", "))"]
     }
 
     // MARK: - Exchanges
 
     /// Begins the exchange of a tunnel whose bytes pass through a layer, from its CONNECT on.
-    ///
-    /// `isAnswered` where there is no CONNECT to be answered any more; `guess` where it may turn out to be no tunnel.
-    func beginTunnel(
-        _ tunnel: RequestScope.Tunnel,
-        kind: ExchangeRecord.Kind = .tunnel,
-        connector: UpstreamConnector,
-        flags: ExchangeRecord.Flags = [],
-        notes: [String],
-        version: HTTPVersion = .http11,
-        guess: TentativeSink? = nil,
-        isAnswered: Bool,
-        through layer: TunnelClientLayer
-    ) {
-        let authority = tunnel.url.authority
-        let head = RequestHead(method: "CONNECT", target: authority, version: version, fields: [("Host", authority)])
-        var arrival = Arrival(head: head, method: "CONNECT", version: version)
-        arrival.kind = kind
-        arrival.flags = flags
-        let exchange = makeExchange(
-            arrival,
-            tunnel.url,
-            tunnel.destination(scheme: kind == .tunnel ? "tunnel" : "https"),
-            guess: guess,
-            connector: connector,
-            tunnelEstablished: isAnswered,
-            for: layer
-        )
+    func begin(_ tunnel: RequestScope.Tunnel, _ arrival: Arrival, through layer: TunnelClientLayer) {
+        let destination = tunnel.destination(scheme: arrival.kind == .tunnel ? "tunnel" : "https")
+        let exchange = makeExchange(arrival, tunnel.url, destination, for: layer)
         layer.exchange = exchange
-        exchange.requestHead(head, framing: .none, notes: notes)
+        exchange.requestHead(arrival.head, framing: .none, notes: arrival.notes)
     }
 
     private func makeExchange(
         _ arrival: Arrival,
         _ url: RequestURL,
         _ destination: Destination,
-        chain: StageChain? = nil,
-        sink: (any RecordSink)? = nil,
-        guess: TentativeSink? = nil,
-        connector: UpstreamConnector? = nil,
-        tunnelEstablished: Bool = false,
         for leg: any ClientLeg
     ) -> Exchange {
-        var record = record(arrival.kind, arrival.method, url, isNumbered: guess == nil)
+        var record = record(arrival.kind, arrival.method, url, isNumbered: arrival.guess == nil)
         record.clientVersion = arrival.version
         record.flags = arrival.flags
         let machine = ExchangeMachine(
             record: record,
             destination: destination,
             clientAddress: connection.record.peerAddress,
-            chain: chain ?? loop.rules.chain,
-            sink: guess ?? sink ?? loop.recorder,
-            tunnelEstablished: tunnelEstablished,
+            chain: arrival.chain ?? loop.rules.chain,
+            sink: arrival.guess ?? arrival.sink ?? loop.recorder,
+            tunnelEstablished: arrival.isEstablished,
             clientTakesResets: arrival.takesResets,
             now: loop.eventLoop.now
         )
-        return Exchange(
-            machine: machine,
-            client: leg,
-            loop: loop,
-            connector: connector ?? UpstreamConnector(loop: loop, purpose: arrival.purpose)
-        )
+        let connector = arrival.connector ?? UpstreamConnector(loop: loop, purpose: arrival.purpose)
+        return Exchange(machine: machine, client: leg, loop: loop, connector: connector)
     }
 
     // MARK: - Records
@@ -202,5 +173,16 @@ struct RequestIntake {
         record.failure = failure
         loop.recorder.record(.opened(record, messages))
         loop.recorder.record(.finished(record, messages))
+    }
+}
+
+extension RequestIntake.Arrival {
+    /// The CONNECT of a tunnel, as the client sent it or would have.
+    init(_ tunnel: RequestScope.Tunnel, version: HTTPVersion = .http11) {
+        let authority = tunnel.url.authority
+        head = RequestHead(method: "CONNECT", target: authority, version: version, fields: [("Host", authority)])
+        method = "CONNECT"
+        self.version = version
+        kind = .tunnel
     }
 }

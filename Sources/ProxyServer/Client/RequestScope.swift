@@ -29,11 +29,11 @@ enum RequestScope {
     }
 }
 
-/// What became of a request's target.
+/// Where a request goes.
 enum RoutedRequest {
-    /// To be proxied: the URL that the client means, and where to connect.
+    /// To a server: the URL that the client means, and where to connect.
     case forward(RequestURL, Destination)
-    /// To be answered by the proxy itself.
+    /// To the proxy itself.
     case own(RequestURL)
     case connect(RequestScope.Tunnel)
     case invalid(String)
@@ -82,15 +82,14 @@ struct RequestRouter {
             let port = named.port ?? 80
             var url = RequestURL(scheme: "http", host: named.host, port: port, path: "/")
             url.setPathAndQuery(head.target)
-            if url.host == OwnPages.host || port == ownPort && OwnPages.isOwnHost(named.host, shared) {
-                return .own(url)
-            }
+            if isOwn(url) { return .own(url) }
             let rootedName = hostField.flatMap { RequestURL.rootedName(of: $0.utf8) }
-            return .forward(
-                url,
-                Destination(scheme: "http", host: named.host, port: port, address: rootedName)
-            )
+            return .forward(url, Destination(scheme: "http", host: named.host, port: port, address: rootedName))
         }
+    }
+
+    private func isOwn(_ url: RequestURL) -> Bool {
+        url.host == OwnPages.host || url.port == ownPort && OwnPages.isOwnHost(url.host, shared)
     }
 
     private func absolute(_ head: inout RequestHead) -> RoutedRequest {
@@ -106,28 +105,18 @@ struct RequestRouter {
             named.host = rootedName ?? url.host
             head.fields.set("Host", named.authority)
         }
-        if url.host == OwnPages.host || url.port == ownPort && OwnPages.isOwnHost(url.host, shared) { return .own(url) }
+        if isOwn(url) { return .own(url) }
         switch scope {
         case .tunnel(let tunnel) where tunnel.port == url.port:
             return .forward(url, tunnel.destination(scheme: tunnel.scheme))
         case .tunnel, .proxy:
-            let isSecure = url.scheme == "https" || url.scheme == "wss"
-            return .forward(
-                url,
-                Destination(
-                    scheme: isSecure ? "https" : "http",
-                    host: url.host,
-                    port: url.port,
-                    address: rootedName
-                )
-            )
+            let scheme = url.scheme == "https" || url.scheme == "wss" ? "https" : "http"
+            return .forward(url, Destination(scheme: scheme, host: url.host, port: url.port, address: rootedName))
         }
     }
 
-    /// Cuts scheme and authority off the target; what follows is sent to the server byte for byte as it came.
-    ///
-    /// - Parameter head: the head with an absolute-form target.
-    /// - Returns: the authority's bytes.
+    /// Cuts scheme and authority off an absolute-form target; what follows is sent to the server byte for byte as it came.
+    /// Returns the authority's bytes.
     private func makeOriginForm(_ head: inout RequestHead) -> ByteBufferView {
         let bytes = head.targetBytes
         let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.startIndex

@@ -56,11 +56,8 @@ final class SniffLayer: ClientLayer {
         guard case .tunnel(let tunnel) = scope else { return }
         // Behind these ports it is almost always the client that speaks first, if late on a slow network.
         let isUsuallyTLS = tunnel.port == 443 || tunnel.port == 8443
-        schedule(
-            isInsideTLS
-                ? SniffLayer.insideLimit
-                : isUsuallyTLS ? SniffLayer.partialLimit : loop.configuration.timeouts.serverFirst
-        )
+        let limit = isUsuallyTLS ? SniffLayer.partialLimit : loop.configuration.timeouts.serverFirst
+        schedule(isInsideTLS ? SniffLayer.insideLimit : limit)
     }
 
     private var loop: LoopContext { connection.loop }
@@ -77,11 +74,10 @@ final class SniffLayer: ClientLayer {
         answer: @escaping TunnelClientLayer.Answer
     ) {
         let loop = connection.loop
-        let isWanted = tunnel.host == OwnPages.host || loop.rules.decrypts(tunnel.host, tunnel.port)
+        let isOwn = tunnel.host == OwnPages.host
+        let isWanted = isOwn || loop.rules.decrypts(tunnel.host, tunnel.port)
         let pair = connection.pair(with: tunnel)
-        let refusal =
-            tunnel.host == OwnPages.host
-            ? nil : loop.shared.refusals.withLock { $0.remaining(pair, now: loop.eventLoop.now) }
+        let refusal = isOwn ? nil : loop.shared.refusals.withLock { $0.remaining(pair, now: loop.eventLoop.now) }
         if isWanted, refusal == nil {
             _ = answer(ResponseHead(status: 200, reason: "Connection established"), .none)
             connection.flush()
@@ -89,16 +85,14 @@ final class SniffLayer: ClientLayer {
             return
         }
         let layer = TunnelClientLayer(connection: connection, .unanswered(answer, early: ByteBuffer()))
-        if isWanted { layer.onEstablished = { [connection] _ in connection.opensTunnel(pair) } }
-        RequestIntake(connection: connection, scope: .proxy).beginTunnel(
-            tunnel,
-            connector: UpstreamConnector(loop: loop, purpose: .tunnel),
-            flags: isWanted ? .certificateRefused : .notIntercepted,
-            notes: isWanted ? [Undecrypted.note(pair, remaining: refusal ?? .zero)] : [],
-            version: version,
-            isAnswered: false,
-            through: layer
-        )
+        var arrival = RequestIntake.Arrival(tunnel, version: version)
+        arrival.purpose = .tunnel
+        arrival.flags = isWanted ? .certificateRefused : .notIntercepted
+        if isWanted {
+            layer.onEstablished = { [connection] _ in connection.opensTunnel(pair) }
+            arrival.notes = [Undecrypted.note(pair, remaining: refusal ?? .zero)]
+        }
+        RequestIntake(connection: connection, scope: .proxy).begin(tunnel, arrival, through: layer)
         connection.become(layer, with: early)
     }
 
@@ -116,7 +110,7 @@ final class SniffLayer: ClientLayer {
 
     private func waitedLongEnough() {
         guard case .sniffing = state, case .tunnel(let tunnel) = scope else { return }
-        let note = "the client sent nothing to tell the protocol by, so the server was taken to speak first"
+        let note = "the client sent nothing to know the protocol by, so the server was taken to speak first"
         passThrough(tunnel, notes: first.readableBytes == 0 ? [note] : [])
     }
 
@@ -131,14 +125,13 @@ final class SniffLayer: ClientLayer {
 
     private func decide() {
         switch ClientHello.parse(first) {
-        case .hello(let hello):
-            begin(hello)
-            return
-        case .needMoreData:
-            waitForMore()
-            return
-        case .notTLS: break
+        case .hello(let hello): begin(hello)
+        case .needMoreData: waitForMore()
+        case .notTLS: decideWithoutTLS()
         }
+    }
+
+    private func decideWithoutTLS() {
         let verdict = HTTP1Sniffer.looksLikeHTTP(first)
         switch verdict {
         case .yes: becomeHTTP1()
@@ -199,25 +192,11 @@ final class SniffLayer: ClientLayer {
     private func endTLS(host: String, protocols: [String]) {
         state = .handshaking(host: host)
         do {
-            try SniffLayer.beginTLS(connection, host: host, protocols: protocols, early: first)
+            try connection.beginTLS(host: host, protocols: protocols, early: first)
         } catch {
             intake.recordFailedHandshake("No certificate could be made for \(host): \(error)")
             connection.close()
         }
-    }
-
-    private static func beginTLS(
-        _ connection: ClientConnection,
-        host: String,
-        protocols: [String],
-        early: ByteBuffer
-    ) throws {
-        let session = try connection.loop.serverTLS.makeSession(
-            certificate: try connection.loop.mint.certificate(for: host),
-            host: host,
-            applicationProtocols: protocols
-        )
-        connection.beginTLS(session, early: early)
     }
 
     func handshakeCompleted(_ details: TLSDetails) {
@@ -284,21 +263,15 @@ final class SniffLayer: ClientLayer {
             kind: .decryptedTunnel,
             purpose: .secureTunnel(protocols: offered),
             early: ByteBuffer(),
-            retry: { [connection, scope] in
-                SniffLayer(connection: connection, scope: scope, agreesOnNothing: true)
-            },
+            retry: { [connection, scope] in SniffLayer(connection: connection, scope: scope, agreesOnNothing: true) },
             notes: offered.contains("h2") ? [SniffLayer.unreadHTTP2] : [],
             onEstablished: { [connection] layer, connector in
                 if connector.applicationProtocol == nil, layer.handBack(early) { return }
                 layer.guess?.sink.confirm()
                 layer.guess = nil
                 do {
-                    try SniffLayer.beginTLS(
-                        connection,
-                        host: hello.serverName ?? tunnel.host,
-                        protocols: connector.applicationProtocol.map { [$0] } ?? [],
-                        early: early
-                    )
+                    let protocols = connector.applicationProtocol.map { [$0] } ?? []
+                    try connection.beginTLS(host: hello.serverName ?? tunnel.host, protocols: protocols, early: early)
                 } catch {
                     connection.close()
                 }
@@ -323,17 +296,17 @@ final class SniffLayer: ClientLayer {
         let sniffsTLS = kind == .tunnel || retry != nil && onEstablished == nil
         let layer = TunnelClientLayer(connection: connection, sniffsTLS ? .sniffing(ByteBuffer()) : .passing)
         if let onEstablished { layer.onEstablished = { onEstablished($0, connector) } }
-        let sink = retry.map { _ in TentativeSink(loop.recorder, makeID: loop.shared.makeExchangeID) }
-        if let sink, let retry { layer.guess = (sink, { [connection] in connection.become(retry(), with: $0) }) }
-        intake.beginTunnel(
-            tunnel,
-            kind: kind,
-            connector: connector,
-            notes: notes,
-            guess: sink,
-            isAnswered: true,
-            through: layer
-        )
+        var arrival = RequestIntake.Arrival(tunnel)
+        arrival.kind = kind
+        arrival.connector = connector
+        arrival.notes = notes
+        arrival.isEstablished = true
+        if let retry {
+            let sink = TentativeSink(loop.recorder, makeID: loop.shared.makeExchangeID)
+            layer.guess = (sink, { [connection] in connection.become(retry(), with: $0) })
+            arrival.guess = sink
+        }
+        intake.begin(tunnel, arrival, through: layer)
         connection.become(layer, with: early)
     }
 
@@ -372,7 +345,7 @@ final class SniffLayer: ClientLayer {
         case (.sniffing, _) where ClientHello.parse(first) == .needMoreData, (.handshaking, _):
             intake.recordFailedHandshake("The client's TLS handshake was not complete \(limit)")
         case (.sniffing, .tunnel):
-            intake.recordFailedHandshake("What the client began in the tunnel could not be told \(limit)")
+            intake.recordFailedHandshake("What the client began in the tunnel could not be recognised \(limit)")
         case (.sniffing, .proxy):
             becomeHTTP1()
             connection.enforceTimeout(now: now)

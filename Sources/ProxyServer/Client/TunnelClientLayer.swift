@@ -69,9 +69,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
         let hello = ClientHello.parse(first)
         if mayBeRead(first, hello), handBack(first) { return }
         switch hello {
-        case .needMoreData:
-            waitForRest()
-            return
+        case .needMoreData: return waitForRest()
         case .notTLS: break
         case .hello(let hello):
             let name = hello.serverName.map { "server name \($0)" } ?? "no server name"

@@ -14,17 +14,17 @@ protocol HTTP2Carrier: AnyObject {
     func outputWasMade()
 }
 
-/// Runs one HTTP/2 session on a connection, and is what its streams send by: takes events until there are none, keeps
-/// the read cycles of the exchanges that they are told, and puts output on the wire.
+/// Runs one HTTP/2 session on a connection, and sends for its streams: takes events until there are none, keeps the read
+/// cycles of the exchanges that they are for, and puts output on the wire.
 final class HTTP2Driver {
     let session: HTTP2Session
     private let eventLoop: any EventLoop
     private weak var carrier: (any HTTP2Carrier)?
     private var isProcessing = false
     private var isScheduled = false
-    /// The exchanges that were told something in the read cycle that is going on.
+    /// The exchanges that got an event in the current read cycle.
     private var reading: [ObjectIdentifier: Exchange] = [:]
-    /// Set once the connection is gone: nothing is sent or told any more.
+    /// Set once the connection is gone: nothing is sent or reported any more.
     private(set) var isStopped = false
 
     init(_ session: HTTP2Session, on eventLoop: any EventLoop) {
@@ -32,16 +32,12 @@ final class HTTP2Driver {
         self.eventLoop = eventLoop
     }
 
-    func attach(to carrier: any HTTP2Carrier) {
-        self.carrier = carrier
-    }
+    func attach(to carrier: any HTTP2Carrier) { self.carrier = carrier }
 
-    func stop() {
-        isStopped = true
-    }
+    func stop() { isStopped = true }
 
-    /// Sends the session's last words, which say why it ends, and nothing after them.
-    func sayFarewell() {
+    /// Sends the rest of the session's output, which says why it ends, and nothing after it.
+    func sendRest() {
         while let bytes = session.nextOutput() { carrier?.writeOutput(bytes) }
         carrier?.flushOutput()
         stop()
@@ -73,7 +69,7 @@ final class HTTP2Driver {
     func pump() {
         guard let carrier else { return }
         var hasWritten = true
-        // A flush may at once make room for more, of which nobody is told in the middle of this.
+        // A flush may at once make room for more, which is not reported in the middle of this.
         while hasWritten, !isStopped {
             hasWritten = false
             while carrier.takesOutput, let bytes = session.nextOutput() {
@@ -95,7 +91,7 @@ final class HTTP2Driver {
         }
     }
 
-    /// An exchange is about to be told something.
+    /// An exchange is about to get an event.
     func beginReading(_ exchange: Exchange?) {
         guard let exchange, reading.updateValue(exchange, forKey: ObjectIdentifier(exchange)) == nil else { return }
         exchange.readBegan()
@@ -109,9 +105,7 @@ final class HTTP2Driver {
         return session.queuedBytes(on: stream)
     }
 
-    func end(_ stream: HTTP2StreamID, trailers: FieldSection?) {
-        session.sendEnd(trailers, on: stream)
-    }
+    func end(_ stream: HTTP2StreamID, trailers: FieldSection?) { session.sendEnd(trailers, on: stream) }
 
     func consume(_ count: Int, on stream: HTTP2StreamID) {
         session.consume(count, on: stream)
@@ -131,6 +125,3 @@ final class HTTP2Driver {
         scheduleFlush()
     }
 }
-
-@available(*, unavailable)
-extension HTTP2Driver: Sendable {}

@@ -1,8 +1,8 @@
 import HTTPModel
 
-/// What HTTP/2 does differently about where a message's body ends: END_STREAM tells, fields only announce.
+/// What HTTP/2 does differently about where a message's body ends: END_STREAM ends it, fields only announce.
 enum HTTP2Framing {
-    /// With this many bytes waiting in a stream its sender is told to stop; the session tells when it may go on.
+    /// With this many bytes waiting in a stream its sender has to stop, until the session's event `drained`.
     static let highMark = 64 << 10
 
     /// Makes `Content-Length`, where there is one, agree with how the body is going to be sent (RFC 9113 §8.1.1).

@@ -10,11 +10,9 @@ struct WebSocketBridge {
     var isOpen = false
     private let key: String?
 
-    /// In the trace, where the server was asked by extended CONNECT.
+    // For the trace: how the server was asked, or the client asked.
     static let upstreamNote = "the server was asked by extended CONNECT on an HTTP/2 stream (RFC 8441)"
-    /// In the trace, where the client asked so.
     static let clientNote = "the client asked by extended CONNECT on an HTTP/2 stream (RFC 8441)"
-    /// In the trace, where the server was not.
     static let fallbackNote =
         "the server offers no WebSocket over HTTP/2, so it was asked by an HTTP/1.1 Upgrade with a key of Sluice's own"
 
@@ -30,7 +28,7 @@ struct WebSocketBridge {
         if protocolName.lowercased() == "websocket" {
             head.fields.append("Sec-WebSocket-Key", WebSocketHandshake.makeKey())
         }
-        // Shown, exported and compared as the upgrade that it stands for.
+        // Shown, exported and compared as the upgrade that it means.
         head = StoredHead.request(head.serialized()) ?? head
     }
 

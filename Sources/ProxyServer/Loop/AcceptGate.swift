@@ -1,13 +1,6 @@
+import Foundation
 import Logging
 import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// Lets a listener rest while the process has no free descriptor; idle connections are closed meanwhile.
 ///
@@ -50,7 +43,7 @@ final class AcceptGate: ChannelInboundHandler {
         }
     }
 
-    /// Says so once a minute at the most.
+    /// Warns once a minute at the most.
     private func warn(_ error: IOError, _ now: NIODeadline) {
         if let lastWarning, now - lastWarning < .minutes(1) { return }
         lastWarning = now
@@ -70,6 +63,3 @@ extension IOError {
         }
     }
 }
-
-@available(*, unavailable)
-extension AcceptGate: Sendable {}

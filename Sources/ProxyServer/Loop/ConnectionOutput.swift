@@ -1,12 +1,5 @@
+import Foundation
 import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// What is written on a connection, and how that ends: with half a close, a whole one, or a reset, each once what was
 /// written before is out.
@@ -58,26 +51,21 @@ final class ConnectionOutput {
         context.triggerUserOutboundEvent(TLSCloseNotifyWithheld(), promise: nil)
     }
 
-    /// Tells the peer that no more will come, after what was written.
+    /// Ends our side, after what was written.
     ///
     /// Half a close on top of the peer's half would be a whole one, at once, with writes still pending; so it is a close
     /// after the writes instead.
     func end(peerHasEnded: Bool) {
         flush()
         guard written == nil else { return }
-        if peerHasEnded {
-            closeAfterWrites()
-            return
-        }
+        if peerHasEnded { return closeAfterWrites() }
         let promise = context.eventLoop.makePromise(of: Void.self)
         written = promise.futureResult
         context.close(mode: .output, promise: promise)
     }
 
     /// Closes once what was written is out; a peer that takes nothing is given up after the limit.
-    func closeAfterWrites() {
-        closeAfterWrites(close)
-    }
+    func closeAfterWrites() { closeAfterWrites(close) }
 
     private func closeAfterWrites(_ close: @escaping () -> Void) {
         flush()
@@ -134,18 +122,14 @@ final class ConnectionOutput {
     /// Whether the kernel has bytes that the peer has not acknowledged.
     private static func hasUndelivered(_ socket: any SocketOptionProvider) -> EventLoopFuture<Bool> {
         #if canImport(Darwin)
-        let left: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(
-            level: .socket,
-            name: NIOBSDSocket.Option(rawValue: SO_NWRITE)
-        )
+        let option = NIOBSDSocket.Option(rawValue: SO_NWRITE)
+        let left: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(level: .socket, name: option)
         return left.map { $0 > 0 }
         #else
         // The first numbers of SO_MEMINFO; the sixth is what the send queue takes.
         typealias Memory = (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
-        let memory: EventLoopFuture<Memory> = socket.unsafeGetSocketOption(
-            level: .socket,
-            name: NIOBSDSocket.Option(rawValue: SO_MEMINFO)
-        )
+        let option = NIOBSDSocket.Option(rawValue: SO_MEMINFO)
+        let memory: EventLoopFuture<Memory> = socket.unsafeGetSocketOption(level: .socket, name: option)
         return memory.map { $0.5 > 0 }
         #endif
     }

@@ -31,9 +31,10 @@ final class LoopContext {
         self.rules = rules
         logger = shared.logger
         recorder = LoopRecorder(outlet: outlet, eventLoop: eventLoop)
-        serverTLS = try TLSServerContext(shared.serverTLS)
-        clientTLS = try TLSClientContext(shared.clientTLS)
-        mint = try CertificateMint(authority: shared.configuration.authority, leafKey: shared.leafKey)
+        let configuration = shared.configuration
+        serverTLS = try TLSServerContext(ticketKeys: shared.ticketKeys, keyLog: configuration.keyLog)
+        clientTLS = try TLSClientContext(trust: configuration.trust, keyLog: configuration.keyLog)
+        mint = try CertificateMint(authority: configuration.authority, leafKey: shared.leafKey)
         pool = UpstreamPool()
         recorder.onFull = { [weak self] isFull in self?.recorderBecameFull(isFull) }
     }
@@ -48,15 +49,11 @@ final class LoopContext {
     /// Calls `body` once the authorities are there, at once where they already are.
     ///
     /// Where the system has them in one large file, reading it takes 20 to 30 ms, which no event loop has to spare.
-    /// One that cannot be read is told by the TLS session that needs it.
+    /// One that cannot be read is reported by the TLS session that needs it.
     func withTrust(_ body: @escaping () -> Void) {
-        if hasTrust {
-            body()
-            return
-        }
+        if hasTrust { return body() }
         let trust = shared.configuration.trust
-        let load =
-            trustLoad ?? NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try? trust.load() }
+        let load = trustLoad ?? NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try? trust.load() }
         trustLoad = load
         load.assumeIsolated().whenComplete { [self] _ in
             hasTrust = true
@@ -69,9 +66,7 @@ final class LoopContext {
     /// How much work is being done on other threads.
     private var works = 0
 
-    /// Does what may block on a thread of its own, and hands what comes of it back to this loop.
-    ///
-    /// A server that stops waits for it.
+    /// Does what may block on a thread of its own, and delivers the result on this loop; a server that stops waits for it.
     func offload<Value: Sendable>(
         _ work: @escaping @Sendable () throws -> Value,
         then deliver: @escaping (Result<Value, any Error>) -> Void
@@ -94,7 +89,7 @@ final class LoopContext {
         }
     }
 
-    // MARK: - Who is there
+    // MARK: - Connections and exchanges
 
     func add(_ connection: ClientConnection) { connections[ObjectIdentifier(connection)] = connection }
     func remove(_ connection: ClientConnection) { connections[ObjectIdentifier(connection)] = nil }
@@ -118,9 +113,7 @@ final class LoopContext {
 
     // MARK: - Time limits and the end
 
-    /// Closes what has been idle for too long.
-    ///
-    /// Runs once a second.
+    /// Closes what has been idle for too long; runs once a second.
     func enforceTimeouts() {
         let now = eventLoop.now
         for connection in Array(connections.values) { connection.enforceTimeout(now: now) }
@@ -129,9 +122,7 @@ final class LoopContext {
     }
 
     /// Closes idle connections, so that there are descriptors for others: those to servers, else the clients' that were
-    /// silent for the longest time.
-    ///
-    /// - Returns: how many were closed.
+    /// silent for the longest time. Returns how many were closed.
     func closeIdle() -> Int {
         let toServers = pool.closeIdle(before: .distantFuture)
         guard toServers == 0 else { return toServers }
@@ -153,7 +144,7 @@ final class LoopContext {
         for connection in Array(connections.values) { connection.beginStopping() }
     }
 
-    /// Ends what is still going on; clients are told so by the end of the tick.
+    /// Ends what is still going on; clients get the reason by the end of the tick.
     func interrupt() {
         sweep?.cancel()
         for exchange in Array(exchanges.values) {
@@ -167,6 +158,3 @@ final class LoopContext {
         recorder.flush()
     }
 }
-
-@available(*, unavailable)
-extension LoopContext: Sendable {}

@@ -1,15 +1,15 @@
 package import HTTPModel
 import NIOCore
 
-/// Takes what one loop's taps saw during a tick, with the sum of its cost; must not wait.
+/// Takes what one loop's taps recorded during a tick, with the sum of its cost; must not wait.
 ///
-/// Returns whether there is room for more; `false` asks the loop to stop reading until it is told of room.
+/// Returns whether there is room for more; `false` asks the loop to stop reading until there is room again.
 package typealias RecordOutlet = @Sendable (_ events: [RecordEvent], _ cost: Int) -> Bool
 
 /// Makes the outlet of one event loop, given what to call, on any thread, when there is room again.
 package typealias RecordOutletFactory = @Sendable (_ onRoom: @escaping @Sendable () -> Void) -> RecordOutlet
 
-/// Gathers what the taps of one event loop see and hands it over once per tick.
+/// Gathers what the taps of one event loop record and passes it on once per tick.
 final class LoopRecorder: RecordSink {
     private let outlet: RecordOutlet
     private let eventLoop: any EventLoop

@@ -34,21 +34,19 @@ final class OwnConnections: Sendable {
 
     private let outgoing = Mutex<[Ends: Outgoing]>([:])
 
-    /// Takes note of a connection to the server of an authority, before anything is written on it; returns what to
-    /// forget it by.
+    /// Notes a connection to the server of an authority, before anything is written on it; returns the key to remove it by.
     func add(_ channel: any Channel, to authority: String) -> Ends? {
         guard let ends = Ends(client: channel.localAddress, server: channel.remoteAddress) else { return nil }
         outgoing.withLock { $0[ends] = Outgoing(channel: channel, authority: authority) }
         return ends
     }
 
-    func remove(_ ends: Ends) {
-        outgoing.withLock { $0[ends] = nil }
-    }
+    func remove(_ ends: Ends) { outgoing.withLock { $0[ends] = nil } }
 
-    /// Whether a client's connection is the other end of one to a server; the handlers of that one are told the failure.
+    /// Whether a client's connection is the other end of one to a server; the handlers of that one get the failure.
     ///
     /// Certain only once the client has sent something: a connection can be accepted before its other end knows that it
+    /// is one.
     func leadsBack(_ client: any Channel) -> Bool {
         guard !outgoing.withLock(\.isEmpty),
             let ends = Ends(client: client.remoteAddress, server: client.localAddress),
@@ -62,10 +60,7 @@ final class OwnConnections: Sendable {
 extension ExchangeFailure {
     /// The request would have come back to this proxy.
     static func leadsBack(_ authority: String) -> ExchangeFailure {
-        ExchangeFailure(
-            .loop,
-            "\(authority) leads back to this proxy.",
-            hint: "Ask for the server itself, or use another port for the proxy."
-        )
+        let hint = "Ask for the server itself, or use another port for the proxy."
+        return ExchangeFailure(.loop, "\(authority) leads back to this proxy.", hint: hint)
     }
 }

@@ -9,8 +9,7 @@ final class SharedState: Sendable {
     let configuration: ProxyConfiguration
     let logger: Logger
     let leafKey: LeafKey
-    let serverTLS: TLSServerConfiguration
-    let clientTLS: TLSClientConfiguration
+    let ticketKeys = TLSTicketKeys()
     let resolver = Resolver()
     let refusals = Mutex(CertificateRefusals())
     let holds = HoldBoard()
@@ -23,8 +22,6 @@ final class SharedState: Sendable {
         self.configuration = configuration
         self.logger = logger
         leafKey = try LeafKey()
-        serverTLS = TLSServerConfiguration(keyLog: configuration.keyLog)
-        clientTLS = TLSClientConfiguration(trust: configuration.trust, keyLog: configuration.keyLog)
         nextExchange = Atomic(configuration.firstExchange)
         nextConnection = Atomic(configuration.firstConnection)
     }
@@ -37,12 +34,8 @@ final class SharedState: Sendable {
         ConnectionID(nextConnection.wrappingAdd(1, ordering: .relaxed).oldValue)
     }
 
-    func isOwnAddress(_ address: SocketAddress) -> Bool {
-        ownAddresses.withLock { $0.contains(address) }
-    }
+    func isOwnAddress(_ address: SocketAddress) -> Bool { ownAddresses.withLock { $0.contains(address) } }
 
     /// Whether this is the number of the port that the proxy listens on.
-    func isOwnPort(_ port: Int?) -> Bool {
-        ownAddresses.withLock { $0.first?.port == port }
-    }
+    func isOwnPort(_ port: Int?) -> Bool { ownAddresses.withLock { $0.first?.port == port } }
 }

@@ -1,6 +1,6 @@
 import HTTPModel
 
-/// Keeps to itself what is told of a tunnel that may turn out to be none: until its first byte, or its end.
+/// Holds back the records of a tunnel that may turn out to be none: until its first byte, or its end.
 ///
 /// Only then it gets its number, so that the session's order stays that in which exchanges are first recorded.
 final class TentativeSink: RecordSink {
@@ -8,7 +8,7 @@ final class TentativeSink: RecordSink {
     static let placeholder = ExchangeID(0)
 
     private enum State {
-        /// What was told so far. Successors: `passing`, `discarded`.
+        /// The records so far. Successors: `passing`, `discarded`.
         case waiting([RecordEvent])
         /// All is passed on, with this number.
         case passing(ExchangeID)
@@ -19,7 +19,7 @@ final class TentativeSink: RecordSink {
     private let makeID: () -> ExchangeID
     private var state = State.waiting([])
 
-    /// Creates a sink in front of another one; `makeID` gives the exchange its number.
+    /// `makeID` gives the exchange its number.
     init(_ sink: any RecordSink, makeID: @escaping () -> ExchangeID) {
         self.sink = sink
         self.makeID = makeID

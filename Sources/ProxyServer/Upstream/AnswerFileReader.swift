@@ -1,18 +1,11 @@
 import ExchangeCore
+import Foundation
 import HTTPModel
 import NIOCore
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Reads a file in place of a server's response body, a piece at a time and only while the exchange wants more.
 final class AnswerFileReader {
-    /// Who is told what is read; `nil` once it wants no more.
+    /// The exchange that gets what is read; `nil` once it wants no more.
     var exchange: Exchange?
     private let file: AnswerFile
     private let loop: LoopContext
@@ -39,7 +32,7 @@ final class AnswerFileReader {
         case kept(Result<ByteBuffer, any Error>)
     }
 
-    /// So many bytes are read at a time, at most.
+    /// The most bytes that are read at a time.
     private static let pieceSize = 64 << 10
 
     init(_ file: AnswerFile, for exchange: Exchange, loop: LoopContext) {
@@ -102,6 +95,3 @@ final class AnswerFileReader {
         }
     }
 }
-
-@available(*, unavailable)
-extension AnswerFileReader: Sendable {}

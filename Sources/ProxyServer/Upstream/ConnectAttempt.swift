@@ -1,15 +1,8 @@
+import Foundation
 import HTTPModel
 import NIOCore
 import NIOPosix
 import Wire
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// Connects to one of several addresses, TLS handshake included (RFC 8305, simplified: the next address is tried when
 /// one fails or has not answered for a quarter of a second; the first that has a TCP connection is taken).
@@ -46,18 +39,11 @@ final class ConnectAttempt {
         self.completion = completion
         let seconds = loop.configuration.timeouts.connect
         limit = loop.eventLoop.assumeIsolated().scheduleTask(in: seconds) { [self] in
-            let what = winner == nil ? "No connection to \(authority)" : "The TLS handshake with \(authority)"
-            let verb = winner == nil ? "came about" : "did not finish"
-            finish(
-                .failure(
-                    ExchangeFailure(
-                        .timeout,
-                        "\(what) \(verb) within \(seconds.inSeconds) seconds.",
-                        hint:
-                            "The server may be down, or a firewall drops the packets; --connect-timeout sets the limit."
-                    )
-                )
-            )
+            let what =
+                winner == nil
+                ? "No connection to \(authority) came about" : "The TLS handshake with \(authority) did not finish"
+            let hint = "The server may be down, or a firewall drops the packets; --connect-timeout sets the limit."
+            finish(.failure(ExchangeFailure(.timeout, "\(what) within \(seconds.inSeconds) seconds.", hint: hint)))
         }
         tryNext()
     }
@@ -101,7 +87,7 @@ final class ConnectAttempt {
         }
     }
 
-    /// Is told by the socket when TCP is there, when it is ready for use, and when it failed before.
+    /// Waits for the events of the socket: that TCP is there, that it is ready for use, that it failed before.
     private func watch(_ socket: UpstreamConnection, _ channel: any Channel) {
         socket.onConnected = { [weak self] in self?.connected(channel) }
         socket.onReady = { [weak self] result in
@@ -116,10 +102,7 @@ final class ConnectAttempt {
     }
 
     private func connected(_ channel: any Channel) {
-        guard winner == nil, completion != nil else {
-            channel.close(promise: nil)
-            return
-        }
+        guard winner == nil, completion != nil else { return channel.close(promise: nil) }
         winner = channel
         next?.cancel()
         for (id, other) in running where id != ObjectIdentifier(channel) { other.close(promise: nil) }
@@ -138,11 +121,9 @@ final class ConnectAttempt {
     private func failure(_ error: any Error) -> ExchangeFailure {
         switch error {
         case let failure as ExchangeFailure: failure
-        case let failure as TLSFailure:
-            ExchangeFailure(.tls, "TLS with \(authority) failed: \(failure.explanation)")
+        case let failure as TLSFailure: .tls(authority, failure)
         case let error as IOError: describe(error)
-        case let error as ChannelError where error.isConnectTimeout:
-            ExchangeFailure(.timeout, "\(authority) did not answer in time.")
+        case ChannelError.connectTimeout: ExchangeFailure(.timeout, "\(authority) did not answer in time.")
         default: ExchangeFailure(.connect, "No connection to \(authority) came about: \(error).")
         }
     }
@@ -150,8 +131,7 @@ final class ConnectAttempt {
     private func describe(_ error: IOError) -> ExchangeFailure {
         let (reason, hint): (String, String) =
             switch error.errnoCode {
-            case ECONNREFUSED:
-                ("refused the connection", "Is the server running, and is the port right?")
+            case ECONNREFUSED: ("refused the connection", "Is the server running, and is the port right?")
             case EHOSTUNREACH, ENETUNREACH:
                 ("cannot be reached from here", "Check the network connection and routes.")
             case ETIMEDOUT: ("did not answer in time", "The server may be down, or a firewall drops the packets.")
@@ -184,9 +164,8 @@ final class ConnectAttempt {
     }
 }
 
-extension ChannelError {
-    fileprivate var isConnectTimeout: Bool {
-        if case .connectTimeout = self { return true }
-        return false
+extension ExchangeFailure {
+    static func tls(_ peer: String, _ failure: TLSFailure) -> ExchangeFailure {
+        ExchangeFailure(.tls, "TLS with \(peer) failed: \(failure.explanation)")
     }
 }

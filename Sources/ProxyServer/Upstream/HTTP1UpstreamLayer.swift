@@ -8,13 +8,10 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     private enum State {
         /// No request was sent yet, or it waits in the pool for the next one. Successors: `exchanging`, `closed`.
         case idle
-        /// A request is being sent, or its response read. Successors: `idle`, `switching`, `tunnel`, `closed`.
+        /// A request is being sent, or its response read. Successors: `idle`, `switching`, `closed`.
         case exchanging(Progress)
-        /// The server has switched protocols; what it sends from here on is kept for the tunnel. Successors: `tunnel`,
-        /// `closed`.
+        /// The server has switched protocols; what it sends from here on is kept for the tunnel. Successor: `closed`.
         case switching(Progress)
-        /// Bytes pass. Successor: `closed`.
-        case tunnel
         /// The server has ended, or the connection broke.
         case closed
     }
@@ -53,7 +50,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         get {
             switch state {
             case .exchanging(let progress), .switching(let progress): progress
-            case .idle, .tunnel, .closed: nil
+            case .idle, .closed: nil
             }
         }
         set {
@@ -87,10 +84,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     }
 
     func sendRequestPart(_ part: ByteBuffer) {
-        guard let progress else {
-            connection.write(part)
-            return
-        }
+        guard let progress else { return }
         if let prefix = HTTP1Encoder.partPrefix(count: part.readableBytes, framing: progress.framing) {
             connection.write(prefix)
         }
@@ -99,17 +93,19 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     }
 
     func sendRequestEnd(_ trailers: FieldSection?) {
-        if case .tunnel = state { connection.endOutput() }
         guard let framing = progress?.framing else { return }
         progress?.isRequestSent = true
         if let end = HTTP1Encoder.end(framing: framing, trailers: trailers) { connection.write(end) }
     }
 
+    /// The bytes from here on are another layer's.
     func becomeTunnel() {
-        state = .tunnel
-        if let rest = parser.takeRemaining(), rest.readableBytes > 0 { exchange?.responsePart(rest) }
-        // The server may have ended it while the head was held.
-        if connection.hasInputEnded { inputClosed() }
+        let layer = TunnelUpstreamLayer(connection, server: key.destination.host, early: parser.takeRemaining())
+        let exchange = exchange
+        self.exchange = nil
+        connection.become(layer)
+        exchange?.hand(over: layer)
+        layer.becomeTunnel()
     }
 
     func setReading(_ isReading: Bool) { connection.isReading = isReading }
@@ -119,9 +115,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     func release() {
         exchange = nil
         connection.isReading = true
-        if case .tunnel = state {
-            connection.closeAfterWrites()
-        } else if isReusable {
+        if isReusable {
             idleSince = loop.eventLoop.now
             state = .idle
             hasServed = true
@@ -136,7 +130,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
             switch state {
             case .idle: true
             case .exchanging(let progress): progress.isRequestSent && progress.isResponseRead && progress.keepsAlive
-            case .switching, .tunnel, .closed: false
+            case .switching, .closed: false
             }
         return isDone && parser.isIdle && isUsable && !loop.isStopping
     }
@@ -144,12 +138,11 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
     func abandon(_ code: HTTP2ErrorCode) {
         exchange = nil
         switch state {
-        case .tunnel where code != .noError: connection.resetAfterWrites()
-        // Half a request is no whole one to a server that looks at close_notify either.
+        // Nor is half a request a whole one to a server that checks for close_notify.
         case .exchanging(let progress) where !progress.isRequestSent:
             connection.withholdCloseNotify()
             connection.close()
-        case .idle, .exchanging, .switching, .tunnel, .closed: connection.close()
+        case .idle, .exchanging, .switching, .closed: connection.close()
         }
     }
 
@@ -157,24 +150,17 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
 
     // MARK: - UpstreamLayer
 
-    func begin() {
-        connection.ready(.success(.single(self, applicationProtocol: connection.applicationProtocol)))
-    }
+    func begin() { connection.ready(single: self) }
 
     func received(_ bytes: ByteBuffer) {
-        if case .tunnel = state {
-            exchange?.responsePart(bytes)
-        } else {
-            parser.receive(bytes)
-            parse()
-        }
+        parser.receive(bytes)
+        parse()
     }
 
     func writabilityChanged(_ isWritable: Bool) { exchange?.upstreamBecameWritable(isWritable) }
 
     func inputClosed() {
         switch state {
-        case .tunnel: exchange?.responseEnd(trailers: nil, wireBytes: 0, isClean: !connection.lacksCloseNotify)
         case .switching, .closed: break
         case .idle where exchange == nil:
             state = .closed
@@ -184,7 +170,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
             parser.receiveEOF()
             parse()
             if isResponseOpen {
-                fail(ExchangeFailure(.reset, "\(key.host) closed the connection without an answer."))
+                fail(ExchangeFailure(.reset, "\(host) closed the connection without an answer."))
             } else {
                 exchange?.upstreamInputEnded()
             }
@@ -201,11 +187,9 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         state = .closed
         switch last {
         case .closed: break
-        case .tunnel where connection.hasInputEnded:
-            fail(ExchangeFailure(.reset, "\(key.host) closed the connection."))
         case _ where connection.hasInputEnded: break
         case .idle where exchange == nil: loop.pool.remove(self)
-        case .idle, .exchanging, .switching, .tunnel: fail(error, last)
+        case .idle, .exchanging, .switching: fail(error, last)
         }
     }
 
@@ -214,12 +198,11 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         let what = UpstreamConnection.whatBecame(error)
         switch (error, last) {
         case (let failure as ExchangeFailure, _): fail(failure)
-        case (let failure as TLSFailure, _):
-            fail(ExchangeFailure(.tls, "TLS with \(key.host) failed: \(failure.explanation)"))
-        case (_, .tunnel), (_, .switching): fail(ExchangeFailure(.reset, "\(key.host) \(what)."))
+        case (let failure as TLSFailure, _): fail(.tls(host, failure))
+        case (_, .switching): fail(ExchangeFailure(.reset, "\(host) \(what)."))
         case (_, .exchanging(let progress)) where !progress.isResponseRead:
             let place = parser.isIdle ? "without an answer" : "in the middle of its response"
-            fail(ExchangeFailure(.reset, "\(key.host) \(what) \(place)."))
+            fail(ExchangeFailure(.reset, "\(host) \(what) \(place)."))
         case (_, .exchanging), (_, .idle), (_, .closed): exchange?.upstreamInputEnded()
         }
     }
@@ -229,6 +212,8 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         self.exchange = nil
         exchange?.upstreamClosed(failure)
     }
+
+    private var host: String { key.destination.host }
 
     // MARK: - Responses
 
@@ -244,28 +229,22 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         do throws(HTTP1ParseError) {
             while readsResponses, let event = try parser.next() { handle(event) }
         } catch {
-            fail(
-                ExchangeFailure(
-                    error.code == .truncated ? .reset : .badResponse,
-                    error.code == .truncated
-                        ? "\(key.host) closed the connection in the middle of its response. \(error.explanation)"
-                        : "The answer of \(key.host) is no valid HTTP response: \(error.explanation)",
-                    hint: error.code == .notHTTP
-                        ? "A server that knows only HTTP/2 answers so: let the client speak HTTP/2 too, and leave --http2 on."
-                        : ""
-                )
-            )
+            fail(failure(error))
             connection.close()
         }
     }
 
-    private var readsResponses: Bool {
-        switch state {
-        case .idle, .exchanging, .closed: true
-        case .switching, .tunnel: false
+    private func failure(_ error: HTTP1ParseError) -> ExchangeFailure {
+        if error.code == .truncated {
+            let text = "\(host) closed the connection in the middle of its response. \(error.explanation)"
+            return ExchangeFailure(.reset, text)
         }
+        let hint = "A server that knows only HTTP/2 answers so: let the client speak HTTP/2 too, and leave --http2 on."
+        let text = "The answer of \(host) is no valid HTTP response: \(error.explanation)"
+        return ExchangeFailure(.badResponse, text, hint: error.code == .notHTTP ? hint : "")
     }
 
+    private var readsResponses: Bool { if case .switching = state { false } else { true } }
     private func handle(_ event: HTTP1ResponseParser.Event) {
         switch event {
         case .informational(var head):
@@ -279,24 +258,14 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
                 state = isUpgrade ? .switching(progress) : .exchanging(progress)
             }
             let removed = HopByHop.strip(from: &head.fields, keeping: isUpgrade ? [.keepAlive, .upgrade] : .keepAlive)
-            var notes = parser.tolerances.explanations
-            let worthNoting = removed.filter { $0.lowercased() != "connection" && $0.lowercased() != "keep-alive" }
-            if !worthNoting.isEmpty {
-                notes.append("removed what is meant for one connection only: \(worthNoting.joined(separator: ", "))")
-            }
-            exchange?.responseHead(head, framing: framing, notes: notes)
+            let notes = RequestIntake.notes(onRemoved: removed, usual: "keep-alive")
+            exchange?.responseHead(head, framing: framing, notes: parser.tolerances.explanations + notes)
         case .part(let part): exchange?.responsePart(part)
         case .end(let trailers):
             progress?.isResponseRead = true
             let size = parser.wireSize
-            exchange?.responseEnd(
-                trailers: trailers,
-                wireBytes: Int64(size.head) + size.body,
-                isClean: !(connection.hasInputEnded && connection.lacksCloseNotify)
-            )
+            let isClean = !(connection.hasInputEnded && connection.lacksCloseNotify)
+            exchange?.responseEnd(trailers: trailers, wireBytes: Int64(size.head) + size.body, isClean: isClean)
         }
     }
 }
-
-@available(*, unavailable)
-extension HTTP1UpstreamLayer: Sendable {}

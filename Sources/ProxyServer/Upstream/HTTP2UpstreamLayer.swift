@@ -19,22 +19,21 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
     /// Streams whose window was widened.
     private var wideStreams: Set<HTTP2StreamID> = []
     private var settingsWaiters: [() -> Void] = []
-    /// What the server said when it ended the connection, as the end of a sentence.
-    private var farewell = ""
-    /// Set while nobody knows whether the server speaks HTTP/2 at all.
+    /// The server's reason for ending the connection, as the end of a sentence.
+    private var reason = ""
+    /// Set while it is unknown whether the server speaks HTTP/2 at all.
     private var preface: Scheduled<Void>?
 
-    /// What each stream may have under way at first: a thousand stalled ones must not cost a gigabyte.
+    /// What each stream may have in flight at first: a thousand stalled ones must not cost a gigabyte.
     private static let settings = {
         var settings = HTTP2Settings()
         settings.initialWindow = 128 << 10
         return settings
     }()
-    /// What a stream may have under way whose bytes are taken as they come: on a long way the window is the speed.
+    /// What a stream may have in flight whose bytes are taken as they come: on a long way the window is the speed.
     private static let wideWindow: Int32 = 2 << 20
-    /// How many streams of a connection may be so.
+    /// How many streams of a connection may have the wide window.
     private static let wideLimit = 8
-
     /// How long a server may take to show that it speaks HTTP/2 without TLS.
     private static let prefaceLimit = TimeAmount.seconds(3)
 
@@ -72,9 +71,7 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         return HTTP2UpstreamStream(self, facts: connection.facts(.http2, isReused: isReused))
     }
 
-    func isIdle(since moment: NIODeadline) -> Bool {
-        streams.isEmpty && reserved == 0 && idleSince < moment
-    }
+    func isIdle(since moment: NIODeadline) -> Bool { streams.isEmpty && reserved == 0 && idleSince < moment }
 
     var offersExtendedConnect: Bool { session.peerOffersExtendedConnect }
 
@@ -92,13 +89,9 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         isEnd: Bool
     ) throws(HTTP2Failure) -> (stream: HTTP2StreamID, written: ByteBuffer) {
         reserved -= 1
-        guard !isClosed else { throw HTTP2Failure(code: .refusedStream, explanation: "The connection was closed.") }
-        let begun = try session.sendRequest(
-            head,
-            scheme: key.scheme,
-            connectProtocol: connectProtocol,
-            isEnd: isEnd
-        )
+        guard !isClosed else { throw HTTP2Failure(.refusedStream, "The connection was closed.") }
+        let scheme = key.destination.scheme
+        let begun = try session.sendRequest(head, scheme: scheme, connectProtocol: connectProtocol, isEnd: isEnd)
         streams[begun.stream] = stream
         return begun
     }
@@ -131,21 +124,18 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
     // MARK: - UpstreamLayer
 
     func begin() {
-        guard !connection.isSecure else {
-            driver.pump()
-            connection.ready(.success(.multiplexed(self)))
-            return
-        }
-        preface = loop.eventLoop.assumeIsolated().scheduleTask(in: HTTP2UpstreamLayer.prefaceLimit) { [self] in
-            refusePreface()
+        if !connection.isSecure {
+            let limit = HTTP2UpstreamLayer.prefaceLimit
+            preface = loop.eventLoop.assumeIsolated().scheduleTask(in: limit) { [self] in refusePreface() }
         }
         driver.pump()
+        if connection.isSecure { connection.ready(.success(.multiplexed(self))) }
     }
 
     /// The server has not shown that it speaks HTTP/2.
     private func refusePreface() {
         guard preface != nil else { return }
-        connection.ready(.failure(ExchangeFailure(.badResponse, "\(key.host) does not speak HTTP/2 without TLS.")))
+        connection.ready(.failure(ExchangeFailure(.badResponse, "\(host) does not speak HTTP/2 without TLS.")))
         close()
     }
 
@@ -158,29 +148,31 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
 
     func broke(_ error: (any Error)?) {
         if let failure = error as? TLSFailure {
-            closed(ExchangeFailure(.tls, "TLS with \(key.host) failed: \(failure.explanation)"))
+            closed(.tls(host, failure))
         } else {
             let isEnd = error == nil && connection.hasInputEnded
             let what = isEnd ? "closed the connection" : UpstreamConnection.whatBecame(error)
-            closed(ExchangeFailure(.reset, "\(key.host) \(what) before the response was whole\(farewell)."))
+            closed(ExchangeFailure(.reset, "\(host) \(what) before the response was whole\(reason)."))
         }
         refusePreface()
     }
 
-    /// Tells everybody, once.
+    /// Ends every stream, once.
     private func closed(_ failure: ExchangeFailure) {
         guard !isClosed else { return }
         driver.stop()
-        tellAll(failure)
+        endStreams(failure)
     }
 
-    private func tellAll(_ failure: ExchangeFailure) {
+    private func endStreams(_ failure: ExchangeFailure) {
         origin?.retire(self)
-        let open = streams.values
+        let open = Array(streams.values)
         streams = [:]
-        for stream in Array(open) { stream.failed(failure, wasProcessed: true) }
+        for stream in open { stream.failed(failure, wasProcessed: true) }
         answerSettingsWaiters()
     }
+
+    private var host: String { key.destination.host }
 
     private func answerSettingsWaiters() {
         let waiters = settingsWaiters
@@ -206,17 +198,11 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         case .end(let id, let trailers, let wireBytes): stream(id)?.ended(trailers, wireBytes)
         case .reset(let id, let code, let isLocal, let explanation):
             if code == .http11Required { origin?.requireHTTP1() }
-            stream(id)?.reset(code, isLocal: isLocal, explanation, host: key.host)
+            stream(id)?.reset(code, isLocal: isLocal, explanation, host: host)
         case .refused(let id):
-            stream(id)?.failed(
-                ExchangeFailure(
-                    .reset,
-                    "\(key.host) refused the request before it did anything about it"
-                        + (farewell.isEmpty ? " (REFUSED_STREAM)." : "\(farewell)."),
-                    resetCode: .refusedStream
-                ),
-                wasProcessed: false
-            )
+            let reason = reason.isEmpty ? " (REFUSED_STREAM)" : reason
+            let text = "\(host) refused the request before it did anything about it\(reason)."
+            stream(id)?.failed(ExchangeFailure(.reset, text, resetCode: .refusedStream), wasProcessed: false)
         case .closed(let id):
             streams[id] = nil
             wideStreams.remove(id)
@@ -225,21 +211,16 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         case .drained(let id): streams[id]?.exchange?.upstreamBecameWritable(true)
         case .settings: settingsArrived()
         case .goAway(let code, let text, _):
-            farewell = ", saying GOAWAY \(code)" + (text.isEmpty ? "" : " (\(text.prefix(200)))")
+            reason = ", saying GOAWAY \(code)" + (text.isEmpty ? "" : " (\(text.prefix(200)))")
             origin?.retire(self)
         case .failed(let failure):
-            connection.ready(
-                .failure(ExchangeFailure(.badResponse, "\(key.host) does not speak HTTP/2: \(failure.explanation)"))
-            )
+            let guess = "\(host) does not speak HTTP/2: \(failure.explanation)"
+            connection.ready(.failure(ExchangeFailure(.badResponse, guess)))
             preface?.cancel()
             preface = nil
-            driver.sayFarewell()
-            tellAll(
-                ExchangeFailure(
-                    .badResponse,
-                    "\(key.host) broke the rules of HTTP/2 (\(failure.code)): \(failure.explanation)"
-                )
-            )
+            driver.sendRest()
+            let text = "\(host) broke the rules of HTTP/2 (\(failure.code)): \(failure.explanation)"
+            endStreams(ExchangeFailure(.badResponse, text))
             connection.closeAfterWrites()
         case .requestHead, .malformedRequest: break
         }
@@ -255,6 +236,3 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         origin?.serve()
     }
 }
-
-@available(*, unavailable)
-extension HTTP2UpstreamLayer: Sendable {}

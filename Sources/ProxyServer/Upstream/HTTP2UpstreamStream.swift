@@ -26,7 +26,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
         self.facts = facts
     }
 
-    /// Tells whether the server offers extended CONNECT, once that is known.
+    /// Calls back with whether the server offers extended CONNECT, once that is known.
     func withOffer(_ body: @escaping (Bool) -> Void) {
         connection.withSettings { [connection] in body(connection.offersExtendedConnect) }
     }
@@ -39,20 +39,14 @@ final class HTTP2UpstreamStream: UpstreamLeg {
         upgrade = WebSocketBridge(makingConnect: &head)
         isRequestSent = framing == .none && upgrade == nil
         do throws(HTTP2Failure) {
-            let begun = try connection.begin(
-                self,
-                head,
-                connectProtocol: upgrade?.protocolName,
-                isEnd: isRequestSent
-            )
+            let name = upgrade?.protocolName
+            let begun = try connection.begin(self, head, connectProtocol: name, isEnd: isRequestSent)
             id = begun.stream
             return begun.written
         } catch {
             isOver = true
-            exchange?.upstreamClosed(
-                ExchangeFailure(.reset, "The request could not be sent: \(error.explanation)"),
-                wasProcessed: false
-            )
+            let text = "The request could not be sent: \(error.explanation)"
+            exchange?.upstreamClosed(ExchangeFailure(.reset, text), wasProcessed: false)
             return ByteBuffer()
         }
     }
@@ -79,9 +73,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
         withheld = 0
     }
 
-    func flush() {
-        connection.driver.scheduleFlush()
-    }
+    func flush() { connection.driver.scheduleFlush() }
 
     func release() {
         exchange = nil
@@ -141,10 +133,8 @@ final class HTTP2UpstreamStream: UpstreamLeg {
         if isLocal {
             failed(ExchangeFailure(.badResponse, "The answer of \(host) is no valid HTTP/2: \(explanation)"))
         } else {
-            failed(
-                ExchangeFailure(.reset, "\(host) reset the stream (RST_STREAM \(code)).", resetCode: code),
-                wasProcessed: code != .http11Required
-            )
+            let text = "\(host) reset the stream (RST_STREAM \(code))."
+            failed(ExchangeFailure(.reset, text, resetCode: code), wasProcessed: code != .http11Required)
         }
     }
 
@@ -155,6 +145,3 @@ final class HTTP2UpstreamStream: UpstreamLeg {
         exchange?.upstreamClosed(failure, wasProcessed: wasProcessed)
     }
 }
-
-@available(*, unavailable)
-extension HTTP2UpstreamStream: Sendable {}

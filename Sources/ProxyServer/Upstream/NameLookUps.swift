@@ -29,9 +29,7 @@ struct NameLookUps<Waiter> {
         self.queueLimit = queueLimit
     }
 
-    /// Somebody waits for a name.
-    ///
-    /// - Returns: what to take that back by; `nil` where too many names wait already.
+    /// Adds a waiter for a name; returns the number to remove it by, `nil` where too many names wait already.
     mutating func add(_ waiter: Waiter, for host: String) -> Int? {
         if lookUps[host] == nil {
             guard queue.count < queueLimit else { return nil }
@@ -43,7 +41,7 @@ struct NameLookUps<Waiter> {
         return lastWaiter
     }
 
-    /// Somebody waits no more; `nil` where it was told already.
+    /// Removes a waiter; `nil` where its name was looked up already.
     mutating func remove(_ number: Int, for host: String) -> Waiter? {
         guard let waiter = lookUps[host]?.waiters.removeValue(forKey: number) else { return nil }
         guard let known = lookUps[host], known.waiters.isEmpty else { return waiter }
@@ -65,7 +63,7 @@ struct NameLookUps<Waiter> {
         return host
     }
 
-    /// A name was looked up; returns who waits for it.
+    /// A name was looked up; returns its waiters.
     mutating func finished(_ host: String) -> [Waiter] {
         guard let known = lookUps.removeValue(forKey: host) else { return [] }
         running -= 1

@@ -3,18 +3,10 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Looks up host names with the system's resolver, each on a thread of its own.
 ///
-/// Whoever asks for a name that is being looked up waits for that. A name server that does not answer for some names
-/// holds up neither others nor what else is done away from the event loops.
+/// A name that is being looked up is not looked up again. A name server that does not answer for some names holds up
+/// neither others nor what else is done away from the event loops.
 final class Resolver: Sendable {
     /// A name that somebody waits for.
     struct Inquiry {
@@ -28,12 +20,8 @@ final class Resolver: Sendable {
     private let lookUp: @Sendable (_ host: String) throws -> [SocketAddress]
     private let names: Mutex<NameLookUps<EventLoopPromise<[SocketAddress]>>>
 
-    /// Creates a resolver.
-    ///
-    /// - Parameters:
-    ///   - limit: how many names that somebody waits for are looked up at a time.
-    ///   - threadLimit: how many names are looked up at a time, those included that nobody waits for any more.
-    ///   - lookUp: finds the addresses of a name; may block.
+    /// At most `limit` names that somebody waits for are looked up at a time, and `threadLimit` in all, those included
+    /// that nobody waits for any more; `lookUp` may block.
     init(
         limit: Int = 192,
         threadLimit: Int = 256,
@@ -47,13 +35,8 @@ final class Resolver: Sendable {
         let promise = eventLoop.makePromise(of: [SocketAddress].self)
         let number = names.withLock { $0.add(promise, for: host) }
         if number == nil {
-            promise.fail(
-                ExchangeFailure(
-                    .dns,
-                    "The name \(host) was not looked up, since too many others wait for an answer.",
-                    hint: Resolver.unanswered
-                )
-            )
+            let text = "The name \(host) was not looked up, since too many others wait for an answer."
+            promise.fail(ExchangeFailure(.dns, text, hint: Resolver.unanswered))
         }
         startNext()
         return Inquiry(addresses: promise.futureResult, host: host, number: number)
@@ -102,13 +85,9 @@ final class Resolver: Sendable {
             guard let address = info.pointee.ai_addr else { continue }
             switch info.pointee.ai_family {
             case AF_INET:
-                address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                    addresses.append(SocketAddress($0.pointee))
-                }
+                address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { addresses.append(.init($0.pointee)) }
             case AF_INET6:
-                address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
-                    addresses.append(SocketAddress($0.pointee))
-                }
+                address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { addresses.append(.init($0.pointee)) }
             default: break
             }
         }
@@ -133,10 +112,8 @@ final class Resolver: Sendable {
 
     private static func failure(_ host: String, _ status: CInt) -> ExchangeFailure {
         let reason = gai_strerror(status).map { String(cString: $0) } ?? "error \(status)"
-        let hint =
-            status == EAI_AGAIN
-            ? unanswered
-            : "Check the spelling of the name, and whether this machine can resolve it."
+        let spelling = "Check the spelling of the name, and whether this machine can resolve it."
+        let hint = status == EAI_AGAIN ? unanswered : spelling
         return ExchangeFailure(.dns, "The name \(host) could not be resolved: \(reason).", hint: hint)
     }
 }

@@ -6,12 +6,16 @@ import Wire
 /// A server's connection whose bytes are passed through.
 final class TunnelUpstreamLayer: UpstreamLayer, UpstreamLeg {
     private let connection: UpstreamConnection
-    /// What arrived before the exchange took the connection over.
-    private var early = ByteBuffer()
+    /// The server in messages.
+    private let server: String
+    /// What arrived before the exchange took the connection over; `nil` from then on.
+    private var early: ByteBuffer?
     var exchange: Exchange?
 
-    init(_ connection: UpstreamConnection) {
+    init(_ connection: UpstreamConnection, server: String = "The server", early: ByteBuffer? = nil) {
         self.connection = connection
+        self.server = server
+        self.early = early ?? ByteBuffer()
     }
 
     // MARK: - UpstreamLeg
@@ -24,8 +28,9 @@ final class TunnelUpstreamLayer: UpstreamLayer, UpstreamLeg {
 
     func becomeTunnel() {
         let bytes = early
-        early = ByteBuffer()
-        if bytes.readableBytes > 0 { exchange?.responsePart(bytes) }
+        early = nil
+        if let bytes, bytes.readableBytes > 0 { exchange?.responsePart(bytes) }
+        // The server may have ended it while the head was held.
         if connection.hasInputEnded { inputClosed() }
     }
 
@@ -45,12 +50,10 @@ final class TunnelUpstreamLayer: UpstreamLayer, UpstreamLeg {
 
     // MARK: - UpstreamLayer
 
-    func begin() {
-        connection.ready(.success(.single(self, applicationProtocol: connection.applicationProtocol)))
-    }
+    func begin() { connection.ready(single: self) }
 
     func received(_ bytes: ByteBuffer) {
-        if let exchange { exchange.responsePart(bytes) } else { early.writeImmutableBuffer(bytes) }
+        if early != nil { early?.writeImmutableBuffer(bytes) } else { exchange?.responsePart(bytes) }
     }
 
     func inputClosed() {
@@ -62,16 +65,13 @@ final class TunnelUpstreamLayer: UpstreamLayer, UpstreamLeg {
     func broke(_ error: (any Error)?) {
         let exchange = exchange
         self.exchange = nil
-        if let failure = error as? ExchangeFailure {
-            exchange?.upstreamClosed(failure)
-        } else if let failure = error as? TLSFailure {
+        switch error {
+        case let failure as ExchangeFailure: exchange?.upstreamClosed(failure)
+        case let failure as TLSFailure:
             exchange?.upstreamClosed(ExchangeFailure(.tls, "TLS failed in the tunnel: \(failure.explanation)"))
-        } else {
+        default:
             let what = connection.hasInputEnded ? "closed the connection" : UpstreamConnection.whatBecame(error)
-            exchange?.upstreamClosed(ExchangeFailure(.reset, "The server \(what)."))
+            exchange?.upstreamClosed(ExchangeFailure(.reset, "\(server) \(what)."))
         }
     }
 }
-
-@available(*, unavailable)
-extension TunnelUpstreamLayer: Sendable {}

@@ -1,15 +1,8 @@
 import ExchangeCore
+import Foundation
 import HTTPModel
 import NIOCore
 import Wire
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// What is spoken on a connection to a server, from when that is known.
 protocol UpstreamLayer: AnyObject {
@@ -30,7 +23,7 @@ enum EstablishedUpstream {
     case multiplexed(HTTP2UpstreamLayer)
 }
 
-/// One connection to a server: the end of its channel's pipeline, and the place of the layer that is spoken on it.
+/// One connection to a server: the end of its channel's pipeline, and the holder of the layer that is spoken on it.
 final class UpstreamConnection: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -56,7 +49,8 @@ final class UpstreamConnection: ChannelDuplexHandler {
     private(set) var lacksCloseNotify = false
     /// Whether half of the close was ours.
     ///
-    /// Then the server's end is not told before the connection is gone; otherwise a connection that is just gone was reset.
+    /// Then the server's end is not reported before the connection is gone; otherwise a connection that is just gone was
+    /// reset.
     private var hasEndedOutput = false
     /// Called once TCP is there.
     var onConnected: (() -> Void)?
@@ -83,7 +77,6 @@ final class UpstreamConnection: ChannelDuplexHandler {
     var isActive: Bool { context?.channel.isActive ?? false }
     var isWritable: Bool { context?.channel.isWritable ?? false }
     var channel: (any Channel)? { context?.channel }
-    var applicationProtocol: String? { record?.tls?.applicationProtocol }
 
     var isReading = true {
         didSet {
@@ -94,16 +87,11 @@ final class UpstreamConnection: ChannelDuplexHandler {
     }
 
     func facts(_ version: HTTPVersion, isReused: Bool) -> UpstreamFacts {
-        UpstreamFacts(
-            connection: record?.id ?? ConnectionID(0),
-            address: record?.peerAddress,
-            version: version,
-            isReused: isReused,
-            dns: isReused ? nil : dnsTime,
-            connect: isReused ? nil : record?.connect,
-            tls: isReused ? nil : record?.handshake,
-            verificationFailure: record?.tls?.verificationFailure
-        )
+        var facts = UpstreamFacts(connection: record?.id ?? ConnectionID(0), version: version, isReused: isReused)
+        facts.address = record?.peerAddress
+        facts.verificationFailure = record?.tls?.verificationFailure
+        if !isReused { (facts.dns, facts.connect, facts.tls) = (dnsTime, record?.connect, record?.handshake) }
+        return facts
     }
 
     /// It is ready for use, or failed before it was; only the first call counts.
@@ -114,13 +102,21 @@ final class UpstreamConnection: ChannelDuplexHandler {
         onReady(result)
     }
 
+    /// It is ready for one exchange.
+    func ready(single leg: any UpstreamLeg) {
+        ready(.success(.single(leg, applicationProtocol: record?.tls?.applicationProtocol)))
+    }
+
+    /// Another layer has the connection from here on.
+    func become(_ layer: any UpstreamLayer) { self.layer = layer }
+
     func write(_ bytes: ByteBuffer) { output?.write(bytes) }
     func flush() { output?.flush() }
     func close() { context?.close(promise: nil) }
     func withholdCloseNotify() { output?.withholdCloseNotify() }
     func closeAfterWrites() { output?.closeAfterWrites() }
 
-    /// Tells the server that no more will come, after what was written.
+    /// Ends our side, after what was written.
     func endOutput() { output?.end(peerHasEnded: hasInputEnded) }
 
     func resetAfterWrites() {
@@ -154,9 +150,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
         if let ownEnds { loop.shared.ownConnections.remove(ownEnds) }
     }
 
-    func channelActive(context: ChannelHandlerContext) {
-        connected(context)
-    }
+    func channelActive(context: ChannelHandlerContext) { connected(context) }
 
     private func connected(_ context: ChannelHandlerContext) {
         guard connectedAt == nil else { return }
@@ -186,9 +180,7 @@ final class UpstreamConnection: ChannelDuplexHandler {
         layer.begin()
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        layer?.received(unwrapInboundIn(data))
-    }
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { layer?.received(unwrapInboundIn(data)) }
 
     func read(context: ChannelHandlerContext) {
         if isReading { context.read() } else { isReadPending = true }
@@ -237,6 +229,3 @@ final class UpstreamConnection: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 }
-
-@available(*, unavailable)
-extension UpstreamConnection: Sendable {}

@@ -33,7 +33,7 @@ final class UpstreamConnector {
 
     private let loop: LoopContext
     private var purpose: Purpose
-    /// Who waits for the connection; `nil` once it was told, or waits no more.
+    /// The exchange that waits for the connection; `nil` once it has one, or waits no more.
     private var exchange: Exchange?
     private var destination = Destination(scheme: "http", host: "", port: 0)
     private var work = Work.none
@@ -48,7 +48,7 @@ final class UpstreamConnector {
         self.purpose = purpose
     }
 
-    /// Finds or makes a connection, of which the exchange is told, perhaps at once; `fresh` excludes pooled ones.
+    /// Finds or makes a connection for the exchange, perhaps at once; `fresh` excludes pooled ones.
     func connect(to destination: Destination, for exchange: Exchange, fresh: Bool) {
         self.exchange = exchange
         self.destination = destination
@@ -111,10 +111,7 @@ final class UpstreamConnector {
 
     /// The origin has a stream for this request.
     func received(_ stream: HTTP2UpstreamStream) {
-        guard exchange != nil, case .extendedConnect = purpose else {
-            hand(stream)
-            return
-        }
+        guard exchange != nil, case .extendedConnect = purpose else { return hand(stream) }
         stream.withOffer { [self] offersExtendedConnect in
             if offersExtendedConnect || exchange == nil {
                 hand(stream)
@@ -142,22 +139,14 @@ final class UpstreamConnector {
     /// Makes a connection; the origin says so where it was asked to wait before.
     func resolve() {
         let host = destination.address ?? destination.host
-        if let address = Resolver.address(host, port: destination.port) {
-            resolved([address])
-            return
-        }
+        if let address = Resolver.address(host, port: destination.port) { return resolved([address]) }
         let start = loop.eventLoop.now
         let amount = loop.configuration.timeouts.connect
         let inquiry = loop.shared.resolver.resolve(host, on: loop.eventLoop)
         let limit = loop.eventLoop.assumeIsolated().scheduleTask(in: amount) { [self] in
             stop()
-            failed(
-                ExchangeFailure(
-                    .timeout,
-                    "The name \(host) was not resolved within \(amount.inSeconds) seconds.",
-                    hint: "\(Resolver.unanswered) --connect-timeout sets the limit."
-                )
-            )
+            let text = "The name \(host) was not resolved within \(amount.inSeconds) seconds."
+            failed(ExchangeFailure(.timeout, text, hint: "\(Resolver.unanswered) --connect-timeout sets the limit."))
         }
         work = .resolving(inquiry, limit: limit)
         inquiry.addresses.assumeIsolated().whenComplete { [self] result in
@@ -169,9 +158,9 @@ final class UpstreamConnector {
             case .success(var addresses):
                 for index in addresses.indices { addresses[index].port = destination.port }
                 resolved(addresses)
-            case .failure(let error as ExchangeFailure): failed(error)
             case .failure(let error):
-                failed(ExchangeFailure(.dns, "The name \(host) could not be resolved: \(error)."))
+                let failure = error as? ExchangeFailure
+                failed(failure ?? ExchangeFailure(.dns, "The name \(host) could not be resolved: \(error)."))
             }
         }
     }
@@ -193,33 +182,22 @@ final class UpstreamConnector {
     private var isLegacy: Bool { loop.configuration.legacyHosts.contains(destination.host) }
 
     private var key: UpstreamPool.Key {
-        UpstreamPool.Key(
-            scheme: destination.scheme,
-            host: destination.host,
-            port: destination.port,
-            serverName: destination.serverName,
-            address: destination.address,
-            skipsVerification: skipsVerification,
-            isLegacy: isLegacy
-        )
+        UpstreamPool.Key(destination: destination, skipsVerification: skipsVerification, isLegacy: isLegacy)
     }
 
     // MARK: - TCP
 
     private func resolved(_ addresses: [SocketAddress]) {
         guard exchange != nil else { return }
-        if addresses.contains(where: { loop.shared.isOwnAddress($0) }) {
-            failed(.leadsBack(destination.authority))
-            return
-        }
+        if addresses.contains(where: loop.shared.isOwnAddress) { return failed(.leadsBack(destination.authority)) }
         if isSecure { loop.withTrust { [self] in connect(addresses) } } else { connect(addresses) }
     }
 
     private func connect(_ addresses: [SocketAddress]) {
         guard exchange != nil else { return }
-        let attempt = ConnectAttempt(loop: loop, addresses: addresses, authority: destination.authority) {
-            [self] channel in
-            try addHandlers(to: channel)
+        let authority = destination.authority
+        let attempt = ConnectAttempt(loop: loop, addresses: addresses, authority: authority) { [self] in
+            try addHandlers(to: $0)
         }
         work = .connecting(attempt)
         attempt.start { [self] result in
@@ -235,10 +213,8 @@ final class UpstreamConnector {
         let pipeline = channel.pipeline.syncOperations
         let offersHTTP2 = mayBeHTTP2 && origin?.requiresHTTP1 != true
         if isSecure {
-            let protocols: [String] =
-                if case .secureTunnel(let offered) = purpose { offered } else if offersHTTP2 {
-                    ["h2", "http/1.1"]
-                } else { ["http/1.1"] }
+            var protocols = offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
+            if case .secureTunnel(let offered) = purpose { protocols = offered }
             let session = try loop.clientTLS.makeSession(
                 host: destination.serverName ?? destination.host,
                 applicationProtocols: protocols,
@@ -297,6 +273,3 @@ final class UpstreamConnector {
     /// For how long a server without TLS that did not answer in HTTP/2 is asked in HTTP/1.1: it may only have been starting.
     private static let guessHolds = TimeAmount.seconds(10)
 }
-
-@available(*, unavailable)
-extension UpstreamConnector: Sendable {}

@@ -2,11 +2,11 @@ import ExchangeCore
 import HTTPModel
 import NIOCore
 
-/// The server's side of an exchange, whatever version of HTTP it speaks: what an exchange tells its adapter.
+/// The server's side of an exchange, whatever version of HTTP it speaks: what an exchange asks of its adapter.
 protocol UpstreamLeg: AnyObject {
-    /// The exchange that uses it; told what the server sends.
+    /// The exchange that uses it, which gets what the server sends.
     var exchange: Exchange? { get set }
-    /// What is to be known of its connection, asked when an exchange takes it.
+    /// The facts of its connection when an exchange takes it.
     var facts: UpstreamFacts { get }
     /// Sends the request's head; returns the bytes that were written.
     func sendRequestHead(_ head: RequestHead, _ framing: BodyFraming) -> ByteBuffer

@@ -6,12 +6,12 @@ import NIOCore
 ///
 /// At first nobody knows which version it speaks, so one request connects and the others wait to see.
 final class UpstreamOrigin {
-    /// What a request that needs a connection is told.
+    /// The answer to a request that needs a connection.
     enum Answer {
         case stream(HTTP2UpstreamStream)
-        /// Make a connection, and tell what came of it.
+        /// Make a connection, and report the outcome.
         case connect
-        /// It will be told; `isFull` where that is because the server allows no more streams.
+        /// It will be called back; `isFull` where that is because the server allows no more streams.
         case wait(isFull: Bool)
     }
 
@@ -81,7 +81,7 @@ final class UpstreamOrigin {
 
     // MARK: - What came of a connection
 
-    /// The server speaks HTTP/2: whoever waits gets a stream.
+    /// The server speaks HTTP/2: those that wait get a stream.
     func connected(_ connection: HTTP2UpstreamLayer, by connector: UpstreamConnector) {
         _ = endConnecting(connector)
         if case .http1 = version { version = .negotiable }
@@ -90,11 +90,10 @@ final class UpstreamOrigin {
         serve()
     }
 
-    /// The server speaks HTTP/1.1: whoever waits makes a connection of its own.
+    /// The server speaks HTTP/1.1: those that wait make a connection of their own.
     ///
-    /// What it chose by ALPN it chooses anew each time; what is only guessed without TLS holds for a while.
-    ///
-    /// - Returns: whether that was to be found out.
+    /// What it chose by ALPN it chooses anew each time; what is only guessed without TLS holds for a while. Returns whether
+    /// that was to be found out.
     @discardableResult
     func turnedOutHTTP1(by connector: UpstreamConnector, until moment: NIODeadline = .distantFuture) -> Bool {
         guard endConnecting(connector) else { return false }
@@ -103,7 +102,7 @@ final class UpstreamOrigin {
         return true
     }
 
-    /// No connection came about: whoever waits would fare no better.
+    /// No connection came about: those that wait fail as well.
     func failed(_ failure: ExchangeFailure, by connector: UpstreamConnector) {
         // The server that asked for HTTP/1.1 does not speak it either.
         if failure.code == .tls, requiresHTTP1 { version = .negotiable }
@@ -159,6 +158,3 @@ final class UpstreamOrigin {
         for connection in all { connection.close() }
     }
 }
-
-@available(*, unavailable)
-extension UpstreamOrigin: Sendable {}

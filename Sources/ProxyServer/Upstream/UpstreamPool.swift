@@ -1,14 +1,11 @@
+import ExchangeCore
 import NIOCore
 import Wire
 
 /// The connections to servers of one event loop, by what must be the same for one to be used again.
 final class UpstreamPool {
     struct Key: Hashable {
-        let scheme: String
-        let host: String
-        let port: Int
-        let serverName: String?
-        let address: String?
+        let destination: Destination
         let skipsVerification: Bool
         let isLegacy: Bool
     }
@@ -28,7 +25,7 @@ final class UpstreamPool {
         return origin
     }
 
-    /// Takes the connection that became idle last: it is the least likely to be closed by the server just now.
+    /// Takes the connection that became idle last: the server is the least likely to close it just now.
     func take(_ key: Key) -> HTTP1UpstreamLayer? {
         while let connection = idle[key]?.popLast() {
             if connection.isUsable { return connection }
@@ -36,9 +33,7 @@ final class UpstreamPool {
         return nil
     }
 
-    func put(_ connection: HTTP1UpstreamLayer) {
-        idle[connection.key, default: []].append(connection)
-    }
+    func put(_ connection: HTTP1UpstreamLayer) { idle[connection.key, default: []].append(connection) }
 
     /// Forgets a connection that was closed while idle.
     func remove(_ connection: HTTP1UpstreamLayer) {
@@ -47,7 +42,7 @@ final class UpstreamPool {
         idle[connection.key] = connections.isEmpty ? nil : connections
     }
 
-    /// Closes what has been idle since before a moment, and returns how many connections that were.
+    /// Closes what has been idle since before a moment; returns how many connections that were.
     @discardableResult
     func closeIdle(before moment: NIODeadline) -> Int {
         let old = idle.values.flatMap(\.self).filter { $0.idleSince < moment }

@@ -29,7 +29,7 @@ final class DemoHTTP2Connection {
                 case .end(stream, let trailers, _):
                     response?.trailers = trailers
                     if let response { return response }
-                case .reset(stream, let code, _, let text): throw HTTP2Failure(code: code, explanation: text)
+                case .reset(stream, let code, _, let text): throw HTTP2Failure(code, text)
                 case .failed(let failure): throw failure
                 default: break
                 }

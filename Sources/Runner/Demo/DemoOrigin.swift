@@ -94,7 +94,7 @@ package final class DemoOrigin: Sendable {
         let applicationProtocol: String
         let authority: CertificateAuthority
         let key: LeafKey
-        let configuration = TLSServerConfiguration()
+        let ticketKeys = TLSTicketKeys()
 
         init(_ host: String, _ applicationProtocol: String, _ authority: CertificateAuthority, _ key: LeafKey) {
             self.host = host
@@ -107,7 +107,7 @@ package final class DemoOrigin: Sendable {
         func makeHandler() throws -> TLSChannelHandler {
             let certificate = try CertificateMint(authority: authority, leafKey: key).certificate(for: host)
             return TLSChannelHandler(
-                session: try TLSServerContext(configuration).makeSession(
+                session: try TLSServerContext(ticketKeys: ticketKeys).makeSession(
                     certificate: certificate,
                     applicationProtocols: [applicationProtocol]
                 )

@@ -86,7 +86,7 @@ final class ProxyConnection {
         let answer = try await exchange(connect)
         guard answer.status == 200 else { throw Failure.noTunnel(answer.status) }
         try await channel.eventLoop.submit { [channel] in
-            let context = try TLSClientContext(TLSClientConfiguration(trust: trust))
+            let context = try TLSClientContext(trust: trust)
             let session = try context.makeSession(host: host, applicationProtocols: [applicationProtocol])
             // Beneath the handler that passes plaintext on to us.
             try channel.pipeline.syncOperations.addHandler(TLSChannelHandler(session: session), position: .first)

@@ -4,7 +4,6 @@
 /// size of zero, after whose line the trailer section begins.
 struct ChunkDecoder {
     enum Progress {
-        /// Everything was read; more is needed.
         case needMore
         /// This many bytes of data may come next; report those that did with `dataPassed`.
         case data(Int64)
@@ -13,13 +12,8 @@ struct ChunkDecoder {
     }
 
     private enum State {
-        case size
-        case padding
+        case size, padding, sizeEnd, data, dataReturn, dataEnd
         case extensions(ExtensionSyntax)
-        case sizeEnd
-        case data
-        case dataReturn
-        case dataEnd
     }
 
     let side: MessageSide
@@ -41,15 +35,13 @@ struct ChunkDecoder {
         while true {
             if case .data = state { return .data(remaining) }
             guard position < bytes.count else { return .needMore }
-            if let progress = try step(bytes[position]) {
-                position += 1
-                return progress
-            }
+            let progress = try step(bytes[position])
             position += 1
+            if let progress { return progress }
         }
     }
 
-    /// Takes note of data that was passed on.
+    /// Counts data that was passed on.
     mutating func dataPassed(_ count: Int) {
         remaining -= Int64(count)
         if remaining == 0 { state = .dataReturn }
@@ -59,9 +51,7 @@ struct ChunkDecoder {
     struct Fault: Error {
         let code: HTTP1ParseError.Code
 
-        init(_ code: HTTP1ParseError.Code) {
-            self.code = code
-        }
+        init(_ code: HTTP1ParseError.Code) { self.code = code }
     }
 
     private mutating func step(_ byte: UInt8) throws(Fault) -> Progress? {
@@ -130,13 +120,7 @@ struct ChunkDecoder {
 /// Extensions are checked and dropped: nothing here keeps their bytes.
 private struct ExtensionSyntax {
     private enum Place {
-        case beforeName
-        case name
-        case beforeValue
-        case token
-        case quoted
-        case escaped
-        /// After a name or a value; a white space may have come.
+        case beforeName, name, beforeValue, token, quoted, escaped
         case after(mayHaveValue: Bool)
     }
 
@@ -150,7 +134,7 @@ private struct ExtensionSyntax {
         }
     }
 
-    /// Takes a byte other than CR; returns whether it may stand here.
+    /// Takes a byte other than CR; returns whether the grammar allows it here.
     mutating func accepts(_ byte: UInt8) -> Bool {
         switch place {
         case .beforeName:

@@ -7,14 +7,14 @@ struct FieldLines {
     /// Whether faults that leave no doubt are let pass; never so in trailer sections.
     let isTolerant: Bool
     let maximumCount: Int
-    /// Where the section stands in the message, for errors.
+    /// The section's position in the message, for errors.
     let offset: Int64
     var tolerances: HTTP1Tolerances = []
 
     /// Reads the lines from `start` up to the empty line that ends `bytes`, and adds them to `section`.
     ///
-    /// `bytes` end with the section's empty line, which a `SectionScanner` found; so there is always a next byte to
-    /// look at until that line is reached.
+    /// `bytes` end with the section's empty line, which a `SectionScanner` found; so there is always a next byte until
+    /// that line is reached.
     mutating func read(_ bytes: Span<UInt8>, from start: Int, into section: inout FieldSection) throws(HTTP1ParseError)
     {
         var index = start
@@ -29,7 +29,7 @@ struct FieldLines {
                 section.requireRewriting()
                 return
             case .space, .tab:
-                // White space that continues a field line is dealt with there; here it would continue a start line.
+                // White space that continues a field line is read with that line; here it would continue a start line.
                 throw error(.obsoleteFolding, at: index)
             default:
                 break
@@ -60,11 +60,8 @@ struct FieldLines {
                 while valueStart < valueEnd, bytes[valueStart].isTrimmedFromValue { valueStart &+= 1 }
                 section.appendReceived(name: name, unfolding: valueStart..<valueEnd)
             } else {
-                section.appendReceived(
-                    name: name,
-                    value: valueStart..<valueEnd,
-                    line: isVerbatim ? lineStart..<index : nil
-                )
+                let line = isVerbatim ? lineStart..<index : nil
+                section.appendReceived(name: name, value: valueStart..<valueEnd, line: line)
             }
         }
     }
@@ -118,7 +115,5 @@ struct FieldLines {
 extension UInt8 {
     /// White space around a value, which a fold may have broken into lines.
     @inline(__always)
-    fileprivate var isTrimmedFromValue: Bool {
-        isOptionalWhitespace || self == .carriageReturn || self == .lineFeed
-    }
+    fileprivate var isTrimmedFromValue: Bool { isOptionalWhitespace || self == .carriageReturn || self == .lineFeed }
 }

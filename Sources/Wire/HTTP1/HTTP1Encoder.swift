@@ -6,22 +6,9 @@ package import NIOCore
 /// A large part goes out as three buffers without a copy (`partPrefix`, the part, `partSuffix`), a small one better as a
 /// copy into a buffer that is written anyway (`writePart`).
 package enum HTTP1Encoder {
-    /// Writes a request's head: the received bytes where nothing was changed.
-    package static func writeHead(_ head: RequestHead, into output: inout ByteBuffer) {
-        if head.isChanged || head.fields.needsRewriting || head.received == nil {
-            head.write(into: &output)
-        } else {
-            output.writeImmutableBuffer(head.serialized())
-        }
-    }
-
-    /// Writes a response's head: the received bytes where nothing was changed.
-    package static func writeHead(_ head: ResponseHead, into output: inout ByteBuffer) {
-        if head.isChanged || head.fields.needsRewriting || head.received == nil {
-            head.write(into: &output)
-        } else {
-            output.writeImmutableBuffer(head.serialized())
-        }
+    /// Writes a head: the received bytes where nothing was changed.
+    package static func writeHead(_ head: some MessageHead, into output: inout ByteBuffer) {
+        if let unchanged = head.unchanged { output.writeImmutableBuffer(unchanged) } else { head.write(into: &output) }
     }
 
     /// Writes a copy of a part of a body in its framing; nothing for an empty part, which would end a chunked body.

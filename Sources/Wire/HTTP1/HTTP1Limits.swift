@@ -1,4 +1,4 @@
-/// How much of a message's framing the HTTP/1 parsers accept before they give up; bodies have no limit here.
+/// How much of a message's framing the HTTP/1 parsers accept; bodies have no limit here.
 package struct HTTP1Limits: Sendable, Hashable {
     /// The most bytes of a start line, its CRLF included; a longer request line is a 414.
     package var startLine = 64 * 1024
@@ -9,14 +9,9 @@ package struct HTTP1Limits: Sendable, Hashable {
     /// The most bytes of a chunk-size line, extensions included.
     package var chunkLine = 4 * 1024
 
-    /// Sets the number of field lines and takes the defaults for the rest.
-    package init(fieldCount: Int) {
-        self.fieldCount = fieldCount
-    }
+    package init(fieldCount: Int) { self.fieldCount = fieldCount }
 
-    /// What a request may have.
     package static let request = HTTP1Limits(fieldCount: 256)
-    /// What a response may have.
     package static let response = HTTP1Limits(fieldCount: 1000)
 }
 
@@ -34,23 +29,20 @@ package struct HTTP1WireSize: Sendable, Hashable {
 package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// An empty line came before the start line (RFC 9112 §2.2).
+    /// RFC 9112 §2.2, as is `bareLineFeed`.
     package static let leadingEmptyLine = HTTP1Tolerances(rawValue: 1 << 0)
-    /// A line of the head ended with LF alone (RFC 9112 §2.2).
     package static let bareLineFeed = HTTP1Tolerances(rawValue: 1 << 1)
-    /// A field value went on over several lines (RFC 9112 §5.2).
+    /// RFC 9112 §5.2.
     package static let obsoleteFolding = HTTP1Tolerances(rawValue: 1 << 2)
-    /// White space stood between a field name and its colon (RFC 9112 §5.1).
+    /// RFC 9112 §5.1.
     package static let whitespaceBeforeColon = HTTP1Tolerances(rawValue: 1 << 3)
-    /// Content-Length was given more than once with the same value (RFC 9110 §8.6).
+    /// RFC 9110 §8.6.
     package static let repeatedContentLength = HTTP1Tolerances(rawValue: 1 << 4)
-    /// The status line ended after the status code, without the space that comes before a reason (RFC 9112 §4).
+    /// The space that comes before a reason is missing too (RFC 9112 §4).
     package static let missingReason = HTTP1Tolerances(rawValue: 1 << 5)
-    /// White space stood after a chunk size (RFC 9112 §7.1).
+    /// RFC 9112 §7.1.
     package static let paddedChunkSize = HTTP1Tolerances(rawValue: 1 << 6)
 
     /// One plain sentence for each fault, for the trace.
@@ -69,10 +61,9 @@ package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
     ]
 }
 
-/// Which of the two kinds of message is read; it decides how strict the grammar is.
+/// Which of the two kinds of message is read.
 enum MessageSide: Sendable {
-    case request
-    case response
+    case request, response
 
     /// Whether faults that leave no doubt about a message's meaning and length are let pass.
     var isTolerant: Bool { self == .response }

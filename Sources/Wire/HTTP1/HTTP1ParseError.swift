@@ -1,40 +1,40 @@
 /// Why bytes are no acceptable HTTP/1 message.
 package struct HTTP1ParseError: Error, Sendable, Hashable {
-    /// What is wrong.
+    /// What is wrong, with the sentence that says so.
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        case notHTTP
-        case malformedStartLine
-        case unsupportedVersion
-        case startLineTooLong
-        case headTooLarge
-        case tooManyFields
-        case malformedFieldLine
-        case whitespaceBeforeColon
-        case obsoleteFolding
-        case bareLineFeed
-        case bareCarriageReturn
-        case invalidFieldValue
-        case missingHost
-        case repeatedHost
-        case invalidHost
-        case malformedContentLength
-        case repeatedContentLength
-        case contentLengthWithTransferEncoding
-        case malformedTransferEncoding
-        case unsupportedTransferCoding
-        case transferEncodingInHTTP10
-        case contentInConnect
-        case malformedChunkSize
-        case malformedChunkExtension
-        case chunkLineTooLong
-        case malformedChunkEnd
-        case unexpectedResponse
-        case truncated
+        case notHTTP = "The first bytes are not HTTP/1."
+        case malformedStartLine = "The start line does not have the form that HTTP/1.1 prescribes."
+        case unsupportedVersion = "The start line names a version of HTTP other than 1.0 and 1.1."
+        case startLineTooLong = "The start line is longer than allowed."
+        case headTooLarge = "The header or trailer section has more bytes than allowed."
+        case tooManyFields = "The message has more fields than allowed."
+        case malformedFieldLine = "A field line does not have the form name, colon, value."
+        case whitespaceBeforeColon = "There is white space between a field name and its colon."
+        case obsoleteFolding = "A field line begins with white space."
+        case bareLineFeed = "A line ends with LF alone instead of CRLF."
+        case bareCarriageReturn = "There is a CR that is not followed by LF."
+        case invalidFieldValue = "A field value has a control character in it."
+        case missingHost = "An HTTP/1.1 request must have a Host field."
+        case repeatedHost = "A request must not have more than one Host field."
+        case invalidHost = "The Host field is not a host with an optional port."
+        case malformedContentLength = "Content-Length is not a decimal number that fits in 63 bits."
+        case repeatedContentLength = "Content-Length is given more than once."
+        case contentLengthWithTransferEncoding =
+            "Content-Length and Transfer-Encoding are both given, so the body's end is in doubt."
+        case malformedTransferEncoding = "Transfer-Encoding does not end in one chunked, so the body's end is in doubt."
+        case unsupportedTransferCoding = "Transfer-Encoding names a coding other than chunked."
+        case transferEncodingInHTTP10 = "Transfer-Encoding is given in an HTTP/1.0 message."
+        case contentInConnect = "A CONNECT request must not have a body."
+        case malformedChunkSize = "A chunk size is not a hexadecimal number that fits in 63 bits."
+        case malformedChunkExtension = "A chunk extension does not have the form that HTTP/1.1 prescribes."
+        case chunkLineTooLong = "A chunk's size line is longer than allowed."
+        case malformedChunkEnd = "A chunk's data is not followed by CRLF."
+        case unexpectedResponse = "The server sent bytes that answer no request."
+        case truncated = "The connection was closed in the middle of the message."
     }
 
-    /// What is wrong.
     package let code: Code
-    /// Where in the message it is wrong: bytes from the message's first one, head and body as on the wire.
+    /// Where it is wrong: bytes from the message's first one, head and body as on the wire.
     package let offset: Int64
     /// The status code for the client: a 4xx or 5xx of its own request, 502 for what a server sent.
     package let status: Int
@@ -69,43 +69,10 @@ extension HTTP1ParseError.Code {
 extension HTTP1ParseError: CustomStringConvertible {
     /// One plain sentence that says what is wrong.
     package var explanation: String {
-        switch code {
-        case .notHTTP: "The first bytes are not HTTP/1."
-        case .malformedStartLine: "The start line does not have the form that HTTP/1.1 prescribes."
-        case .unsupportedVersion: "The start line names a version of HTTP other than 1.0 and 1.1."
-        case .startLineTooLong: "The start line is longer than allowed."
-        case .headTooLarge: "The header or trailer section has more bytes than allowed."
-        case .tooManyFields: "The message has more fields than allowed."
-        case .malformedFieldLine: "A field line does not have the form name, colon, value."
-        case .whitespaceBeforeColon: "There is white space between a field name and its colon."
-        case .obsoleteFolding: "A field line begins with white space."
-        case .bareLineFeed: "A line ends with LF alone instead of CRLF."
-        case .bareCarriageReturn: "There is a CR that is not followed by LF."
-        case .invalidFieldValue: "A field value has a control character in it."
-        case .missingHost: "An HTTP/1.1 request must have a Host field."
-        case .repeatedHost: "A request must not have more than one Host field."
-        case .invalidHost: "The Host field is not a host with an optional port."
-        case .malformedContentLength: "Content-Length is not a decimal number that fits in 63 bits."
-        case .repeatedContentLength: "Content-Length is given more than once."
-        case .contentLengthWithTransferEncoding:
-            "Content-Length and Transfer-Encoding are both given, so the body's end is in doubt."
-        case .malformedTransferEncoding: "Transfer-Encoding does not end in one chunked, so the body's end is in doubt."
-        case .unsupportedTransferCoding: "Transfer-Encoding names a coding other than chunked."
-        case .transferEncodingInHTTP10: "Transfer-Encoding is given in an HTTP/1.0 message."
-        case .contentInConnect: "A CONNECT request must not have a body."
-        case .malformedChunkSize: "A chunk size is not a hexadecimal number that fits in 63 bits."
-        case .malformedChunkExtension: "A chunk extension does not have the form that HTTP/1.1 prescribes."
-        case .chunkLineTooLong: "A chunk's size line is longer than allowed."
-        case .malformedChunkEnd: "A chunk's data is not followed by CRLF."
-        case .unexpectedResponse: "The server sent bytes that answer no request."
-        case .truncated:
-            missing.map { "The connection was closed with at least \($0) more bytes to come." }
-                ?? "The connection was closed in the middle of the message."
-        }
+        guard let missing else { return code.rawValue }
+        return "The connection was closed with at least \(missing) more bytes to come."
     }
 
     /// The code, the place and the explanation, for logs.
-    package var description: String {
-        "\(code.rawValue) at byte \(offset): \(explanation)"
-    }
+    package var description: String { "\(code) at byte \(offset): \(explanation)" }
 }

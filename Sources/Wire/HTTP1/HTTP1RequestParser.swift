@@ -9,7 +9,7 @@ package import NIOCore
 package struct HTTP1RequestParser: ~Copyable, Sendable {
     /// A step of a request.
     package enum Event: Sendable {
-        /// The head, and how the body is framed; a request has none, or one of a length, or a chunked one.
+        /// The head, and how the body is framed: not at all, by a length, or chunked.
         case head(RequestHead, BodyFraming)
         /// A part of the body without its framing; never empty.
         case part(ByteBuffer)
@@ -26,14 +26,10 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
     /// Takes bytes that were read from the connection.
     ///
     /// Call `next` until it returns `nil` before giving more; bytes that come on top of unread ones are copied.
-    package mutating func receive(_ bytes: ByteBuffer) {
-        reader.receive(bytes)
-    }
+    package mutating func receive(_ bytes: ByteBuffer) { reader.receive(bytes) }
 
-    /// Takes note that no more bytes will come; `next` then throws `truncated` where a request is incomplete.
-    package mutating func receiveEOF() {
-        reader.receiveEOF()
-    }
+    /// Notes that no more bytes will come; `next` then throws `truncated` where a request is incomplete.
+    package mutating func receiveEOF() { reader.receiveEOF() }
 
     /// The next step, or `nil` when more bytes are needed.
     ///
@@ -73,10 +69,8 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
         return .head(head, framing)
     }
 
-    /// Hands over the bytes that were not parsed, for the protocol that follows; the parser is done then.
-    package mutating func takeRemaining() -> ByteBuffer? {
-        reader.takeRemaining()
-    }
+    /// Returns the bytes that were not parsed, for the protocol that follows; the parser is done then.
+    package mutating func takeRemaining() -> ByteBuffer? { reader.takeRemaining() }
 
     /// The bytes of the current request, or of the last one, on the wire.
     package var wireSize: HTTP1WireSize { reader.wireSize }

@@ -3,12 +3,11 @@ package import NIOCore
 
 /// Reads HTTP/1 responses from the bytes of a connection, however these are cut (RFC 9112).
 ///
-/// It lets faults pass that leave no doubt about a response's meaning and length, and tells them in `tolerances`. Announce
+/// It lets faults pass that leave no doubt about a response's meaning and length; `tolerances` lists them. Announce
 /// each request with `expect`; bytes that answer none are refused. Give it bytes with `receive`, then call `next` until
 /// that returns `nil`. Heads and parts are slices of the received buffers; only a head or trailer section that is cut
 /// over several reads is copied.
 package struct HTTP1ResponseParser: ~Copyable, Sendable {
-    /// A step of a response.
     package enum Event: Sendable {
         /// An interim response (RFC 9110 §15.2) other than 101; the final one is still to come.
         case informational(ResponseHead)
@@ -22,9 +21,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
 
     /// What a request's method means for the length of the response (RFC 9112 §6.3).
     private enum Expected {
-        case ordinary
-        case toHead
-        case toConnect
+        case ordinary, toHead, toConnect
     }
 
     private var reader: MessageReader
@@ -48,16 +45,12 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     /// Takes bytes that were read from the connection.
     ///
     /// Call `next` until it returns `nil` before giving more; bytes that come on top of unread ones are copied.
-    package mutating func receive(_ bytes: ByteBuffer) {
-        reader.receive(bytes)
-    }
+    package mutating func receive(_ bytes: ByteBuffer) { reader.receive(bytes) }
 
-    /// Takes note that no more bytes will come: ends a close-delimited body.
+    /// Notes that no more bytes will come: ends a close-delimited body.
     ///
     /// `next` then throws `truncated` where a response is incomplete, and returns `nil` where none was begun.
-    package mutating func receiveEOF() {
-        reader.receiveEOF()
-    }
+    package mutating func receiveEOF() { reader.receiveEOF() }
 
     /// The next step, or `nil` when more bytes are needed.
     ///
@@ -74,8 +67,8 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
         }
         guard !endsHTTP else { return nil }
         guard let expected else {
-            guard reader.hasUnparsedBytes else { return nil }
-            throw reader.fail(.unexpectedResponse, at: 0)
+            if reader.hasUnparsedBytes { throw reader.fail(.unexpectedResponse, at: 0) }
+            return nil
         }
         return try nextHead(expected)
     }
@@ -103,10 +96,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
         return .head(head, framing)
     }
 
-    private mutating func framing(
-        of head: ResponseHead,
-        _ expected: Expected
-    ) throws(HTTP1ParseError) -> BodyFraming {
+    private mutating func framing(of head: ResponseHead, _ expected: Expected) throws(HTTP1ParseError) -> BodyFraming {
         if endsHTTP || expected == .toHead || head.status == 204 || head.status == 304 { return .none }
         do throws(HTTP1ParseError) {
             return try ReceivedFraming.response(head, &reader.tolerances)
@@ -115,10 +105,8 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
         }
     }
 
-    /// Hands over the bytes that were not parsed, for the protocol that follows; the parser is done then.
-    package mutating func takeRemaining() -> ByteBuffer? {
-        reader.takeRemaining()
-    }
+    /// Returns the bytes that were not parsed, for the protocol that follows; the parser is done then.
+    package mutating func takeRemaining() -> ByteBuffer? { reader.takeRemaining() }
 
     /// The bytes of the current response, or of the last one, on the wire; an interim response counts by itself.
     package var wireSize: HTTP1WireSize { reader.wireSize }

@@ -1,22 +1,20 @@
 package import NIOCore
 
-/// Tells from the first bytes of a connection whether its client speaks HTTP/1.
+/// Decides from the first bytes of a connection whether its client speaks HTTP/1.
 package enum HTTP1Sniffer {
-    /// What the first bytes are.
     package enum Verdict: Sendable, Hashable {
-        /// They begin an HTTP/1 request, well formed or not.
+        /// The bytes begin an HTTP/1 request, well formed or not.
         case yes
-        /// They are something else.
         case no
-        /// They could be either; ask again with more.
+        /// The bytes could be either; ask again with more.
         case needMore
-        /// They are the preface of an HTTP/2 client (RFC 9113 §3.4).
+        /// The preface of an HTTP/2 client (RFC 9113 §3.4).
         case http2Preface
     }
 
     /// The longest method that is taken for one.
     package static let longestMethod = 32
-    /// How far a request line is followed before it is believed to be one.
+    /// How many bytes of a request line are read before it counts as one.
     static let farEnough = 1024
 
     /// Judges the first bytes of a connection.
@@ -31,18 +29,24 @@ package enum HTTP1Sniffer {
             guard bytes[1] == .lineFeed else { return .no }
             start = 2
         }
-        if start == 0, let verdict = prefaceVerdict(bytes) { return verdict }
+        // The preface's first line and the empty line after it tell it from a request that names the method PRI.
+        if start == 0 {
+            switch verdict(on: bytes, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") {
+            case .yes: return .http2Preface
+            case .needMore: return .needMore
+            default: break
+            }
+        }
         return requestVerdict(bytes.extracting(droppingFirst: start))
     }
 
-    private static func prefaceVerdict(_ bytes: Span<UInt8>) -> Verdict? {
-        // The preface's first line and the empty line after it tell it from a request that names the method PRI.
-        let preface: StaticString = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-        if bytes.hasBytes(preface, at: 0) { return .http2Preface }
-        let isPrefix = preface.withUTF8Buffer { preface in
-            bytes.count < preface.count && (0..<bytes.count).allSatisfy { bytes[$0] == preface[$0] }
+    /// Whether the bytes begin with `text`, or could once there are more.
+    private static func verdict(on bytes: Span<UInt8>, _ text: StaticString) -> Verdict {
+        if bytes.hasBytes(text, at: 0) { return .yes }
+        let isPrefix = text.withUTF8Buffer { text in
+            bytes.count < text.count && (0..<bytes.count).allSatisfy { bytes[$0] == text[$0] }
         }
-        return isPrefix ? .needMore : nil
+        return isPrefix ? .needMore : .no
     }
 
     /// Judges the beginning of a request line.
@@ -64,12 +68,5 @@ package enum HTTP1Sniffer {
     }
 
     /// Judges the beginning of a status line.
-    static func statusVerdict(_ bytes: Span<UInt8>) -> Verdict {
-        if bytes.hasBytes("HTTP/", at: 0) { return .yes }
-        let text: StaticString = "HTTP/"
-        let isPrefix = text.withUTF8Buffer { text in
-            bytes.count < text.count && (0..<bytes.count).allSatisfy { bytes[$0] == text[$0] }
-        }
-        return isPrefix ? .needMore : .no
-    }
+    static func statusVerdict(_ bytes: Span<UInt8>) -> Verdict { verdict(on: bytes, "HTTP/") }
 }

@@ -7,9 +7,7 @@ package enum HopByHop {
     package struct Kept: OptionSet, Sendable {
         package let rawValue: UInt8
 
-        package init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// `Upgrade`, with its option in `Connection`: the next peer is to decide on it.
         package static let upgrade = Kept(rawValue: 1 << 0)
@@ -53,32 +51,24 @@ package enum HopByHop {
     private static func reduceTE(in fields: inout FieldSection, _ removed: inout [String]) {
         guard let index = fields.firstIndex(of: .te) else { return }
         let isSingle = fields.firstIndex(of: .te, from: index + 1) == nil
-        let isTrailers = fields.withValue(at: index) { $0.isOption("trailers") }
-        if isSingle, isTrailers { return }
-        let takesTrailers = fields.contains(.te, token: trailers)
-        removed.append(fields[index].name)
-        if takesTrailers {
-            fields.set(fields[index].name, "trailers")
-        } else {
-            fields.removeAll(.te)
-        }
+        if isSingle, fields.withValue(at: index, { $0.isOption("trailers") }) { return }
+        let name = fields[index].name
+        removed.append(name)
+        if fields.contains(.te, token: trailers) { fields.set(name, "trailers") } else { fields.removeAll(.te) }
     }
 
-    private static func stripConnection(
-        in fields: inout FieldSection,
-        _ kept: Kept,
-        _ removed: inout [String]
-    ) {
+    private static func stripConnection(in fields: inout FieldSection, _ kept: Kept, _ removed: inout [String]) {
         var nominated: [FieldName] = []
         var position = 0
         while let index = fields.firstIndex(of: .connection, from: position) {
-            // The usual line, dealt with before anything is taken apart.
+            // The usual line, without an allocation.
             if kept.contains(.keepAlive), fields.withValue(at: index, { $0.isOption("keep-alive") }) {
                 position = index + 1
                 continue
             }
-            let members = fields[index].value.split(separator: ",").map { $0.withoutOptionalWhitespace }
-                .filter { !$0.isEmpty }
+            let members = fields[index].value.split(separator: ",").map(\.withoutOptionalWhitespace).filter {
+                !$0.isEmpty
+            }
             let remaining = members.filter { member in
                 let name = FieldName(String(member))
                 switch name {
@@ -106,7 +96,7 @@ package enum HopByHop {
 
     private static let trailers: FieldName = "trailers"
 
-    /// Fields that `Connection` cannot remove: framing, routing, credentials, and what tells about the content or the
+    /// Fields that `Connection` cannot remove: framing, routing, credentials, and what describes the content or the
     /// way of a message.
     private static let endToEnd: Set<FieldName> = [
         .contentLength, .transferEncoding, .trailer, .host, .contentType, .contentEncoding, .cookie, .setCookie,

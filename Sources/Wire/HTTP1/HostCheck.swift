@@ -10,10 +10,8 @@ package enum HostCheck {
     /// and the client of Java 11 sends none.
     package static func check(_ head: RequestHead) throws(HTTP1ParseError) {
         guard let index = head.fields.firstIndex(of: .host) else {
-            guard head.version != .http11 || head.method == "CONNECT" else {
-                throw HTTP1ParseError(.missingHost, at: 0, in: .request)
-            }
-            return
+            if head.version != .http11 || head.method == "CONNECT" { return }
+            throw HTTP1ParseError(.missingHost, at: 0, in: .request)
         }
         if let second = head.fields.firstIndex(of: .host, from: index + 1) {
             let offset = head.fields.valueRange(at: second).lowerBound
@@ -53,22 +51,13 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UInt8 {
-    private var isLetterOrDigit: Bool {
-        self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26
-    }
+    private var isLetterOrDigit: Bool { self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26 }
+
+    private func isOne(of text: StaticString) -> Bool { text.withUTF8Buffer { $0.contains(self) } }
 
     /// Unreserved characters, sub-delimiters and the percent sign.
-    fileprivate var isRegisteredNameCharacter: Bool {
-        if isLetterOrDigit { return true }
-        switch Character(Unicode.Scalar(self)) {
-        case "-", ".", "_", "~", "%", "!", "$", "&", "'", "(", ")", "*", "+", ",", ";", "=": return true
-        default: return false
-        }
-    }
+    fileprivate var isRegisteredNameCharacter: Bool { isLetterOrDigit || isOne(of: "-._~%!$&'()*+,;=") }
 
-    /// What may stand between the brackets of an IPv6 address, a zone included.
-    fileprivate var isAddressLiteralCharacter: Bool {
-        isLetterOrDigit || self == .colon || self == UInt8(ascii: ".") || self == UInt8(ascii: "%")
-            || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") || self == UInt8(ascii: "~")
-    }
+    /// The characters between the brackets of an IPv6 address, a zone included.
+    fileprivate var isAddressLiteralCharacter: Bool { isLetterOrDigit || isOne(of: ":.%-_~") }
 }

@@ -6,7 +6,6 @@ import NIOCore
 /// Stages and their successors: head → body → head …, or head → handedOver for good. A fault is remembered and thrown
 /// again by every later call.
 struct MessageReader: ~Copyable {
-    /// A step of a message after its head.
     enum BodyEvent {
         case part(ByteBuffer)
         case end(trailers: FieldSection?)
@@ -29,7 +28,7 @@ struct MessageReader: ~Copyable {
     private(set) var wireSize = HTTP1WireSize()
     var tolerances: HTTP1Tolerances = []
 
-    /// Received bytes that were not looked at yet.
+    /// Received bytes that were not read yet.
     private var buffer = ByteBuffer()
     /// The beginning of a head or trailer section that is cut over several reads.
     private var partial = ByteBuffer()
@@ -62,9 +61,7 @@ struct MessageReader: ~Copyable {
         }
     }
 
-    mutating func receiveEOF() {
-        hasReachedEOF = true
-    }
+    mutating func receiveEOF() { hasReachedEOF = true }
 
     mutating func takeRemaining() -> ByteBuffer? {
         stage = .handedOver
@@ -87,8 +84,8 @@ struct MessageReader: ~Copyable {
         return error
     }
 
-    mutating func fail(_ code: HTTP1ParseError.Code, at offset: Int) -> HTTP1ParseError {
-        fail(HTTP1ParseError(code, at: offset, in: side))
+    mutating func fail(_ code: HTTP1ParseError.Code, at offset: some BinaryInteger) -> HTTP1ParseError {
+        fail(HTTP1ParseError(code, at: Int64(offset), in: side))
     }
 }
 
@@ -117,11 +114,7 @@ extension MessageReader {
     }
 
     /// Refuses a message for its start line: as no HTTP at all, where it does not even begin like it.
-    mutating func failStartLine(
-        _ code: HTTP1ParseError.Code,
-        at offset: Int,
-        in head: ByteBuffer
-    ) -> HTTP1ParseError {
+    mutating func failStartLine(_ code: HTTP1ParseError.Code, at offset: Int, in head: ByteBuffer) -> HTTP1ParseError {
         if verdict(on: head.readableBytesUInt8Span) == .no { return fail(.notHTTP, at: 0) }
         return fail(code, at: offset)
     }
@@ -193,7 +186,7 @@ extension MessageReader {
         return section
     }
 
-    /// Refuses a head as early as it can be known to be bad: what waits for the rest of it may wait long.
+    /// Refuses a head as early as it can be known to be bad: its rest may be long in coming.
     private mutating func checkIncompleteHead() throws(HTTP1ParseError) {
         let end = scanner.firstLineEnd
         if end == 0 {
@@ -232,12 +225,7 @@ extension MessageReader {
         isTolerant: Bool
     ) throws(HTTP1ParseError) -> FieldSection {
         var section = FieldSection(received: bytes)
-        var lines = FieldLines(
-            side: side,
-            isTolerant: isTolerant,
-            maximumCount: limits.fieldCount,
-            offset: offset
-        )
+        var lines = FieldLines(side: side, isTolerant: isTolerant, maximumCount: limits.fieldCount, offset: offset)
         do throws(HTTP1ParseError) {
             try lines.read(bytes.readableBytesUInt8Span, from: start, into: &section)
         } catch {
@@ -281,7 +269,7 @@ extension MessageReader {
         do throws(ChunkDecoder.Fault) {
             progress = try chunks.advance(received.readableBytesUInt8Span, from: &position)
         } catch {
-            throw fail(HTTP1ParseError(error.code, at: offset + Int64(position), in: side))
+            throw fail(error.code, at: offset + Int64(position))
         }
         buffer.moveReaderIndex(forwardBy: position)
         wireSize.body += Int64(position)
@@ -302,14 +290,10 @@ extension MessageReader {
     private mutating func nextTrailerEvent() throws(HTTP1ParseError) -> BodyEvent? {
         let start = offset
         guard let section = takeSection() else {
-            if scanner.seen > limits.head {
-                throw fail(HTTP1ParseError(.headTooLarge, at: start + Int64(limits.head), in: side))
-            }
+            if scanner.seen > limits.head { throw fail(.headTooLarge, at: start + Int64(limits.head)) }
             return try needMore(missing: nil)
         }
-        guard section.readableBytes <= limits.head else {
-            throw fail(HTTP1ParseError(.headTooLarge, at: start + Int64(limits.head), in: side))
-        }
+        guard section.readableBytes <= limits.head else { throw fail(.headTooLarge, at: start + Int64(limits.head)) }
         let trailers = try readFields(of: section, from: 0, offset: start, isTolerant: false)
         wireSize.body += Int64(section.readableBytes)
         return end(trailers: trailers.isEmpty ? nil : trailers)

@@ -34,7 +34,7 @@ extension UInt8 {
     }
 }
 
-/// Searches that look at eight bytes at a time.
+/// Searches that compare eight bytes at a time.
 extension Span<UInt8> {
     private static var ones: UInt64 { 0x0101_0101_0101_0101 }
     private static var highs: UInt64 { 0x8080_8080_8080_8080 }

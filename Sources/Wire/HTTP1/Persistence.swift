@@ -16,9 +16,7 @@ package enum Persistence {
     }
 
     /// Whether the message says that its connection will be closed, in any version.
-    package static func wantsClose(_ fields: FieldSection) -> Bool {
-        fields.contains(.connection, token: close)
-    }
+    package static func wantsClose(_ fields: FieldSection) -> Bool { fields.contains(.connection, token: close) }
 
     private static func keepsAlive(_ fields: FieldSection, _ version: HTTPVersion) -> Bool {
         if wantsClose(fields) { return false }

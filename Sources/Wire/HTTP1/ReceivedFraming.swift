@@ -8,14 +8,12 @@ import NIOCore
 enum ReceivedFraming {
     static func request(_ head: RequestHead, isConnect: Bool) throws(HTTP1ParseError) -> BodyFraming {
         var tolerances: HTTP1Tolerances = []
-        let framing = try declared(in: head.fields, version: head.version, side: .request, &tolerances)
-        if isConnect {
-            switch framing {
-            case nil, .length(0): return .none
-            default: throw HTTP1ParseError(.contentInConnect, at: 0, in: .request)
-            }
+        let framing = try declared(in: head.fields, version: head.version, side: .request, &tolerances) ?? .none
+        guard isConnect else { return framing }
+        guard framing == .none || framing == .length(0) else {
+            throw HTTP1ParseError(.contentInConnect, at: 0, in: .request)
         }
-        return framing ?? .none
+        return .none
     }
 
     /// The framing of a response that may have a body.

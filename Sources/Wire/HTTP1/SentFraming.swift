@@ -28,8 +28,8 @@ package enum SentFraming {
         as framing: BodyFraming,
         requestMethod: String
     ) -> BodyFraming {
-        if head.isInformational || head.status == 204 || requestMethod == "CONNECT" && (200..<300).contains(head.status)
-        {
+        let isTunnel = requestMethod == "CONNECT" && (200..<300).contains(head.status)
+        if isTunnel || head.isInformational || head.status == 204 {
             settle(&head.fields, as: .none, announcesEmptyBody: false)
             return .none
         }
@@ -53,8 +53,7 @@ package enum SentFraming {
             settle(&fields, as: .length(0), announcesEmptyBody: true)
         case .none:
             fields.removeAll(.transferEncoding)
-            let isZero = fields.withValue(of: .contentLength) { $0.decimalLength == 0 } ?? false
-            if isZero {
+            if fields.withValue(of: .contentLength, { $0.decimalLength == 0 }) == true {
                 settle(&fields, as: .length(0), announcesEmptyBody: false)
             } else {
                 fields.removeAll(.contentLength)

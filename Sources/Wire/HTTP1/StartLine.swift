@@ -62,11 +62,10 @@ struct StatusLine {
         var tolerances: HTTP1Tolerances = []
         if line[index] == .space {
             index += 1
-        } else {
-            guard line[index] == .carriageReturn || line[index] == .lineFeed else {
-                throw StartLineFault(.malformedStartLine, index)
-            }
+        } else if line[index] == .carriageReturn || line[index] == .lineFeed {
             tolerances.insert(.missingReason)
+        } else {
+            throw StartLineFault(.malformedStartLine, index)
         }
         let end = line.firstControl(from: index)
         reason = index..<end

@@ -6,24 +6,19 @@ package struct HTTP2StreamID: Hashable, Sendable, CustomStringConvertible {
     /// Odd for a stream that the client opened; 0 is the connection itself.
     package let number: Int32
 
-    /// Names a stream by its number.
-    package init(_ number: Int32) {
-        self.number = number
-    }
+    package init(_ number: Int32) { self.number = number }
 
-    /// The number, in decimal.
     package var description: String { String(number) }
 }
 
 /// Why an HTTP/2 connection, or an attempt to use it, came to nothing.
 package struct HTTP2Failure: Error, Sendable, Hashable {
-    /// The code that the peer is told, or was told.
-    package var code: HTTP2ErrorCode
+    /// The code that the peer gets, or sent.
+    package let code: HTTP2ErrorCode
     /// What happened, in one plain sentence.
-    package var explanation: String
+    package let explanation: String
 
-    /// States a failure.
-    package init(code: HTTP2ErrorCode, explanation: String) {
+    package init(_ code: HTTP2ErrorCode, _ explanation: String) {
         self.code = code
         self.explanation = explanation
     }

@@ -5,20 +5,18 @@ import HTTPModel
 extension HTTP2Failure {
     /// Explains an error after which a session cannot be used.
     init(fatalResult: Int) {
-        let (code, explanation): (HTTP2ErrorCode, String) =
-            switch nghttp2_error(rawValue: Int32(truncatingIfNeeded: fatalResult)) {
-            case NGHTTP2_ERR_BAD_CLIENT_MAGIC:
-                (.protocolError, "The client did not begin with the preface of HTTP/2.")
-            case NGHTTP2_ERR_FLOODED:
-                (.enhanceYourCalm, "The peer sent more SETTINGS or PING than it takes answers to.")
-            case NGHTTP2_ERR_TOO_MANY_CONTINUATIONS:
-                (.enhanceYourCalm, "The peer sent too many CONTINUATION frames.")
-            case NGHTTP2_ERR_NOMEM:
-                (.internalError, "There is no memory for the HTTP/2 connection.")
-            default:
-                (.internalError, "HTTP/2 cannot go on: \(HTTP2Failure.text(of: fatalResult)).")
-            }
-        self.init(code: code, explanation: explanation)
+        switch nghttp2_error(rawValue: Int32(truncatingIfNeeded: fatalResult)) {
+        case NGHTTP2_ERR_BAD_CLIENT_MAGIC:
+            self.init(.protocolError, "The client did not begin with the preface of HTTP/2.")
+        case NGHTTP2_ERR_FLOODED:
+            self.init(.enhanceYourCalm, "The peer sent more SETTINGS or PING than it takes answers to.")
+        case NGHTTP2_ERR_TOO_MANY_CONTINUATIONS:
+            self.init(.enhanceYourCalm, "The peer sent too many CONTINUATION frames.")
+        case NGHTTP2_ERR_NOMEM:
+            self.init(.internalError, "There is no memory for the HTTP/2 connection.")
+        default:
+            self.init(.internalError, "HTTP/2 cannot go on: \(HTTP2Failure.text(of: fatalResult)).")
+        }
     }
 
     /// Explains a GOAWAY that nghttp2 sent by itself, with the reason it wrote into it.
@@ -33,10 +31,10 @@ extension HTTP2Failure {
             case .enhanceYourCalm: "sent too much of what costs too much"
             default: "broke the rules of HTTP/2"
             }
-        self.init(code: code, explanation: "The \(peer) \(rule)" + (reason.isEmpty ? "." : " (\(reason))."))
+        self.init(code, "The \(peer) \(rule)" + (reason.isEmpty ? "." : " (\(reason))."))
     }
 
-    /// nghttp2's own words for a result.
+    /// The text that nghttp2 has for a result.
     static func text(of result: Int) -> String {
         nghttp2_strerror(Int32(truncatingIfNeeded: result)).map { String(cString: $0) } ?? "error \(result)"
     }
@@ -45,26 +43,21 @@ extension HTTP2Failure {
     init(result: Int32, field: String?) {
         switch nghttp2_error(rawValue: result) {
         case NGHTTP2_ERR_HTTP_HEADER:
-            let explanation =
-                field.map { "The field “\($0)” is not allowed in HTTP/2, or has a value that is not." }
-                ?? "A field is not allowed in HTTP/2, or has a value that is not."
-            self.init(code: .protocolError, explanation: explanation)
+            let name = field.map { "The field “\($0)”" } ?? "A field"
+            self.init(.protocolError, "\(name) is not allowed in HTTP/2, or has a value that is not.")
         case NGHTTP2_ERR_HTTP_MESSAGING:
             self.init(
-                code: .protocolError,
-                explanation: "The head lacks pseudo-headers, has contradicting ones, or does not fit the body."
+                .protocolError,
+                "The head lacks pseudo-headers, has contradicting ones, or does not fit the body."
             )
         case NGHTTP2_ERR_FLOW_CONTROL:
-            self.init(code: .flowControlError, explanation: "The stream's window was widened beyond its limit.")
+            self.init(.flowControlError, "The stream's window was widened beyond its limit.")
         default:
-            self.init(
-                code: .internalError,
-                explanation: "A frame on the stream was wrong: \(HTTP2Failure.text(of: Int(result)))."
-            )
+            self.init(.internalError, "A frame on the stream was wrong: \(HTTP2Failure.text(of: Int(result))).")
         }
     }
 
-    /// Explains a reset that nghttp2 made without saying why.
+    /// Explains a reset that nghttp2 made without a reason.
     init(code: HTTP2ErrorCode, on stream: HTTP2Stream) {
         let explanation =
             switch code {
@@ -76,6 +69,6 @@ extension HTTP2Failure {
             default:
                 "The stream was given up with \(code)."
             }
-        self.init(code: code, explanation: explanation)
+        self.init(code, explanation)
     }
 }

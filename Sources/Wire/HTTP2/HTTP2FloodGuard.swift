@@ -1,12 +1,11 @@
 import HTTPModel
 import NIOCore
 
-/// Looks at the headers of received frames before nghttp2 does, and stops the peer where it floods.
+/// Counts the headers of received frames before nghttp2 reads them, and stops the peer where it floods.
 ///
-/// nghttp2 bounds some of this itself, but it does not tell of frames that it ignores, and some of its limits end in an
+/// nghttp2 bounds some of this itself, but it does not report frames that it ignores, and some of its limits end in an
 /// error without a GOAWAY. Two more rules are kept here because nghttp2 does not: see `count`.
 struct HTTP2FloodGuard: ~Copyable {
-    /// What a peer did too much of.
     struct Breach {
         var failure: HTTP2Failure
         /// How many of the bytes come before the offending frame.
@@ -77,17 +76,13 @@ struct HTTP2FloodGuard: ~Copyable {
                 position += 1
             }
             guard partialCount == 9 else { return nil }
-            skip = Int(partial >> 16)
+            let length = Int(partial >> 16)
             let type = UInt8(truncatingIfNeeded: partial >> 8)
             let flags = UInt8(truncatingIfNeeded: partial)
+            let stream = partialStream & 0x7FFF_FFFF
+            skip = length
             noteBegun(type: type, flags: flags)
-            if let failure = count(
-                type: type,
-                flags: flags,
-                length: skip,
-                stream: partialStream & 0x7FFF_FFFF,
-                now: now
-            ) {
+            if let failure = count(type: type, flags: flags, length: length, stream: stream, now: now) {
                 return Breach(failure: failure, cleanBytes: start)
             }
             partial = 0
@@ -96,7 +91,7 @@ struct HTTP2FloodGuard: ~Copyable {
         }
     }
 
-    /// Takes note of a frame that begins: a body may take its time, a head with all its frames may not (RFC 9113 §4.3).
+    /// Notes a frame that begins: a body may take its time, a head with all its frames may not (RFC 9113 §4.3).
     private mutating func noteBegun(type: UInt8, flags: UInt8) {
         switch type {
         case 0x0 where !isHeadOpen: incompleteSince = nil
@@ -107,8 +102,7 @@ struct HTTP2FloodGuard: ~Copyable {
 
     /// Counts a stream that had to be reset because of what the peer sent on it.
     mutating func countForcedReset(now: NIODeadline) -> HTTP2Failure? {
-        if !isServer || resets.take(at: now) { return nil }
-        return tooMany("requests that had to be reset")
+        !isServer || resets.take(at: now) ? nil : tooMany("requests that had to be reset")
     }
 
     /// Counts a head that was too large: reading it costs as much as many small ones, however few bytes it was
@@ -131,9 +125,7 @@ struct HTTP2FloodGuard: ~Copyable {
     }
 
     /// Notes that a stream was reset by us, which many clients answer with a reset of their own.
-    mutating func noteSentReset() {
-        resets.refund(1)
-    }
+    mutating func noteSentReset() { resets.refund(1) }
 
     private mutating func count(
         type: UInt8,
@@ -146,8 +138,7 @@ struct HTTP2FloodGuard: ~Copyable {
         case 0x0:
             let mayHoldData = length > (flags & 0x8 == 0 ? 0 : 256)
             if mayHoldData { pings.refund(1) }
-            if mayHoldData || flags & 0x1 != 0 || emptyData.take(at: now) { return nil }
-            return tooMany("empty DATA frames")
+            return mayHoldData || flags & 0x1 != 0 || emptyData.take(at: now) ? nil : tooMany("empty DATA frames")
         case 0x1:
             continuations = 0
             windowUpdates.refund(4)
@@ -156,27 +147,20 @@ struct HTTP2FloodGuard: ~Copyable {
             return isServer ? noteOpened(stream) : nil
         case 0x3:
             // A server's resets answer our own requests, so they cannot be more than those.
-            if !isServer || resets.take(at: now) { return nil }
-            return tooMany("RST_STREAM frames")
+            return !isServer || resets.take(at: now) ? nil : tooMany("RST_STREAM frames")
         case 0x4:
-            if flags & 0x1 != 0 || settings.take(at: now) { return nil }
-            return tooMany("SETTINGS frames")
+            return flags & 0x1 != 0 || settings.take(at: now) ? nil : tooMany("SETTINGS frames")
         case 0x5:
-            if isServer { return nil }
-            return HTTP2Failure(code: .protocolError, explanation: "The server pushed a stream, though push is off.")
+            return isServer ? nil : HTTP2Failure(.protocolError, "The server pushed a stream, though push is off.")
         case 0x6:
-            if pings.take(at: now) { return nil }
-            return tooMany("PING frames")
+            return pings.take(at: now) ? nil : tooMany("PING frames")
         case 0x8:
-            if windowUpdates.take(at: now) { return nil }
-            return tooMany("WINDOW_UPDATE frames")
+            return windowUpdates.take(at: now) ? nil : tooMany("WINDOW_UPDATE frames")
         case 0x9:
             continuations += 1
-            if continuations <= maxContinuations { return nil }
-            return tooMany("CONTINUATION frames")
+            return continuations <= maxContinuations ? nil : tooMany("CONTINUATION frames")
         default:
-            if idleFrames.take(at: now) { return nil }
-            return tooMany("PRIORITY or unknown frames")
+            return idleFrames.take(at: now) ? nil : tooMany("PRIORITY or unknown frames")
         }
     }
 
@@ -192,27 +176,22 @@ struct HTTP2FloodGuard: ~Copyable {
             return nil
         }
         guard passedOver.contains(where: { $0.contains(stream) }) else { return nil }
-        return HTTP2Failure(code: .protocolError, explanation: "The client opened a stream after a higher one.")
+        return HTTP2Failure(.protocolError, "The client opened a stream after a higher one.")
     }
 
     private func tooMany(_ what: String) -> HTTP2Failure {
-        HTTP2Failure(
-            code: .enhanceYourCalm,
-            explanation: "The \(isServer ? "client" : "server") sent too many \(what)."
-        )
+        HTTP2Failure(.enhanceYourCalm, "The \(isServer ? "client" : "server") sent too many \(what).")
     }
 }
 
-/// Allows so many at once and so many a second.
+/// Allows a number at once, and a number per second in the long run.
 struct HTTP2TokenBucket {
-    private let burst: Int
-    private let perSecond: Int
+    private let rate: HTTP2FloodLimits.Rate
     private var tokens: Int
     private var refilled: NIODeadline?
 
     init(_ rate: HTTP2FloodLimits.Rate) {
-        burst = rate.burst
-        perSecond = rate.perSecond
+        self.rate = rate
         tokens = rate.burst
     }
 
@@ -225,15 +204,12 @@ struct HTTP2TokenBucket {
     }
 
     /// Puts tokens in beyond the rate, up to the burst.
-    mutating func refund(_ count: Int) {
-        tokens = min(burst, tokens + count)
-    }
+    mutating func refund(_ count: Int) { tokens = min(rate.burst, tokens + count) }
 
-    /// Only an empty bucket needs to know what time it is.
+    /// Only an empty bucket needs the time.
     private mutating func refill(at now: NIODeadline) {
-        let since = refilled ?? now
-        let elapsed = max(0, (now - since).nanoseconds)
-        let gained = min(Double(burst), Double(elapsed) / 1e9 * Double(perSecond))
+        let elapsed = max(0, (now - (refilled ?? now)).nanoseconds)
+        let gained = min(Double(rate.burst), Double(elapsed) / 1e9 * Double(rate.perSecond))
         guard gained >= 1 else { return }
         tokens = Int(gained)
         refilled = now

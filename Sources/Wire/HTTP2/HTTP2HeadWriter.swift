@@ -7,14 +7,14 @@ import NIOCore
 /// Names become lower case, values lose the white space around them, and what HTTP/2 forbids stays out (RFC 9113
 /// §8.2.2): `Connection` and its kin, and `TE` but for `trailers`.
 struct HTTP2HeadWriter: ~Copyable {
-    /// A field: where its name and its value stand in `bytes`.
+    /// A field: the places of its name and its value in `bytes`.
     private struct Pair {
         var name: Range<Int>
         var value: Range<Int>
         var isSecret = false
     }
 
-    /// Where the names of the pseudo-headers stand, which are written in one go.
+    /// The places of the pseudo-headers' names, which are written in one go.
     private enum Pseudo {
         static let names: StaticString = ":method:path:authority:scheme:protocol"
         static let method = 0..<7
@@ -83,16 +83,14 @@ struct HTTP2HeadWriter: ~Copyable {
         return whole.withUnsafeReadableBytes { storage in
             withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: pairs.count) { list in
                 for (index, pair) in pairs.enumerated() {
-                    list.initializeElement(
-                        at: index,
-                        to: nghttp2_nv(
-                            name: storage.pointer(to: pair.name),
-                            value: storage.pointer(to: pair.value),
-                            namelen: pair.name.count,
-                            valuelen: pair.value.count,
-                            flags: pair.isSecret ? UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) : 0
-                        )
+                    let field = nghttp2_nv(
+                        name: storage.pointer(to: pair.name),
+                        value: storage.pointer(to: pair.value),
+                        namelen: pair.name.count,
+                        valuelen: pair.value.count,
+                        flags: pair.isSecret ? UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) : 0
                     )
+                    list.initializeElement(at: index, to: field)
                 }
                 return body(list)
             }
@@ -116,13 +114,10 @@ struct HTTP2HeadWriter: ~Copyable {
         if isAuthority || target.first == UInt8(ascii: "/") || target.elementsEqual([UInt8(ascii: "*")]) {
             return write(target)
         }
-        guard let colon = target.firstIndex(of: .colon), target[colon...].starts(with: "://".utf8) else {
-            return write("/".utf8)
-        }
-        let rest = target[(colon + 3)...]
-        guard let path = rest.firstIndex(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }) else {
-            return write("/".utf8)
-        }
+        guard let colon = target.firstIndex(of: .colon), target[colon...].starts(with: "://".utf8),
+            case let rest = target[(colon + 3)...],
+            let path = rest.firstIndex(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") })
+        else { return write("/".utf8) }
         let start = bytes.writerIndex
         if rest[path] != UInt8(ascii: "/") { write("/".utf8) }
         write(rest[path...])
@@ -137,7 +132,6 @@ struct HTTP2HeadWriter: ~Copyable {
         head.fields.withValue(at: index) { _ = bytes.writeBytes($0.withoutOptionalWhitespace) }
         let authority = start..<bytes.writerIndex
         guard !authority.isEmpty else {
-            // What is not sent is not told either.
             bytes.moveWriterIndex(to: lineStart)
             return authority
         }
@@ -149,9 +143,7 @@ struct HTTP2HeadWriter: ~Copyable {
         for position in 0..<fields.count {
             let field = fields[position]
             field.nameBytes.withUnsafeBytes { name in
-                field.valueBytes.withUnsafeBytes { value in
-                    writeField(name: name, value: value.withoutOptionalWhitespace)
-                }
+                field.valueBytes.withUnsafeBytes { writeField(name: name, value: $0.withoutOptionalWhitespace) }
             }
         }
     }
@@ -176,13 +168,8 @@ struct HTTP2HeadWriter: ~Copyable {
         bytes.writeFieldLine(value: value, nameCount: name.count) { target in
             for index in 0..<name.count { target[index] = name[index].lowercased }
         }
-        pairs.append(
-            Pair(
-                name: start..<(start + name.count),
-                value: valueStart..<(valueStart + value.count),
-                isSecret: isSecret
-            )
-        )
+        let value = valueStart..<(valueStart + value.count)
+        pairs.append(Pair(name: start..<(start + name.count), value: value, isSecret: isSecret))
     }
 }
 

@@ -19,6 +19,16 @@ private func http2Session(_ pointer: UnsafeMutableRawPointer?) -> HTTP2Session? 
     pointer.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
 }
 
+/// Gives what a callback is about to its session; the result says that all is well.
+private func report<Content>(
+    _ content: UnsafePointer<Content>?,
+    to session: UnsafeMutableRawPointer?,
+    _ body: (HTTP2Session, UnsafePointer<Content>) -> Void
+) -> Int32 {
+    if let content, let session = http2Session(session) { body(session, content) }
+    return 0
+}
+
 /// How nghttp2 reaches a session. Every callback finds its session and enters an ordinary method; none of them calls
 /// nghttp2's receiving or sending functions, nor the owner.
 extension HTTP2Session {
@@ -52,19 +62,12 @@ extension HTTP2Session {
     }
 
     func announceSettings() {
-        var entries = [
-            nghttp2_settings_entry(
-                settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue),
-                value: UInt32(max(0, settings.initialWindow))
-            ),
-            nghttp2_settings_entry(
-                settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue),
-                value: UInt32(clamping: settings.maxHeaderListSize)
-            ),
-        ]
+        var entries: [nghttp2_settings_entry] = []
         func announce(_ id: nghttp2_settings_id, _ value: UInt32) {
             entries.append(nghttp2_settings_entry(settings_id: Int32(id.rawValue), value: value))
         }
+        announce(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, UInt32(max(0, settings.initialWindow)))
+        announce(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(clamping: settings.maxHeaderListSize))
         switch role {
         case .server:
             announce(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.maxConcurrentStreams)
@@ -78,29 +81,23 @@ extension HTTP2Session {
 
     private static func setReceiving(_ callbacks: OpaquePointer?) {
         nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, header, session in
-            guard let header, let session = http2Session(session) else { return 0 }
-            session.frameBegan(header.pointee)
-            return 0
+            report(header, to: session) { $0.frameBegan($1.pointee) }
         }
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, session in
-            guard let frame, let session = http2Session(session) else { return 0 }
-            session.headBegan(on: frame.pointee.hd.stream_id, category: frame.pointee.headers.cat)
-            return 0
+            report(frame, to: session) {
+                $0.headBegan(on: $1.pointee.hd.stream_id, category: $1.pointee.headers.cat)
+            }
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             guard let session = http2Session($7), session.blockStream != nil else { return 0 }
-            session.builder.add(
-                name: UnsafeRawBufferPointer(start: $2, count: $3),
-                value: UnsafeRawBufferPointer(start: $4, count: $5)
-            )
+            let value = UnsafeRawBufferPointer(start: $4, count: $5)
+            session.builder.add(name: UnsafeRawBufferPointer(start: $2, count: $3), value: value)
             return 0
         }
         nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) {
             guard let session = http2Session($7), session.blockStream != nil else { return 0 }
-            let isTolerated = session.fieldIsInvalid(
-                name: UnsafeRawBufferPointer(start: $2, count: $3),
-                value: UnsafeRawBufferPointer(start: $4, count: $5)
-            )
+            let value = UnsafeRawBufferPointer(start: $4, count: $5)
+            let isTolerated = session.fieldIsInvalid(name: UnsafeRawBufferPointer(start: $2, count: $3), value: value)
             return isTolerated ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
         }
         nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, message, count, session in
@@ -115,14 +112,10 @@ extension HTTP2Session {
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, session in
-            guard let frame, let session = http2Session(session) else { return 0 }
-            session.frameReceived(frame)
-            return 0
+            report(frame, to: session) { $0.frameReceived($1) }
         }
         nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, result, session in
-            guard let frame, let session = http2Session(session) else { return 0 }
-            session.frameIsInvalid(on: frame.pointee.hd.stream_id, result: result)
-            return 0
+            report(frame, to: session) { $0.frameIsInvalid(on: $1.pointee.hd.stream_id, result: result) }
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, id, code, session in
             http2Session(session)?.streamClosed(id, HTTP2ErrorCode(rawValue: code))
@@ -137,18 +130,14 @@ extension HTTP2Session {
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, session in
-            guard let frame, let session = http2Session(session) else { return 0 }
-            session.frameSent(frame)
-            return 0
+            report(frame, to: session) { $0.frameSent($1) }
         }
         nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, result, session in
-            guard let frame, let session = http2Session(session) else { return 0 }
-            session.frameNotSent(frame, result: result)
-            return 0
+            report(frame, to: session) { $0.frameNotSent($1, result: result) }
         }
     }
 
-    /// Tells nghttp2 where the bodies come from.
+    /// Names the callback through which nghttp2 asks for the bodies.
     static var dataProvider: nghttp2_data_provider {
         var provider = nghttp2_data_provider()
         provider.read_callback = { _, id, _, length, flags, _, session in
@@ -191,14 +180,8 @@ extension HTTP2Session {
         case FrameType.goAway:
             hasReceivedGoAway = true
             let goAway = frame.pointee.goaway
-            let text = UnsafeBufferPointer(start: goAway.opaque_data, count: goAway.opaque_data_len)
-            events.append(
-                .goAway(
-                    HTTP2ErrorCode(rawValue: goAway.error_code),
-                    text: String(decoding: text, as: UTF8.self),
-                    lastStream: HTTP2StreamID(goAway.last_stream_id)
-                )
-            )
+            let code = HTTP2ErrorCode(rawValue: goAway.error_code)
+            events.append(.goAway(code, text: goAway.text, lastStream: HTTP2StreamID(goAway.last_stream_id)))
         default:
             // WINDOW_UPDATE and PRIORITY belong to their stream's bytes too.
             if header.stream_id != 0 { stream(header.stream_id)?.wireBytes += Int64(header.length) + 9 }
@@ -218,16 +201,14 @@ extension HTTP2Session {
             }
         case FrameType.goAway:
             let goAway = frame.pointee.goaway
-            if goAway.error_code == HTTP2ErrorCode.noError.rawValue { return }
-            let reason = UnsafeBufferPointer(start: goAway.opaque_data, count: goAway.opaque_data_len)
             let code = HTTP2ErrorCode(rawValue: goAway.error_code)
-            noteEnd(HTTP2Failure(code: code, reason: String(decoding: reason, as: UTF8.self), role: role))
+            if code != .noError { noteEnd(HTTP2Failure(code: code, reason: goAway.text, role: role)) }
         default:
             break
         }
     }
 
-    /// Takes note of a frame that nghttp2 could not send; what it means for a stream that stays open is told.
+    /// Notes a frame that nghttp2 could not send, where that concerns a stream that stays open.
     private func frameNotSent(_ frame: UnsafePointer<nghttp2_frame>, result: Int32) {
         let header = frame.pointee.hd
         guard header.type == FrameType.headers, let stream = stream(header.stream_id), !stream.isAbandoned else {
@@ -235,10 +216,14 @@ extension HTTP2Session {
         }
         // A request that was not sent is closed by nghttp2 right after this, as refused.
         if frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST { return }
-        stream.fault = HTTP2Failure(
-            code: .internalError,
-            explanation: "A head could not be sent on the stream: \(HTTP2Failure.text(of: Int(result)))."
-        )
+        let reason = HTTP2Failure.text(of: Int(result))
+        stream.fault = HTTP2Failure(.internalError, "A head could not be sent on the stream: \(reason).")
         nghttp2_submit_rst_stream(handle, 0, header.stream_id, HTTP2ErrorCode.internalError.rawValue)
+    }
+}
+
+extension nghttp2_goaway {
+    fileprivate var text: String {
+        String(decoding: UnsafeBufferPointer(start: opaque_data, count: opaque_data_len), as: UTF8.self)
     }
 }

@@ -20,13 +20,11 @@ extension HTTP2Session {
         isEnd: Bool
     ) throws(HTTP2Failure) -> (stream: HTTP2StreamID, written: ByteBuffer) {
         guard phase == .open, role == .client, !isGoingAway else {
-            throw HTTP2Failure(code: .refusedStream, explanation: "The HTTP/2 connection takes no further requests.")
+            throw HTTP2Failure(.refusedStream, "The HTTP/2 connection takes no further requests.")
         }
         if let connectProtocol, !peerOffersExtendedConnect {
-            throw HTTP2Failure(
-                code: .connectError,
-                explanation: "The server does not offer extended CONNECT, which “\(connectProtocol)” needs."
-            )
+            let explanation = "The server does not offer extended CONNECT, which “\(connectProtocol)” needs."
+            throw HTTP2Failure(.connectError, explanation)
         }
         let writer = HTTP2HeadWriter(head, scheme: scheme, connectProtocol: connectProtocol)
         let id = writer.withNameValues { list in
@@ -35,10 +33,8 @@ extension HTTP2Session {
             return nghttp2_submit_request(handle, nil, list.baseAddress, list.count, &provider, nil)
         }
         guard id > 0 else {
-            throw HTTP2Failure(
-                code: .refusedStream,
-                explanation: "The HTTP/2 connection cannot open another stream: \(HTTP2Failure.text(of: Int(id)))."
-            )
+            let reason = HTTP2Failure.text(of: Int(id))
+            throw HTTP2Failure(.refusedStream, "The HTTP/2 connection cannot open another stream: \(reason).")
         }
         let stream = HTTP2Stream(HTTP2StreamID(id))
         stream.isHeadQueued = true
@@ -68,9 +64,7 @@ extension HTTP2Session {
     }
 
     /// The text form that a response's head is sent in, for one that is to be sent later.
-    package static func text(of head: ResponseHead) -> ByteBuffer {
-        HTTP2HeadWriter(head).text
-    }
+    package static func text(of head: ResponseHead) -> ByteBuffer { HTTP2HeadWriter(head).text }
 
     func submitResponse(_ writer: borrowing HTTP2HeadWriter, on stream: HTTP2Stream, isEnd: Bool) {
         stream.isHeadQueued = true
@@ -101,11 +95,9 @@ extension HTTP2Session {
     }
 
     /// The bytes of a stream that are queued and not yet in the output; 0 for one that is over.
-    package func queuedBytes(on id: HTTP2StreamID) -> Int {
-        streams[id.number]?.queue.count ?? 0
-    }
+    package func queuedBytes(on id: HTTP2StreamID) -> Int { streams[id.number]?.queue.count ?? 0 }
 
-    /// Gives so much of a stream's window back; harmless for a stream that is over.
+    /// Gives `count` bytes of a stream's window back; harmless for a stream that is over.
     package func consume(_ count: Int, on id: HTTP2StreamID) {
         guard phase == .open, count > 0, let stream = stream(id.number) else { return }
         let count = min(count, stream.unconsumed)
@@ -136,7 +128,7 @@ extension HTTP2Session {
 
     // MARK: Ends
 
-    /// Gives a stream up: tells the peer so, and drops what is queued on it.
+    /// Gives a stream up: sends RST_STREAM, and drops what is queued on it.
     ///
     /// Of its events only `closed` still comes.
     ///
@@ -180,16 +172,13 @@ extension HTTP2Session {
         stream.resetAfterQueue = code
     }
 
-    /// Tells the peer that the connection ends.
+    /// Ends the connection, and says so to the peer.
     ///
-    /// With NO_ERROR no new streams are taken, and those that are open go on; ``isOver`` tells when they are done. With
-    /// another code they are all closed.
+    /// With NO_ERROR no new streams are taken, and those that are open go on until ``isOver``. With another code they are
+    /// all closed.
     package func goAway(_ code: HTTP2ErrorCode, text: String = "") {
         guard phase == .open else { return }
-        if code != .noError {
-            end(HTTP2Failure(code: code, explanation: text), isReported: false)
-            return
-        }
+        if code != .noError { return end(HTTP2Failure(code, text), isReported: false) }
         if hasSentGoAway { return }
         hasSentGoAway = true
         let text = Array(text.utf8)
@@ -197,10 +186,9 @@ extension HTTP2Session {
         nghttp2_submit_goaway(handle, 0, lastStream, code.rawValue, text, text.count)
     }
 
-    /// Asks the peer for a sign of life; what it sends back makes no event, but bytes come in.
+    /// Sends a PING, which shows whether the peer is alive; its answer makes no event, but bytes come in.
     package func ping() {
-        guard phase == .open else { return }
-        nghttp2_submit_ping(handle, 0, nil)
+        if phase == .open { nghttp2_submit_ping(handle, 0, nil) }
     }
 
     // MARK: Facts
@@ -225,7 +213,7 @@ extension HTTP2Session {
     /// Whether a GOAWAY was sent or received, or the connection is at its end: there are no new streams.
     package var isGoingAway: Bool { hasSentGoAway || hasReceivedGoAway || phase != .open }
 
-    /// Whether an event is still of interest to an owner that gave streams up.
+    /// Whether an event concerns an owner that gave streams up.
     func concernsOwner(_ event: HTTP2Event) -> Bool {
         switch event {
         case .requestHead(let id, _, _, _, _), .interim(let id, _), .responseHead(let id, _, _), .data(let id, _),

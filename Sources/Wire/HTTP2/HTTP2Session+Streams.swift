@@ -41,7 +41,7 @@ extension HTTP2Session {
         return true
     }
 
-    /// Finds the name of the field that nghttp2 says is invalid; it tells of it nowhere else.
+    /// Finds the name of the field that nghttp2 says is invalid; its messages alone have it.
     func noteComplaint(_ message: String) {
         guard message.hasPrefix("Invalid"), let start = message.firstRange(of: "name: [")?.upperBound,
             let end = message[start...].firstRange(of: "], value: [")?.lowerBound
@@ -57,29 +57,23 @@ extension HTTP2Session {
             requestReceived(stream, isEnd: isEnd)
         } else if role == .client, stream.incoming == .head {
             responseReceived(stream, isEnd: isEnd)
-        } else if builder.isTooLarge {
-            giveUp(
-                stream,
-                .enhanceYourCalm,
-                because: "The trailers are larger than \(settings.maxHeaderListSize) bytes."
-            )
+        } else if builder.block.isTooLarge {
+            let explanation = "The trailers are larger than \(settings.maxHeaderListSize) bytes."
+            giveUp(stream, .enhanceYourCalm, because: explanation)
         } else if isEnd {
             incomingEnded(stream, trailers: builder.trailers())
         }
     }
 
     private func requestReceived(_ stream: HTTP2Stream, isEnd: Bool) {
-        if builder.isTooLarge {
-            refuseTooLarge(stream, isEnd: isEnd)
-            return
-        }
-        if builder.hasForeignHost {
+        if builder.block.isTooLarge { return refuseTooLarge(stream, isEnd: isEnd) }
+        if builder.block.hasForeignHost {
             refuse(stream, because: "The Host field differs from the authority.")
             nghttp2_submit_rst_stream(handle, 0, stream.id.number, HTTP2ErrorCode.protocolError.rawValue)
             return
         }
         stream.incoming = .body
-        stream.announcedLength = builder.contentLength
+        stream.announcedLength = builder.block.contentLength
         let framing = framing(isEnd: isEnd)
         let scheme = builder.scheme
         let connectProtocol = builder.connectProtocol
@@ -89,24 +83,23 @@ extension HTTP2Session {
     }
 
     private func responseReceived(_ stream: HTTP2Stream, isEnd: Bool) {
-        if builder.isTooLarge {
+        if builder.block.isTooLarge {
             giveUp(stream, .enhanceYourCalm, because: "The head is larger than \(settings.maxHeaderListSize) bytes.")
             return
         }
-        if (100..<200).contains(builder.status) {
+        if (100..<200).contains(builder.block.status) {
             events.append(.interim(stream.id, builder.response()))
             return
         }
         stream.incoming = .body
-        stream.announcedLength = builder.contentLength
+        stream.announcedLength = builder.block.contentLength
         let framing = framing(isEnd: isEnd)
         events.append(.responseHead(stream.id, builder.response(), framing))
         if isEnd { incomingEnded(stream, trailers: nil) }
     }
 
     private func framing(isEnd: Bool) -> BodyFraming {
-        if isEnd { return .none }
-        return builder.contentLength.map { .length($0) } ?? .chunked
+        isEnd ? .none : builder.block.contentLength.map { .length($0) } ?? .chunked
     }
 
     // MARK: Bodies
@@ -159,9 +152,7 @@ extension HTTP2Session {
             stream.trailers = nil
             let writer = HTTP2HeadWriter(trailers: trailers)
             if !writer.isEmpty {
-                let result = writer.withNameValues {
-                    nghttp2_submit_trailer(handle, id, $0.baseAddress, $0.count)
-                }
+                let result = writer.withNameValues { nghttp2_submit_trailer(handle, id, $0.baseAddress, $0.count) }
                 if result == 0 { flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue }
             }
         }
@@ -199,14 +190,13 @@ extension HTTP2Session {
         }
     }
 
-    /// Takes note of what nghttp2 found wrong with a frame, before it resets the stream for that.
+    /// Notes what nghttp2 found wrong with a frame, before it resets the stream for that.
     func frameIsInvalid(on id: Int32, result: Int32) {
         defer { wrongField = nil }
         guard let stream = stream(id) else { return }
-        let isHead = blockStream === stream
         let fault = HTTP2Failure(result: result, field: wrongField)
         stream.fault = fault
-        guard isHead else { return }
+        guard blockStream === stream else { return }
         blockStream = nil
         if role == .server, stream.incoming == .head { refuse(stream, because: fault.explanation) }
     }
@@ -223,7 +213,7 @@ extension HTTP2Session {
                     let fault = stream.fault ?? HTTP2Failure(code: code, on: stream)
                     events.append(.reset(stream.id, fault.code, isLocal: true, explanation: fault.explanation))
                 }
-                if let failure = floodGuard.countForcedReset(now: now) { foundFailure = foundFailure ?? failure }
+                found(floodGuard.countForcedReset(now: now))
             }
         }
         events.append(.closed(stream.id))
@@ -231,11 +221,11 @@ extension HTTP2Session {
 
     /// Resets a stream for what the peer sent on it; where that was the end of both halves, there is nothing to reset.
     private func giveUp(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode, because explanation: String) {
-        stream.fault = HTTP2Failure(code: code, explanation: explanation)
+        stream.fault = HTTP2Failure(code, explanation)
         nghttp2_submit_rst_stream(handle, 0, stream.id.number, code.rawValue)
     }
 
-    /// Tells of a request whose head is no good.
+    /// Reports a request whose head cannot be accepted.
     private func refuse(_ stream: HTTP2Stream, status: Int = 400, because explanation: String) {
         stream.incoming = .refused
         let text = builder.partialText()
@@ -248,7 +238,7 @@ extension HTTP2Session {
             "The request's head has more than \(settings.maxHeaderListSize) bytes"
             + " or \(settings.maxFieldCount) field lines."
         refuse(stream, status: 431, because: explanation)
-        if let failure = floodGuard.countOversizedHead(now: now) { foundFailure = foundFailure ?? failure }
+        found(floodGuard.countOversizedHead(now: now))
         if isEnd { stream.incoming = .ended } else { stream.resetAfterEnd = .noError }
         stream.isEndKnown = true
         submitResponse(HTTP2HeadWriter(ResponseHead(status: 431, version: .http2)), on: stream, isEnd: true)

@@ -15,12 +15,9 @@ package import NIOCore
 ///
 /// It belongs to one event loop.
 package final class HTTP2Session {
-    /// Which end of the connection this is.
+    /// Which end of the connection this is: a server takes requests, a client makes them.
     package enum Role: Sendable {
-        /// Takes requests.
-        case server
-        /// Makes requests.
-        case client
+        case server, client
     }
 
     /// Where the connection is.
@@ -33,19 +30,19 @@ package final class HTTP2Session {
         case over
     }
 
-    /// Which end of the connection this is.
     package let role: Role
     let settings: HTTP2Settings
     /// The nghttp2 session; `nil` only where there was no memory for it.
     let handle: OpaquePointer?
     var phase = Phase.open
 
-    /// What happened since ``nextEvent()`` last ran out of what was taken out of here.
+    /// The events that are not in `takenEvents` yet.
     var events: [HTTP2Event] = []
-    /// What it hands over now, the last first: moved out from the end, an event is not copied.
+    /// The events that ``nextEvent()`` returns next, the last first: moved out from the end, an event is not copied.
     var takenEvents: [HTTP2Event] = []
     var streams: [Int32: HTTP2Stream] = [:]
     /// The stream looked up last: most look-ups in a row are for the same one.
+    /// The stream looked up last: the next look-up is mostly for the same one.
     var recentStream: HTTP2Stream?
     /// The streams that the owner gave up, of whose waiting events it is to see only the close.
     var abandoned: Set<Int32> = []
@@ -86,16 +83,14 @@ package final class HTTP2Session {
         floodGuard = HTTP2FloodGuard(role: role, limits: settings.limits)
         handle = HTTP2Session.makeHandle(role, settings: settings)
         guard handle != nil else {
-            noteEnd(HTTP2Failure(code: .internalError, explanation: "There is no memory for an HTTP/2 connection."))
+            noteEnd(HTTP2Failure(.internalError, "There is no memory for an HTTP/2 connection."))
             return
         }
         nghttp2_session_set_user_data(handle, Unmanaged.passUnretained(self).toOpaque())
         announceSettings()
     }
 
-    deinit {
-        if let handle { nghttp2_session_del(handle) }
-    }
+    deinit { if let handle { nghttp2_session_del(handle) } }
 
     // MARK: Input
 
@@ -111,15 +106,12 @@ package final class HTTP2Session {
             let clean = UnsafeRawBufferPointer(rebasing: bytes[..<(breach?.cleanBytes ?? bytes.count)])
             inputStart = clean.baseAddress
             if clean.count > 0 {
-                let result = nghttp2_session_mem_recv(
-                    handle,
-                    clean.baseAddress?.assumingMemoryBound(to: UInt8.self),
-                    clean.count
-                )
-                if result < 0 { foundFailure = foundFailure ?? HTTP2Failure(fatalResult: result) }
+                let start = clean.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                let result = nghttp2_session_mem_recv(handle, start, clean.count)
+                if result < 0 { found(HTTP2Failure(fatalResult: result)) }
             }
             inputStart = nil
-            if let breach { foundFailure = foundFailure ?? breach.failure }
+            found(breach?.failure)
         }
         input = ByteBuffer()
         settle()
@@ -171,9 +163,9 @@ package final class HTTP2Session {
         }
     }
 
-    /// Lets nghttp2 make everything but DATA: only then does it show what it thought of the input.
+    /// Makes nghttp2 make everything but DATA: only then it shows what it found wrong with the input.
     ///
-    /// Where the peer does not take what is made, it stays with nghttp2, which bounds it.
+    /// What the peer does not take stays with nghttp2, which bounds it.
     private func settle() {
         if output.readableBytes < HTTP2Session.settledLimit { makeOutput(limit: nil) } else { actOnFoundFailure() }
     }
@@ -194,6 +186,9 @@ package final class HTTP2Session {
         outputLimit = nil
         actOnFoundFailure()
     }
+
+    /// Keeps the first failure that is found while nghttp2 is at work.
+    func found(_ failure: HTTP2Failure?) { foundFailure = foundFailure ?? failure }
 
     private func actOnFoundFailure() {
         guard let failure = foundFailure else { return }
@@ -219,7 +214,7 @@ package final class HTTP2Session {
         }
     }
 
-    /// Takes note that the connection is at its end: by a GOAWAY of nghttp2's own, or because it cannot go on.
+    /// Notes that the connection is at its end: by a GOAWAY of nghttp2's own, or because it cannot go on.
     func noteEnd(_ cause: HTTP2Failure) {
         if phase == .open {
             events.append(.failed(cause))
@@ -236,6 +231,3 @@ package final class HTTP2Session {
         blockStream = nil
     }
 }
-
-@available(*, unavailable)
-extension HTTP2Session: Sendable {}

@@ -6,30 +6,26 @@ package struct HTTP2Settings: Sendable, Hashable {
     package var initialWindow: Int32 = 256 << 10
     /// The bytes a peer may have under way on the whole connection; given back on receipt.
     package var connectionWindow: Int32 = 16 << 20
+    /// The bytes a peer may have in flight on the whole connection; given back on receipt.
     /// The most that the fields of one head may come to, with 32 bytes added for each (RFC 9113 §6.5.2).
     package var maxHeaderListSize: Int = 256 << 10
     /// The most field lines that one head may have.
     package var maxFieldCount: Int = 1000
     /// Whether clients may ask for extended CONNECT, such as WebSocket in a stream (RFC 8441); server role only.
     package var offersExtendedConnect: Bool = true
-    /// How much of what costs us more than the peer is borne.
+    /// How much is accepted of what costs us more than the peer.
     package var limits = HTTP2FloodLimits()
-
-    /// The defaults.
     package init() {}
 }
 
 /// How often a peer may send frames that cost it little and us much; beyond that the connection is ended with
 /// ENHANCE_YOUR_CALM.
 package struct HTTP2FloodLimits: Sendable, Hashable {
-    /// So many at once, and then so many a second.
+    /// A number at once, and a number per second in the long run.
     package struct Rate: Sendable, Hashable {
-        /// How many may come at once.
-        package var burst: Int
-        /// How many may come in each second in the long run.
-        package var perSecond: Int
+        package let burst: Int
+        package let perSecond: Int
 
-        /// States a rate.
         package init(burst: Int, perSecond: Int) {
             self.burst = burst
             self.perSecond = perSecond
@@ -51,6 +47,5 @@ package struct HTTP2FloodLimits: Sendable, Hashable {
     /// CONTINUATION frames in one head.
     package var continuations = 24
 
-    /// The defaults.
     package init() {}
 }

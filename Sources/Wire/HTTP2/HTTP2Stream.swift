@@ -5,13 +5,12 @@ import NIOCore
 final class HTTP2Stream {
     /// Where the incoming half of a stream is.
     enum Incoming {
-        /// No head was handed over yet; interim responses do not count.
+        /// No final head was passed on yet.
         case head
-        /// The head was handed over; the body comes.
+        /// The head was passed on; the body comes.
         case body
-        /// All was handed over.
         case ended
-        /// Nothing more is handed over: the head was refused.
+        /// Nothing more is passed on: the head was refused.
         case refused
     }
 
@@ -19,7 +18,7 @@ final class HTTP2Stream {
     var incoming = Incoming.head
     /// The bytes of all frames received so far.
     var wireBytes: Int64 = 0
-    /// The bytes handed over whose window was not given back.
+    /// The bytes passed on whose window was not given back.
     var unconsumed = 0
     /// The length of the body as its head announced it.
     var announcedLength: Int64?
@@ -34,7 +33,7 @@ final class HTTP2Stream {
     /// Whether END_STREAM was put into the output.
     var isEndSent = false
     var trailers: FieldSection?
-    /// Whether nghttp2 waits to be told that there is something to send.
+    /// Whether nghttp2 waits for a call that there is something to send.
     var isDeferred = false
     /// Whether the queue has reached the high mark since it was last at the low one.
     var isBackedUp = false
@@ -50,16 +49,11 @@ final class HTTP2Stream {
     /// What the peer did wrong on it, or why nothing can be sent.
     var fault: HTTP2Failure?
 
-    init(_ id: HTTP2StreamID) {
-        self.id = id
-    }
+    init(_ id: HTTP2StreamID) { self.id = id }
 
     static let highMark = 64 << 10
     static let lowMark = 16 << 10
 }
-
-@available(*, unavailable)
-extension HTTP2Stream: Sendable {}
 
 /// Bytes that wait to be sent on a stream.
 struct HTTP2SendQueue {
@@ -73,11 +67,9 @@ struct HTTP2SendQueue {
         parts.append(bytes)
     }
 
-    mutating func removeAll() {
-        self = HTTP2SendQueue()
-    }
+    mutating func removeAll() { self = HTTP2SendQueue() }
 
-    /// Moves that many bytes into `output`; there must be so many.
+    /// Moves `length` bytes into `output`, or all where there are fewer.
     mutating func move(_ length: Int, into output: inout ByteBuffer) {
         var rest = min(length, count)
         count -= rest

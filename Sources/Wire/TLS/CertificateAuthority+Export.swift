@@ -2,30 +2,22 @@ internal import COpenSSL
 import Text
 
 extension CertificateAuthority {
-    /// A form in which the certificate leaves Sluice.
+    /// A form in which the certificate leaves Sluice: `p12` is PKCS#12 with the private key, under a password;
+    /// `mobileconfig` a configuration profile for iOS and macOS.
     package enum ExportFormat: String, Sendable, CaseIterable {
-        /// The certificate in PEM form.
-        case pem
-        /// The certificate in DER form.
-        case der
-        /// Certificate and private key as PKCS#12, under a password.
-        case p12
-        /// The certificate as a configuration profile for iOS and macOS.
-        case mobileconfig
+        case pem, der, p12, mobileconfig
     }
 
     /// The certificate in PEM form, without the key.
-    package var certificatePEM: String {
-        String(decoding: pem(withKey: false), as: UTF8.self)
-    }
+    package var certificatePEM: String { String(decoding: pem(withKey: false), as: UTF8.self) }
 
     /// The certificate in a form that a device or program takes; the password protects the key in a PKCS#12 file.
     package func export(_ format: ExportFormat, password: String = "") throws(CertificateFailure) -> [UInt8] {
         switch format {
-        case .pem: return pem(withKey: false)
-        case .der: return certificateDER
-        case .p12: return try pkcs12(password: password)
-        case .mobileconfig: return Array(configurationProfile.utf8)
+        case .pem: pem(withKey: false)
+        case .der: certificateDER
+        case .p12: try pkcs12(password: password)
+        case .mobileconfig: Array(configurationProfile.utf8)
         }
     }
 
@@ -57,8 +49,7 @@ extension CertificateAuthority {
 
     /// Apple's property list of the type `com.apple.security.root`.
     ///
-    /// Its identifiers come from the fingerprint, so
-    /// installing it again replaces the profile.
+    /// Its identifiers come from the fingerprint, so installing it again replaces the profile.
     private var configurationProfile: String {
         let name = (subject.split(separator: ",").first.map { String($0.dropFirst(3)) } ?? subject).markupEscaped
         let short = fingerprint.prefix(16)
@@ -100,11 +91,5 @@ extension CertificateAuthority {
         text[16] = "A"
         for position in [20, 16, 12, 8] { text.insert("-", at: position) }
         return String(text)
-    }
-
-    private func base64(_ bytes: [UInt8]) -> String {
-        var encoded = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
-        let length = EVP_EncodeBlock(&encoded, bytes, Int32(bytes.count))
-        return String(decoding: encoded.prefix(Int(length)), as: UTF8.self)
     }
 }

@@ -7,25 +7,20 @@ internal import HTTPModel
 package struct CertificateAuthority: Sendable {
     /// The certificate's subject in one line.
     package let subject: String
-    /// Start of validity, seconds since 1970.
+    /// The validity, in seconds since 1970.
     package let notBefore: Int64
-    /// End of validity, seconds since 1970.
     package let notAfter: Int64
     /// SHA-256 over the DER form, in lower-case hexadecimal.
     package let fingerprint: String
-    /// The certificate in DER form.
     package let certificateDER: [UInt8]
-
-    /// The private key in DER form.
-    ///
-    /// It never leaves the module except in ``export(_:password:)`` as PKCS#12.
+    /// The private key; it leaves the module only as PKCS#12 (``export(_:password:)``).
     let keyDER: [UInt8]
     /// The certificates between this authority and a root, if it is an intermediate one; sent with every leaf.
     let chainDER: [[UInt8]]
 
     /// Creates a new root, stored nowhere yet: P-256, valid for ten years.
     ///
-    /// `label` tells this authority from those of other machines; by default the machine's name.
+    /// `label` distinguishes this authority from those of other machines; by default the machine's name.
     package static func generate(label: String? = nil) throws(CertificateFailure) -> CertificateAuthority {
         ERR_clear_error()
         let now = sluice_now()
@@ -46,23 +41,22 @@ package struct CertificateAuthority: Sendable {
         guard let certificate = builder.signed(by: key) else {
             throw CertificateFailure(reason: "no CA can be made (\(OpenSSLErrors.take().text))")
         }
-        return try CertificateAuthority(certificate: certificate, key: key, chain: [], path: nil)
+        return try CertificateAuthority(certificate, key, chain: [], path: nil)
     }
 
     /// Loads an authority that the user brings: PEM (certificate and key in one file or in two) or PKCS#12.
     ///
-    /// A pipe such as the shell's `<(…)` will do for a file, and is given up when it is silent for five seconds.
-    ///
-    /// Throws where a file cannot be read, the key does not belong to the certificate, the certificate is no
-    /// authority, or its time is over.
+    /// A file may be a pipe such as the shell's `<(…)`; one that is silent for five seconds is given up. Throws where a
+    /// file cannot be read, the key does not belong to the certificate, the certificate is no authority, or has expired.
     package static func load(
         file: String,
         keyFile: String? = nil,
         password: String? = nil
     ) throws(CertificateFailure) -> CertificateAuthority {
         let content = try CertificateFiles.content(of: file, takesPipes: true)
-        var keyContent: [UInt8]?
-        if let keyFile { keyContent = try CertificateFiles.content(of: keyFile, takesPipes: true) }
+        let keyContent = try keyFile.map { path throws(CertificateFailure) in
+            try CertificateFiles.content(of: path, takesPipes: true)
+        }
         return try parse(content, path: file, keyContent: keyContent, keyPath: keyFile, password: password)
     }
 
@@ -75,17 +69,11 @@ package struct CertificateAuthority: Sendable {
     ) throws(CertificateFailure) -> CertificateAuthority {
         ERR_clear_error()
         defer { ERR_clear_error() }
-        if !content.isPEM {
-            return try parsePKCS12(content, path: path, password: password)
-        }
+        guard content.isPEM else { return try parsePKCS12(content, path: path, password: password) }
         let certificates = readCertificates(content)
         let keySource = keyContent ?? content
         guard let certificate = certificates.first else {
-            throw CertificateFailure(
-                path: path,
-                reason: "holds no certificate",
-                advice: "Give a PEM file with the CA's certificate and key, or a PKCS#12 file."
-            )
+            throw CertificateFailure(path: path, reason: "holds no certificate", advice: usableForms)
         }
         ERR_clear_error()
         let key = readingMemory(keySource) { bio in
@@ -95,23 +83,21 @@ package struct CertificateAuthority: Sendable {
             }
         }
         guard let key else {
-            let errors = OpenSSLErrors.take()
+            let errors = OpenSSLErrors.take().text
             let isMissing = !keySource.contains("PRIVATE KEY-----")
             throw CertificateFailure(
                 path: keyPath ?? path,
-                reason: isMissing ? "holds no private key" : "the private key cannot be read (\(errors.text))",
+                reason: isMissing ? "holds no private key" : "the private key cannot be read (\(errors))",
                 advice: isMissing
                     ? "Append the CA's key in PEM form, or give it in a file of its own."
                     : "If it is encrypted, give its password."
             )
         }
-        return try CertificateAuthority(
-            certificate: certificate,
-            key: PrivateKeyHandle(owning: key),
-            chain: Array(certificates.dropFirst()),
-            path: path
-        )
+        let chain = Array(certificates.dropFirst())
+        return try CertificateAuthority(certificate, PrivateKeyHandle(owning: key), chain: chain, path: path)
     }
+
+    private static let usableForms = "Give a PEM file with the CA's certificate and key, or a PKCS#12 file."
 
     private static func readCertificates(_ pem: [UInt8]) -> [X509Handle] {
         var certificates: [X509Handle] = []
@@ -130,11 +116,7 @@ package struct CertificateAuthority: Sendable {
         password: String?
     ) throws(CertificateFailure) -> CertificateAuthority {
         guard let archive = readingMemory(content, { d2i_PKCS12_bio($0, nil) }) else {
-            throw CertificateFailure(
-                path: path,
-                reason: "is neither PEM nor PKCS#12",
-                advice: "Give a PEM file with the CA's certificate and key, or a PKCS#12 file."
-            )
+            throw CertificateFailure(path: path, reason: "is neither PEM nor PKCS#12", advice: usableForms)
         }
         defer { PKCS12_free(archive) }
         var key: OpaquePointer?
@@ -153,28 +135,25 @@ package struct CertificateAuthority: Sendable {
         let certificateHandle = certificate.map { X509Handle(owning: $0) }
         defer { if let others { sluice_sk_X509_pop_free(others) } }
         guard let keyHandle, let certificateHandle else {
-            throw CertificateFailure(
-                path: path,
-                reason: "lacks the certificate or the private key",
-                advice: "Export the CA again together with its key."
-            )
+            let reason = "lacks the certificate or the private key"
+            throw CertificateFailure(path: path, reason: reason, advice: "Export the CA again together with its key.")
         }
         let chain = (0..<max(0, sluice_sk_X509_num(others))).compactMap { index -> X509Handle? in
             guard let other = sluice_sk_X509_value(others, index), X509_up_ref(other) == 1 else { return nil }
             return X509Handle(owning: other)
         }
-        return try CertificateAuthority(certificate: certificateHandle, key: keyHandle, chain: chain, path: path)
+        return try CertificateAuthority(certificateHandle, keyHandle, chain: chain, path: path)
     }
 
     private init(
-        certificate: X509Handle,
-        key: PrivateKeyHandle,
+        _ certificate: X509Handle,
+        _ key: PrivateKeyHandle,
         chain: [X509Handle],
         path: String?
     ) throws(CertificateFailure) {
         let summary = CertificateSummary(certificate.pointer)
-        if let problem = Self.problem(certificate.pointer, key.pointer, summary) {
-            throw CertificateFailure(path: path, reason: problem.reason, advice: problem.advice)
+        if let (reason, advice) = Self.problem(certificate.pointer, key.pointer, summary) {
+            throw CertificateFailure(path: path, reason: reason, advice: advice)
         }
         subject = summary.subject
         notBefore = summary.notBefore

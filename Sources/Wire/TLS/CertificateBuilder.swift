@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// Builds and signs one certificate.
 ///
-/// The steps need no checks of their own: ``signed(by:)`` tells whether one of them failed.
+/// The steps need no checks of their own: ``signed(by:)`` fails where one of them did.
 struct CertificateBuilder {
     private let certificate: X509Handle
     private var succeeded = true
@@ -44,13 +44,8 @@ struct CertificateBuilder {
 
     /// Adds an extension written as in OpenSSL's configuration files; `issuer` is this certificate where it is `nil`.
     mutating func add(_ identifier: Int32, _ value: String, issuer: OpaquePointer? = nil) {
-        let made = CertificateExtension(
-            identifier,
-            value,
-            subject: certificate.pointer,
-            issuer: issuer ?? certificate.pointer
-        )
-        guard let made else {
+        let subject = certificate.pointer
+        guard let made = CertificateExtension(identifier, value, subject: subject, issuer: issuer ?? subject) else {
             succeeded = false
             return
         }
@@ -63,15 +58,12 @@ struct CertificateBuilder {
 
     /// Adds the one name or address that the certificate is for.
     mutating func addAlternativeName(_ host: HostName, isCritical: Bool) {
-        guard let names = GENERAL_NAMES_new(), let name = GENERAL_NAME_new() else {
+        guard let names = GENERAL_NAMES_new(), let name = GENERAL_NAME_new(), let string = ASN1_STRING_new() else {
             succeeded = false
             return
         }
         defer { GENERAL_NAMES_free(names) }
-        guard sluice_sk_GENERAL_NAME_push(names, name) > 0, let string = ASN1_STRING_new() else {
-            succeeded = false
-            return
-        }
+        check(sluice_sk_GENERAL_NAME_push(names, name))
         let (kind, bytes) =
             switch host {
             case .dns(let text): (GEN_DNS, Array(text.utf8))
@@ -79,16 +71,9 @@ struct CertificateBuilder {
             }
         check(ASN1_STRING_set(string, bytes, Int32(bytes.count)))
         GENERAL_NAME_set0_value(name, kind, string)
+        let value = UnsafeMutableRawPointer(names)
         let flags = UInt(X509V3_ADD_DEFAULT)
-        check(
-            X509_add1_ext_i2d(
-                certificate.pointer,
-                NID_subject_alt_name,
-                UnsafeMutableRawPointer(names),
-                isCritical ? 1 : 0,
-                flags
-            )
-        )
+        check(X509_add1_ext_i2d(certificate.pointer, NID_subject_alt_name, value, isCritical ? 1 : 0, flags))
     }
 
     /// Signs the certificate; `nil` where this or a step before failed, with the reason in OpenSSL's queue.

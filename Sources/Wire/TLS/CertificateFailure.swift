@@ -1,11 +1,10 @@
 /// Why a certificate or key could not be read, made or stored.
 package struct CertificateFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file or directory it is about.
-    package var path: String?
-    /// What is wrong.
-    package var reason: String
+    package let path: String?
+    package let reason: String
     /// What to try.
-    package var advice: String?
+    package let advice: String?
 
     package init(path: String? = nil, reason: String, advice: String? = nil) {
         self.path = path

@@ -15,10 +15,7 @@ enum CertificateFiles {
     private static let maximumSize = 16 << 20
 
     /// The whole content of a file, or of a pipe where these are taken; `nil` where there is none.
-    static func contentIfPresent(
-        of path: String,
-        takesPipes: Bool = false
-    ) throws(CertificateFailure) -> [UInt8]? {
+    static func contentIfPresent(of path: String, takesPipes: Bool = false) throws(CertificateFailure) -> [UInt8]? {
         do throws(FileFailure) {
             let content = try InputFile.contents(of: path, atMost: maximumSize + 1, takesPipes: takesPipes)
             if content.count <= maximumSize { return content }
@@ -61,11 +58,10 @@ enum CertificateFiles {
         }
     }
 
-    /// Creates a file with this content that only the user can read, unless one of that name is there; says whether it
-    /// did.
+    /// Creates a file with this content that only the user can read, unless one of that name is there; returns whether
+    /// it did.
     ///
-    /// The content is complete and on disk before the name appears, so of two processes one wins and the other
-    /// finds a whole file.
+    /// The content is on disk before the name appears, so of two processes one wins and the other finds a whole file.
     static func createSecret(_ path: String, _ content: [UInt8]) throws(CertificateFailure) -> Bool {
         try write(path, content, isSecret: true) { output throws(FileFailure) in try output.finishUnlessThere() }
     }

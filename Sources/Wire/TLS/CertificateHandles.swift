@@ -11,11 +11,7 @@ final class X509Handle {
     deinit { X509_free(pointer) }
 
     convenience init?(der: [UInt8]) {
-        let parsed: OpaquePointer? = der.withUnsafeBufferPointer { bytes in
-            var position = bytes.baseAddress
-            return d2i_X509(nil, &position, bytes.count)
-        }
-        guard let parsed else { return nil }
+        guard let parsed = decoded(der, { d2i_X509(nil, &$0, $1) }) else { return nil }
         self.init(owning: parsed)
     }
 
@@ -32,11 +28,7 @@ final class PrivateKeyHandle {
     deinit { EVP_PKEY_free(pointer) }
 
     convenience init?(der: [UInt8]) {
-        let parsed: OpaquePointer? = der.withUnsafeBufferPointer { bytes in
-            var position = bytes.baseAddress
-            return d2i_AutoPrivateKey(nil, &position, bytes.count)
-        }
-        guard let parsed else { return nil }
+        guard let parsed = decoded(der, { d2i_AutoPrivateKey(nil, &$0, $1) }) else { return nil }
         self.init(owning: parsed)
     }
 
@@ -51,6 +43,17 @@ final class PrivateKeyHandle {
     }
 
     var der: [UInt8] { encoded { i2d_PrivateKey(pointer, $0) } }
+}
+
+/// Runs one of OpenSSL's `d2i` functions over the bytes.
+private func decoded(
+    _ der: [UInt8],
+    _ decode: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?
+) -> OpaquePointer? {
+    der.withUnsafeBufferPointer { bytes in
+        var position = bytes.baseAddress
+        return decode(&position, bytes.count)
+    }
 }
 
 /// Runs one of OpenSSL's `i2d` functions and copies what it allocated.
@@ -82,7 +85,7 @@ func readingMemory<Result>(_ bytes: [UInt8], _ read: (OpaquePointer) -> Result?)
 }
 
 extension CertificateSummary {
-    /// Reads the parts that a developer looks for out of a certificate.
+    /// Reads out of a certificate what a developer looks for.
     init(_ certificate: OpaquePointer) {
         self.init(
             subject: oneLine(X509_get_subject_name(certificate)),
@@ -149,6 +152,13 @@ func hexadecimal(_ bytes: [UInt8]) -> String {
     return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
+/// The bytes in base64.
+func base64(_ bytes: [UInt8]) -> String {
+    // OpenSSL ends what it writes with a NUL.
+    var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
+    let count = EVP_EncodeBlock(&text, bytes, Int32(bytes.count))
+    return String(decoding: text.prefix(Int(count)), as: UTF8.self)
+}
 /// The names that a sentence about a certificate uses.
 enum CertificateName {
     /// The issuer's common name, or else its whole name.

@@ -30,7 +30,6 @@ package final class LeafCertificate {
         self.notAfter = notAfter
     }
 
-    /// The certificate in DER form.
     package var der: [UInt8] { certificate.der }
 
     /// Makes one connection show this certificate and its chain.
@@ -40,9 +39,6 @@ package final class LeafCertificate {
             && chain.allSatisfy { sluice_SSL_add1_chain_cert(ssl, $0.pointer) == 1 }
     }
 }
-
-@available(*, unavailable)
-extension LeafCertificate: Sendable {}
 
 /// Makes certificates for the hosts that a client asks for, and keeps the latest.
 ///
@@ -61,7 +57,7 @@ package final class CertificateMint {
     /// Browsers refuse certificates that are valid for more than 398 days.
     private static let validDays: Int64 = 397
 
-    /// `leafKey` is the key of all certificates; `cacheCapacity` says how many certificates are kept.
+    /// Makes a mint that keeps `cacheCapacity` certificates, all with the key `leafKey`.
     package init(
         authority: CertificateAuthority,
         leafKey: LeafKey,
@@ -120,10 +116,7 @@ package final class CertificateMint {
         return LeafCertificate(certificate: certificate, key: leafKey, chain: chain, notAfter: end)
     }
 
-    private static func commonExtensions(
-        authority: X509Handle,
-        key: PrivateKeyHandle
-    ) -> [CertificateExtension]? {
+    private static func commonExtensions(authority: X509Handle, key: PrivateKeyHandle) -> [CertificateExtension]? {
         // The subject key identifier is a hash of the key, so a certificate with nothing but the key will do.
         guard let pointer = X509_new() else { return nil }
         let sample = X509Handle(owning: pointer)
@@ -143,6 +136,3 @@ package final class CertificateMint {
         return made.count == values.count ? made : nil
     }
 }
-
-@available(*, unavailable)
-extension CertificateMint: Sendable {}

@@ -30,13 +30,8 @@ final class CiphertextPipe {
         return count
     }
 
-    fileprivate func write(_ bytes: UnsafeRawBufferPointer) {
-        outgoing.writeBytes(bytes)
-    }
+    fileprivate func write(_ bytes: UnsafeRawBufferPointer) { outgoing.writeBytes(bytes) }
 }
-
-@available(*, unavailable)
-extension CiphertextPipe: Sendable {}
 
 /// The table of functions through which OpenSSL reaches a ``CiphertextPipe``.
 final class CiphertextPipeMethod {
@@ -64,9 +59,7 @@ final class CiphertextPipeMethod {
             pipe.write(UnsafeRawBufferPointer(start: source, count: Int(count)))
             return count
         }
-        BIO_meth_set_ctrl(method) { _, command, _, _ in
-            command == Int32(BIO_CTRL_FLUSH) ? 1 : 0
-        }
+        BIO_meth_set_ctrl(method) { _, command, _, _ in command == Int32(BIO_CTRL_FLUSH) ? 1 : 0 }
     }
 
     deinit { BIO_meth_free(method) }

@@ -5,6 +5,7 @@ package struct ClientHello: Sendable, Hashable {
     /// The host name in the server name extension (RFC 6066 section 3), as sent; `nil` where there is none.
     package var serverName: String?
     /// The protocols offered by ALPN (RFC 7301), in the client's order; `nil` where the extension is missing.
+    /// The protocols offered by ALPN (RFC 7301), in the client's order; `nil` where the extension is missing.
     package var alpnProtocols: [String]?
     /// The protocol versions offered, in the client's order, without GREASE values (RFC 8701); 0x0304 is TLS 1.3.
     package var supportedVersions: [UInt16]
@@ -15,23 +16,19 @@ package struct ClientHello: Sendable, Hashable {
         self.supportedVersions = supportedVersions
     }
 
-    /// What the first bytes of a connection are.
     package enum ParseResult: Sendable, Hashable {
         /// The bytes so far could begin a ClientHello; ask again with more.
         case needMoreData
         /// The bytes are not a (well-formed) ClientHello.
         case notTLS
-        /// A whole ClientHello.
         case hello(ClientHello)
     }
 
-    /// The longest ClientHello that is looked at, in bytes with its record headers.
+    /// The longest ClientHello that is read, in bytes with its record headers.
     package static let maximumLength = 65_536
 
-    /// Looks at the first bytes of a connection, without consuming any.
-    ///
-    /// The decision is made as early as possible: a wrong first byte is enough for ``ParseResult/notTLS``. Call it
-    /// again with the grown buffer after ``ParseResult/needMoreData``; it keeps no state.
+    /// Reads the first bytes of a connection, without consuming any and as early as possible: a wrong first byte is
+    /// enough for ``ParseResult/notTLS``.
     package static func parse(_ bytes: ByteBuffer) -> ParseResult {
         bytes.withUnsafeReadableBytes { raw in
             var records = Cursor(raw)
@@ -46,12 +43,12 @@ package struct ClientHello: Sendable, Hashable {
                     return .notTLS
                 case .fragment(let fragment):
                     if message.isEmpty, let length = messageLength(fragment), fragment.count >= 4 + length {
-                        return isHopeless(fragment.prefix(4)) ? .notTLS : body(fragment.prefix(4 + length))
+                        return isHopeless(fragment.prefix(4)) ? .notTLS : readHello(fragment.prefix(4 + length))
                     }
                     message.append(contentsOf: fragment)
                     if isHopeless(message.prefix(4)) { return .notTLS }
                     if let length = message.withUnsafeBytes({ messageLength($0[...]) }), message.count >= 4 + length {
-                        return message.withUnsafeBytes { body($0.prefix(4 + length)) }
+                        return message.withUnsafeBytes { readHello($0.prefix(4 + length)) }
                     }
                 }
             }
@@ -79,9 +76,7 @@ private struct Cursor {
         return taken
     }
 
-    mutating func integer(bytes count: Int) -> Int? {
-        take(count)?.reduce(0) { $0 << 8 | Int($1) }
-    }
+    mutating func integer(bytes count: Int) -> Int? { take(count)?.reduce(0) { $0 << 8 | Int($1) } }
 
     /// Takes a field that a length of `lengthBytes` bytes precedes.
     mutating func vector(lengthBytes: Int) -> Cursor? {
@@ -112,7 +107,7 @@ private func nextFragment(of records: inout Cursor) -> Fragment {
     return .fragment(fragment)
 }
 
-/// Whether a handshake message that begins like this can never be a ClientHello we look at.
+/// Whether a handshake message that begins like this cannot be a ClientHello of a length that we read.
 private func isHopeless(_ start: some Sequence<UInt8>) -> Bool {
     let header = Array(start.prefix(4))
     if let type = header.first, type != 1 { return true }
@@ -128,37 +123,32 @@ private func messageLength(_ message: Bytes) -> Int? {
 }
 
 /// Reads a whole handshake message.
-private func body(_ message: Bytes) -> ClientHello.ParseResult {
-    guard let hello = readHello(message) else { return .notTLS }
-    return .hello(hello)
-}
-
-private func readHello(_ message: Bytes) -> ClientHello? {
+private func readHello(_ message: Bytes) -> ClientHello.ParseResult {
     var cursor = Cursor(message.dropFirst(4))
     guard let version = cursor.integer(bytes: 2), version >> 8 == 3,
         cursor.take(32) != nil,
         cursor.vector(lengthBytes: 1) != nil,  // session identifier
         cursor.vector(lengthBytes: 2) != nil,  // cipher suites
         cursor.vector(lengthBytes: 1) != nil  // compression methods
-    else { return nil }
+    else { return .notTLS }
     var hello = ClientHello(supportedVersions: [UInt16(version)])
     // A hello without extensions ends here (RFC 5246 section 7.4.1.2).
-    if cursor.isEmpty { return hello }
-    guard var extensions = cursor.vector(lengthBytes: 2), cursor.isEmpty else { return nil }
+    if cursor.isEmpty { return .hello(hello) }
+    guard var extensions = cursor.vector(lengthBytes: 2), cursor.isEmpty else { return .notTLS }
     while !extensions.isEmpty {
         guard let type = extensions.integer(bytes: 2), var content = extensions.vector(lengthBytes: 2) else {
-            return nil
+            return .notTLS
         }
-        let understood: Bool
-        switch type {
-        case 0: understood = readServerName(&content, into: &hello)
-        case 16: understood = readProtocols(&content, into: &hello)
-        case 43: understood = readVersions(&content, into: &hello)
-        default: understood = true
-        }
-        if !understood { return nil }
+        let isWellFormed =
+            switch type {
+            case 0: readServerName(&content, into: &hello)
+            case 16: readProtocols(&content, into: &hello)
+            case 43: readVersions(&content, into: &hello)
+            default: true
+            }
+        if !isWellFormed { return .notTLS }
     }
-    return hello
+    return .hello(hello)
 }
 
 private func readServerName(_ content: inout Cursor, into hello: inout ClientHello) -> Bool {

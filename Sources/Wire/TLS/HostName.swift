@@ -40,9 +40,7 @@ enum HostName: Hashable {
             return nil
         }
         defer { ASN1_OCTET_STRING_free(octets) }
-        return Array(
-            UnsafeBufferPointer(start: ASN1_STRING_get0_data(octets), count: Int(ASN1_STRING_length(octets)))
-        )
+        return Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(octets), count: Int(ASN1_STRING_length(octets))))
     }
 
     private static func isHexLetter(_ byte: UInt8) -> Bool { (0x61...0x66).contains(byte | 0x20) }

@@ -13,7 +13,7 @@ struct OpenSSLErrors {
 
     /// Takes all errors out of the queue.
     ///
-    /// The queue belongs to the thread: whoever wants to read it clears it before the call that may fail.
+    /// The queue belongs to the thread: clear it before the call that may fail.
     static func take() -> OpenSSLErrors {
         var errors = OpenSSLErrors()
         while true {

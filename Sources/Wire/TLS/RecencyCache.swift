@@ -32,17 +32,15 @@ struct RecencyCache<Key: Hashable, Value> {
         if let position = positions[key] {
             entries[position].value = value
             unlink(position)
-            linkAsNewest(position)
-            return
+            return linkAsNewest(position)
         }
         if positions.count == capacity { remove(at: oldest) }
-        let entry = Entry(key: key, value: value, older: Self.none, newer: Self.none)
-        entries.append(entry)
+        entries.append(Entry(key: key, value: value, older: Self.none, newer: Self.none))
         positions[key] = entries.count - 1
         linkAsNewest(entries.count - 1)
     }
 
-    /// Removes the value under the key and returns it.
+    /// Removes and returns the value under the key.
     @discardableResult
     mutating func removeValue(for key: Key) -> Value? {
         guard let position = positions[key] else { return nil }

@@ -1,33 +1,8 @@
 internal import COpenSSL
 internal import HTTPModel
 
-/// How the upstream leg's TLS is to behave; one value makes any number of contexts.
-package struct TLSClientConfiguration: Sendable {
-    /// The authorities that servers are verified against.
-    package var trust: TLSTrust
-    /// The oldest protocol version that is spoken, except with legacy servers.
-    package var minimumVersion: TLSVersion
-    /// How many sessions are kept for resumption, per context.
-    package var sessionCacheCapacity: Int
-    /// Receives the secrets of every handshake.
-    package var keyLog: TLSKeyLog?
-
-    package init(
-        trust: TLSTrust = TLSTrust(),
-        minimumVersion: TLSVersion = .tls12,
-        sessionCacheCapacity: Int = 1_000,
-        keyLog: TLSKeyLog? = nil
-    ) {
-        self.trust = trust
-        self.minimumVersion = minimumVersion
-        self.sessionCacheCapacity = sessionCacheCapacity
-        self.keyLog = keyLog
-    }
-}
-
 /// What follows from a server certificate that does not pass.
 package enum TLSVerification: Sendable, Hashable {
-    /// The handshake fails.
     case full
     /// The handshake goes on, and the details say why verification failed (`--insecure-host`).
     case recordOnly
@@ -42,13 +17,16 @@ package final class TLSClientContext {
     private let sessions: TLSSessionCache
     private var isTrustInstalled = false
 
-    /// Creates a context; reads no authorities yet.
-    package init(_ configuration: TLSClientConfiguration) throws(TLSFailure) {
-        context = try TLSContextHandle(leg: .upstream, keyLog: configuration.keyLog)
-        trust = configuration.trust
-        sessions = TLSSessionCache(capacity: configuration.sessionCacheCapacity)
+    /// How many sessions are kept for resumption.
+    private static let sessionCapacity = 1_000
+
+    /// Creates a context that verifies against `trust`, which it does not read yet; `keyLog` receives the secrets of
+    /// every handshake.
+    package init(trust: TLSTrust = TLSTrust(), keyLog: TLSKeyLog? = nil) throws(TLSFailure) {
+        context = try TLSContextHandle(leg: .upstream, keyLog: keyLog)
+        self.trust = trust
+        sessions = TLSSessionCache(capacity: Self.sessionCapacity)
         let pointer = context.pointer
-        sluice_SSL_CTX_set_min_proto_version(pointer, Int32(configuration.minimumVersion.rawValue))
         sluice_SSL_CTX_set_session_cache_mode(pointer, sluice_CACHE_CLIENT_EXTERNAL)
         SSL_CTX_sess_set_new_cb(pointer) { ssl, session in
             guard let session, let resumption = TLSSession.of(ssl)?.resumption else { return 0 }
@@ -60,18 +38,15 @@ package final class TLSClientContext {
     }
 
     /// Makes the session of one connection to a server; the first ``TLSSession/advance(into:limit:)`` makes the
-    /// ClientHello.
-    ///
-    /// Reads the authorities if ``TLSTrust/load()`` was not called before.
+    /// ClientHello. Reads the authorities if ``TLSTrust/load()`` was not called before.
     ///
     /// - Parameters:
-    /// - host: The DNS name or IP address to be verified; a name is also sent as server name (never an address, RFC
-    ///   6066 section 3).
-    /// - applicationProtocols: What we offer by ALPN, the best first; empty for no ALPN extension.
-    /// - verification: What follows from a certificate that does not pass.
-    /// - isLegacy: Whether old and weak servers are accepted: TLS 1.0, no secure renegotiation, short keys.
-    /// - resumptionKey: Sessions are resumed among connections with the same key, host, verification and `isLegacy`;
-    ///   `nil` for a full handshake.
+    ///   - host: The DNS name or IP address to be verified; a name is also sent as server name (never an address, RFC
+    ///     6066 section 3).
+    ///   - applicationProtocols: What we offer by ALPN, the best first; empty for no ALPN extension.
+    ///   - isLegacy: Whether old and weak servers are accepted: TLS 1.0, no secure renegotiation, short keys.
+    ///   - resumptionKey: Sessions are resumed among connections with the same key, host, verification and `isLegacy`;
+    ///     `nil` for a full handshake.
     /// - Throws: `invalidHost` for a host that no certificate can name, `resource` where an extra file cannot be read.
     package func makeSession(
         host: String,
@@ -80,16 +55,9 @@ package final class TLSClientContext {
         isLegacy: Bool = false,
         resumptionKey: String? = nil
     ) throws(TLSFailure) -> TLSSession {
-        guard let name = HostName(host) else {
-            throw TLSFailure(leg: .upstream, cause: .invalidHost, host: host)
-        }
+        guard let name = HostName(host) else { throw TLSFailure(leg: .upstream, cause: .invalidHost, host: host) }
         try installTrust(host: host)
-        let session = try TLSSession(
-            context: context,
-            leg: .upstream,
-            host: host,
-            applicationProtocols: applicationProtocols
-        ) { ssl in
+        let session = try TLSSession(context, .upstream, host: host, applicationProtocols) { ssl in
             SSL_set_connect_state(ssl)
             if isLegacy { Self.allowLegacy(ssl) }
             Self.verify(ssl, verification)
@@ -139,10 +107,8 @@ package final class TLSClientContext {
         switch name {
         case .dns(let name):
             // RFC 9525: the common name names no host (section 6.3), and a wildcard is a whole label (section 6.3).
-            SSL_set_hostflags(
-                ssl,
-                UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS) | UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT)
-            )
+            let flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
+            SSL_set_hostflags(ssl, UInt32(flags))
             return SSL_set1_host(ssl, name) == 1 && sluice_SSL_set_host_name(ssl, name) == 1
         case .address(let bytes):
             return X509_VERIFY_PARAM_set1_ip(SSL_get0_param(ssl), bytes, bytes.count) == 1
@@ -160,19 +126,11 @@ package final class TLSClientContext {
     }
 }
 
-@available(*, unavailable)
-extension TLSClientContext: Sendable {}
-
 extension TLSSession {
-    /// Takes note of what was wrong with the server's chain, while it is at hand.
+    /// Keeps what is wrong with the server's chain while OpenSSL has it.
     fileprivate func reject(_ store: OpaquePointer?) {
         guard let store, rejectedPeer == nil else { return }
-        var chain: [CertificateSummary] = []
-        if let sent = X509_STORE_CTX_get0_untrusted(store) {
-            chain = (0..<sluice_sk_X509_num(sent)).compactMap { index in
-                sluice_sk_X509_value(sent, index).map { CertificateSummary($0) }
-            }
-        }
+        let chain = summaries(of: X509_STORE_CTX_get0_untrusted(store))
         let problem = TLSFailure.CertificateProblem(
             code: Int(X509_STORE_CTX_get_error(store)),
             certificate: X509_STORE_CTX_get_current_cert(store),

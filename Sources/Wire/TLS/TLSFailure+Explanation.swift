@@ -66,36 +66,32 @@ extension TLSFailure: CustomStringConvertible {
     }
 
     private func certificateExplanation(_ problem: CertificateProblem) -> String {
-        switch problem {
-        case .expired(let end):
-            return "The certificate of \(serverInSentence) expired on \(date(end)). "
-                + "Renew it, check this machine's clock, or go on with \(insecure)."
-        case .notYetValid(let start):
-            return "The certificate of \(serverInSentence) is valid only from \(date(start)). "
-                + "Check this machine's clock, or go on with \(insecure)."
-        case .selfSigned:
-            return "The certificate of \(serverInSentence) is self-signed. "
-                + "Trust it with `--upstream-ca FILE`, or go on with \(insecure)."
-        case .unknownIssuer(let issuer):
-            let name = issuer.isEmpty ? "an authority" : "'\(issuer)', an authority"
-            return "The certificate of \(serverInSentence) is signed by \(name) that this machine does not trust, or "
-                + "the server omits an intermediate certificate. Trust it with `--upstream-ca FILE`, or go on with "
-                + "\(insecure)."
-        case .nameMismatch(let names):
-            return "The certificate that \(serverInSentence) shows is for \(Self.shortened(names)), not for this host. "
-                + "Check the address, or go on with \(insecure)."
-        case .noHostName(let commonName, let addresses):
-            let others = addresses.isEmpty ? "" : ", only \(Self.shortened(addresses))"
-            let subject =
-                commonName.isEmpty ? "" : " Its common name '\(commonName.prefix(100))' does not count (RFC 9525)."
-            return "The certificate of \(serverInSentence) names no host in its subjectAltName\(others).\(subject) "
-                + "Have it issued anew with the host as subjectAltName, or go on with \(insecure)."
-        case .tooWeak(let reason):
-            return "The certificate of \(serverInSentence) uses too weak a key or signature (\(reason)). \(tryLegacy)"
-        case .other(let reason):
-            return "The certificate of \(serverInSentence) did not pass verification (\(reason)). "
-                + "Go on with \(insecure)."
-        }
+        let rest =
+            switch problem {
+            case .expired(let end):
+                "expired on \(date(end)). Renew it, check this machine's clock, or \(goOn)"
+            case .notYetValid(let start):
+                "is valid only from \(date(start)). Check this machine's clock, or \(goOn)"
+            case .selfSigned:
+                "is self-signed. Trust it with `--upstream-ca FILE`, or \(goOn)"
+            case .unknownIssuer(let issuer):
+                "is signed by \(issuer.isEmpty ? "an authority" : "'\(issuer)', an authority") that this machine does "
+                    + "not trust, or the server omits an intermediate certificate. Trust it with `--upstream-ca FILE`, "
+                    + "or \(goOn)"
+            case .nameMismatch(let names):
+                "is for \(Self.shortened(names)), not for this host. Check the address, or \(goOn)"
+            case .noHostName(let commonName, let addresses):
+                "names no host in its subjectAltName"
+                    + (addresses.isEmpty ? "." : ", only \(Self.shortened(addresses)).")
+                    + (commonName.isEmpty
+                        ? "" : " Its common name '\(commonName.prefix(100))' does not count (RFC 9525).")
+                    + " Have it issued anew with the host as subjectAltName, or \(goOn)"
+            case .tooWeak(let reason):
+                "uses too weak a key or signature (\(reason)). \(tryLegacy)"
+            case .other(let reason):
+                "did not pass verification (\(reason)). G\(goOn.dropFirst())"
+            }
+        return "The certificate of \(serverInSentence) \(rest)"
     }
 
     private var commonReason: String {
@@ -110,7 +106,7 @@ extension TLSFailure: CustomStringConvertible {
     private var server: String { host.map { "The server \($0)" } ?? "The server" }
     private var serverInSentence: String { host ?? "the server" }
     private var hostForOption: String { host ?? "HOST" }
-    private var insecure: String { "`--insecure-host \(hostForOption)`" }
+    private var goOn: String { "go on with `--insecure-host \(hostForOption)`." }
     private var tryLegacy: String { "Try `--tls-legacy \(hostForOption)`." }
 
     private static func shortened(_ names: [String]) -> String {

@@ -2,15 +2,11 @@ internal import COpenSSL
 
 /// Why a TLS connection failed, and on which of the proxy's two legs.
 package struct TLSFailure: Error, Sendable, Hashable {
-    /// One of the two connections that an exchange crosses.
+    /// One of the two connections that an exchange crosses; on the client's we are the TLS server.
     package enum Leg: Sendable, Hashable {
-        /// Between the client and us; we are the TLS server.
-        case client
-        /// Between us and the server; we are the TLS client.
-        case upstream
+        case client, upstream
     }
 
-    /// What went wrong.
     package enum Cause: Sendable, Hashable {
         /// The peer sent a fatal alert; its name as in RFC 8446 section 6, for example `unknown_ca`.
         case peerAlert(String)
@@ -59,13 +55,11 @@ package struct TLSFailure: Error, Sendable, Hashable {
         case other(String)
     }
 
-    /// The leg it happened on.
     package var leg: Leg
-    /// What went wrong.
     package var cause: Cause
     /// The host the handshake was for, where it is known.
     package var host: String?
-    /// OpenSSL's own words, for the record.
+    /// OpenSSL's text of the error.
     package var openSSLText: String
     /// Whether our certificate had been sent when it happened (client leg).
     package var certificateSent: Bool
@@ -106,14 +100,8 @@ extension TLSFailure {
     /// Names a failed call by the errors it left.
     init(leg: Leg, host: String?, errors: OpenSSLErrors, certificateSent: Bool) {
         let reasons = errors.tlsReasons
-        let cause: Cause
-        if let alert = reasons.lazy.compactMap(Self.alertName).first {
-            cause = .peerAlert(alert)
-        } else if let known = reasons.lazy.compactMap({ Self.knownReasons[$0] }).first {
-            cause = known
-        } else {
-            cause = .protocolViolation(errors.text)
-        }
+        let alert = reasons.lazy.compactMap(Self.alertName).first.map { Cause.peerAlert($0) }
+        let cause = alert ?? reasons.lazy.compactMap { Self.knownReasons[$0] }.first ?? .protocolViolation(errors.text)
         self.init(leg: leg, cause: cause, host: host, openSSLText: errors.text, certificateSent: certificateSent)
     }
 
@@ -172,10 +160,8 @@ extension TLSFailure.CertificateProblem {
             self = .unknownIssuer(certificate.map { CertificateName.issuer(of: $0) } ?? "")
         case X509_V_ERR_HOSTNAME_MISMATCH where !names.contains { $0.hasPrefix("DNS:") },
             X509_V_ERR_IP_ADDRESS_MISMATCH where names.isEmpty:
-            self = .noHostName(
-                commonName: certificate.flatMap { CertificateName.common(of: $0) } ?? "",
-                addresses: names
-            )
+            let commonName = certificate.flatMap { CertificateName.common(of: $0) }
+            self = .noHostName(commonName: commonName ?? "", addresses: names)
         case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
             self = .nameMismatch(names)
         case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK:

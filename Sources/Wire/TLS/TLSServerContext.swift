@@ -14,56 +14,28 @@ package struct TLSTicketKeys: Sendable {
     }
 }
 
-/// How the client leg's TLS is to behave; one value makes any number of contexts.
-package struct TLSServerConfiguration: Sendable {
-    /// The oldest protocol version that is accepted.
-    package var minimumVersion: TLSVersion
-    /// The keys for session tickets.
-    package var ticketKeys: TLSTicketKeys
-    /// Receives the secrets of every handshake.
-    package var keyLog: TLSKeyLog?
-
-    package init(
-        minimumVersion: TLSVersion = .tls12,
-        ticketKeys: TLSTicketKeys = TLSTicketKeys(),
-        keyLog: TLSKeyLog? = nil
-    ) {
-        self.minimumVersion = minimumVersion
-        self.ticketKeys = ticketKeys
-        self.keyLog = keyLog
-    }
-}
-
 /// Makes the TLS sessions of the client leg, where we are the server.
 ///
 /// It belongs to one event loop.
 package final class TLSServerContext {
     private let context: TLSContextHandle
 
-    package init(_ configuration: TLSServerConfiguration) throws(TLSFailure) {
-        context = try TLSContextHandle(leg: .client, keyLog: configuration.keyLog)
+    /// Creates a context; `keyLog` receives the secrets of every handshake.
+    package init(ticketKeys: TLSTicketKeys = TLSTicketKeys(), keyLog: TLSKeyLog? = nil) throws(TLSFailure) {
+        context = try TLSContextHandle(leg: .client, keyLog: keyLog)
         let pointer = context.pointer
         // A client that could renegotiate could make us work without end.
         SSL_CTX_set_options(pointer, sluice_OP_NO_RENEGOTIATION | sluice_OP_SERVER_PREFERENCE)
-        sluice_SSL_CTX_set_min_proto_version(pointer, Int32(configuration.minimumVersion.rawValue))
         // The client is on this machine or near it: the fastest good cipher comes first.
-        SSL_CTX_set_ciphersuites(
-            pointer,
-            "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
-        )
-        // What OpenSSL calls DEFAULT, which it understands only at the start of a list.
-        let preferred = "ECDHE+AESGCM+AES128:ALL:!COMPLEMENTOFDEFAULT:!eNULL"
-        if configuration.minimumVersion < .tls12 {
-            SSL_CTX_set_security_level(pointer, 0)
-            SSL_CTX_set_cipher_list(pointer, preferred + ":@SECLEVEL=0")
-        } else {
-            SSL_CTX_set_cipher_list(pointer, preferred)
-        }
+        let suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+        SSL_CTX_set_ciphersuites(pointer, suites)
+        // The rest is what OpenSSL calls DEFAULT, a name that it takes only at the start of a list.
+        SSL_CTX_set_cipher_list(pointer, "ECDHE+AESGCM+AES128:ALL:!COMPLEMENTOFDEFAULT:!eNULL")
         // Tickets only: they need no memory here and work on every event loop.
         sluice_SSL_CTX_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
         SSL_CTX_set_session_id_context(pointer, Array("sluice".utf8), 6)
         SSL_CTX_set_num_tickets(pointer, 1)
-        let keys = configuration.ticketKeys.bytes
+        let keys = ticketKeys.bytes
         guard sluice_SSL_CTX_ticket_key_length(pointer) == keys.count,
             sluice_SSL_CTX_set_ticket_keys(pointer, keys, keys.count) == 1
         else { throw TLSFailure(leg: .client, cause: .resource("session ticket keys were not accepted")) }
@@ -92,27 +64,17 @@ package final class TLSServerContext {
         host: String? = nil,
         applicationProtocols: [String] = ["http/1.1"]
     ) throws(TLSFailure) -> TLSSession {
-        try TLSSession(
-            context: context,
-            leg: .client,
-            host: host,
-            applicationProtocols: applicationProtocols
-        ) { ssl in
+        try TLSSession(context, .client, host: host, applicationProtocols) { ssl in
             SSL_set_accept_state(ssl)
             SSL_set_msg_callback(ssl) { isWritten, _, contentType, message, length, ssl, _ in
                 // A handshake message (content type 22) of the type certificate (11) that we sent.
-                guard isWritten == 1, contentType == 22, length > 0,
-                    message?.load(as: UInt8.self) == 11
-                else { return }
+                guard isWritten == 1, contentType == 22, length > 0, message?.load(as: UInt8.self) == 11 else { return }
                 TLSSession.of(ssl)?.certificateSent = true
             }
             return certificate.install(in: ssl)
         }
     }
 }
-
-@available(*, unavailable)
-extension TLSServerContext: Sendable {}
 
 extension TLSSession {
     /// The first of our protocols that is in the client's list (RFC 7301 section 3.1), as a part of that list.

@@ -31,7 +31,6 @@ package enum TLSState: Sendable, Hashable {
 /// (``advance(into:limit:)``), and after that, and after every ``write(_:)`` and ``shutdown()``, sends what
 /// ``takeOutput()`` returns. It belongs to the event loop of the context that made it.
 package final class TLSSession {
-    /// How far the connection is.
     package private(set) var state = TLSState.handshaking
 
     let ssl: OpaquePointer
@@ -55,10 +54,10 @@ package final class TLSSession {
 
     /// Creates one connection; `configure` makes it a client or a server.
     init(
-        context: TLSContextHandle,
-        leg: TLSFailure.Leg,
+        _ context: TLSContextHandle,
+        _ leg: TLSFailure.Leg,
         host: String?,
-        applicationProtocols: [String],
+        _ applicationProtocols: [String],
         configure: (OpaquePointer) -> Bool
     ) throws(TLSFailure) {
         ERR_clear_error()
@@ -71,11 +70,9 @@ package final class TLSSession {
         self.host = host
         self.applicationProtocols = applicationProtocols.map { Array($0.utf8) }.filter { (1...255).contains($0.count) }
         SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
-        guard let bio = context.pipeMethod.makeBIO(onto: pipe) else {
-            throw TLSFailure(leg: leg, cause: .resource(OpenSSLErrors.take().text), host: host)
-        }
-        SSL_set_bio(ssl, bio, bio)
-        guard configure(ssl) else {
+        let bio = context.pipeMethod.makeBIO(onto: pipe)
+        if let bio { SSL_set_bio(ssl, bio, bio) }
+        guard bio != nil, configure(ssl) else {
             throw TLSFailure(leg: leg, cause: .resource(OpenSSLErrors.take().text), host: host)
         }
     }
@@ -117,10 +114,8 @@ package final class TLSSession {
         pipe.receive(ciphertext)
     }
 
-    /// Takes note that the socket will receive no more; ``advance(into:limit:)`` ends once all is read.
-    package func receiveEOF() {
-        inputEnded = true
-    }
+    /// Notes that the socket will receive no more; ``advance(into:limit:)`` ends once all is read.
+    package func receiveEOF() { inputEnded = true }
 
     /// The ciphertext to put on the socket, if there is any: all records since the last call in one buffer.
     package func takeOutput() -> ByteBuffer? {
@@ -186,13 +181,8 @@ package final class TLSSession {
             resumed: SSL_session_reused(ssl) == 1
         )
         guard leg == .upstream else { return details }
-        if let chain = SSL_get_peer_cert_chain(ssl) {
-            details.peerCertificates = (0..<sluice_sk_X509_num(chain)).compactMap { index in
-                sluice_sk_X509_value(chain, index).map { CertificateSummary($0) }
-            }
-        } else if let rejectedPeer {
-            details.peerCertificates = rejectedPeer.chain
-        }
+        let chain = SSL_get_peer_cert_chain(ssl)
+        details.peerCertificates = chain.map(summaries) ?? rejectedPeer?.chain ?? []
         if SSL_is_init_finished(ssl) != 1 { return details }
         let result = SSL_get_verify_result(ssl)
         if result != Int(X509_V_OK) {
@@ -312,17 +302,11 @@ package final class TLSSession {
     // MARK: Failure
 
     private func failWithOpenSSLErrors() {
-        var failure = TLSFailure(
-            leg: leg,
-            host: host,
-            errors: OpenSSLErrors.take(),
-            certificateSent: certificateSent
-        )
+        let errors = OpenSSLErrors.take()
+        var failure = TLSFailure(leg: leg, host: host, errors: errors, certificateSent: certificateSent)
         // "HTTP": a server that has plain HTTP on this port complains about our ClientHello.
         if beginningCount == 4, beginning == 0x4854_5450 { failure.cause = .plainHTTP }
-        if let rejectedPeer, case .handshaking = state {
-            failure.cause = .certificate(rejectedPeer.problem)
-        }
+        if let rejectedPeer, case .handshaking = state { failure.cause = .certificate(rejectedPeer.problem) }
         fail(failure)
     }
 
@@ -337,8 +321,12 @@ package final class TLSSession {
     }
 }
 
-@available(*, unavailable)
-extension TLSSession: Sendable {}
+/// Describes the certificates of a chain, the peer's own first.
+func summaries(of chain: OpaquePointer?) -> [CertificateSummary] {
+    (0..<max(0, sluice_sk_X509_num(chain))).compactMap { index in
+        sluice_sk_X509_value(chain, index).map { CertificateSummary($0) }
+    }
+}
 
 /// What is known of a server whose certificate did not pass.
 struct RejectedPeer {

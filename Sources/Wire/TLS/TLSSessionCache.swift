@@ -21,13 +21,9 @@ final class TLSSessionCache {
     init(capacity: Int) { sessions = RecencyCache(capacity: capacity) }
 
     /// Takes over the caller's reference.
-    func store(_ session: OpaquePointer, for key: Key) {
-        sessions.store(Handle(owning: session), for: key)
-    }
+    func store(_ session: OpaquePointer, for key: Key) { sessions.store(Handle(owning: session), for: key) }
 
-    func forget(_ key: Key) {
-        sessions.removeValue(for: key)
-    }
+    func forget(_ key: Key) { sessions.removeValue(for: key) }
 
     func offer(_ key: Key, by ssl: OpaquePointer) {
         guard let session = sessions.value(for: key) else { return }

@@ -39,26 +39,16 @@ package final class TLSTrust: Sendable {
         self.certificates = authorities.map(\.certificateDER) + certificates
     }
 
-    deinit {
-        state.withLock { state in
-            if let store = state.store { X509_STORE_free(store) }
-        }
-    }
+    deinit { state.withLock { X509_STORE_free($0.store) } }
 
     /// Reads the extra files, so that one that cannot be used is known early; does nothing when called again.
-    ///
-    /// Throws where an extra file cannot be used.
-    package func loadExtraFiles() throws(CertificateFailure) {
-        try load(system: false)
-    }
+    package func loadExtraFiles() throws(CertificateFailure) { try load(system: false) }
 
     /// Reads what is to be read; does nothing when called again.
     ///
     /// Throws where an extra file cannot be used. A system without authorities is no error here: its servers then
     /// have an unknown issuer.
-    package func load() throws(CertificateFailure) {
-        try load(system: includesSystem)
-    }
+    package func load() throws(CertificateFailure) { try load(system: includesSystem) }
 
     private func load(system: Bool) throws(CertificateFailure) {
         let failure = state.withLock { state -> CertificateFailure? in
@@ -86,9 +76,7 @@ package final class TLSTrust: Sendable {
 
     private func makeStore() throws(CertificateFailure) -> OpaquePointer {
         ERR_clear_error()
-        guard let store = X509_STORE_new() else {
-            throw CertificateFailure(reason: OpenSSLErrors.take().text)
-        }
+        guard let store = X509_STORE_new() else { throw CertificateFailure(reason: OpenSSLErrors.take().text) }
         // So a file may also name an intermediate authority, or the one server's certificate itself.
         X509_STORE_set_flags(store, sluice_VERIFY_PARTIAL_CHAIN)
         func add(_ certificate: [UInt8]) {
@@ -103,11 +91,9 @@ package final class TLSTrust: Sendable {
                 let found = isPipe ? TrustStore.certificates(pem: content) : []
                 found.forEach(add)
                 if !found.isEmpty || !isPipe && X509_STORE_load_file(store, file) == 1 { continue }
-                throw CertificateFailure(
-                    path: file,
-                    reason: "no certificates could be read (\(OpenSSLErrors.take().text))",
-                    advice: "Give a file with one or more certificates in PEM form."
-                )
+                let reason = "no certificates could be read (\(OpenSSLErrors.take().text))"
+                let advice = "Give a file with one or more certificates in PEM form."
+                throw CertificateFailure(path: file, reason: reason, advice: advice)
             }
         } catch {
             X509_STORE_free(store)

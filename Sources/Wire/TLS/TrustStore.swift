@@ -17,7 +17,6 @@ package struct TrustStore {
 
     package init() {}
 
-    /// How many authorities there are.
     package var count: Int { entries.count }
 
     /// Adds an authority under the name that lists of authorities show; nothing happens where it is here already.
@@ -35,7 +34,7 @@ package struct TrustStore {
         for der in TrustStore.certificates(pem: pem) where !known.contains(der) {
             guard let certificate = X509Handle(der: der) else { continue }
             let digest = hexadecimal(sha256(of: certificate.pointer))
-            // Java tells entries apart by name alone, and many authorities have roots of one name.
+            // Java distinguishes entries by name alone, and many authorities have roots of one name.
             let name = "\(CertificateName.subject(of: certificate.pointer)) [\(digest.prefix(8))]"
             add(Entry(name: name.filter { !$0.isASCIIControl }, certificate: certificate))
         }

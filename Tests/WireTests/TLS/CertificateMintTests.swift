@@ -112,8 +112,8 @@ import Testing
         ])
         #expect(signed.status == 0, "\(signed.output)")
         let trust = TLSTrust(includesSystem: false, extraFiles: ["\(path)/root.pem"])
-        let client = try TLSClientContext(TLSClientConfiguration(trust: trust))
-        let server = try TLSServerContext(TLSServerConfiguration())
+        let client = try TLSClientContext(trust: trust)
+        let server = try TLSServerContext()
         for name in ["root", "sub"] {
             let authority = try CertificateAuthority.load(file: "\(path)/\(name).pem", keyFile: "\(path)/\(name).key")
             let mint = try CertificateMint(authority: authority, leafKey: LeafKey())

@@ -13,21 +13,20 @@ struct TLSFixture {
     var client: TLSClientContext
 
     init(
-        server: TLSServerConfiguration = TLSServerConfiguration(),
+        ticketKeys: TLSTicketKeys = TLSTicketKeys(),
         trusted: Bool = true,
-        clientMinimum: TLSVersion = .tls12,
-        keyLog: TLSKeyLog? = nil
+        serverKeyLog: TLSKeyLog? = nil,
+        clientKeyLog: TLSKeyLog? = nil
     ) throws {
         authority = try CertificateAuthority.generate(label: "test")
         mint = try CertificateMint(authority: authority, leafKey: LeafKey())
-        self.server = try TLSServerContext(server)
+        server = try TLSServerContext(ticketKeys: ticketKeys, keyLog: serverKeyLog)
         let directory = try Scratch()
         defer { directory.remove() }
         let file = try directory.write("root.pem", Array(authority.certificatePEM.utf8))
         let trust = TLSTrust(includesSystem: false, extraFiles: trusted ? [file] : [])
         try trust.load()
-        let configuration = TLSClientConfiguration(trust: trust, minimumVersion: clientMinimum, keyLog: keyLog)
-        client = try TLSClientContext(configuration)
+        client = try TLSClientContext(trust: trust, keyLog: clientKeyLog)
     }
 
     /// A client and a server for `host`; the server shows a certificate for `shown`.

@@ -14,7 +14,7 @@ import Testing
             let trust = TLSTrust(includesSystem: false, extraFiles: [file])
             let failure = #expect(throws: CertificateFailure.self) { try trust.load() }
             #expect(failure?.description.hasPrefix(file) == true)
-            let client = try TLSClientContext(TLSClientConfiguration(trust: trust))
+            let client = try TLSClientContext(trust: trust)
             let atConnection = #expect(throws: TLSFailure.self) { _ = try client.makeSession(host: "a.example") }
             #expect(atConnection?.explanation.contains(file) == true)
         }
@@ -31,8 +31,8 @@ import Testing
             for _ in 0..<8 {
                 group.addTask {
                     try trust.load()
-                    let client = try TLSClientContext(TLSClientConfiguration(trust: trust))
-                    let server = try TLSServerContext(TLSServerConfiguration())
+                    let client = try TLSClientContext(trust: trust)
+                    let server = try TLSServerContext()
                     let mint = try CertificateMint(authority: authority, leafKey: LeafKey())
                     var pair = TLSPair(
                         client: try client.makeSession(host: "a.example"),
@@ -55,8 +55,8 @@ import Testing
             try directory.write("root.pem", authority.export(.pem))
             try #require(try openssl(["rehash", directory.path]).status == 0)
             setenv("SSL_CERT_DIR", directory.path, 1)
-            let client = try TLSClientContext(TLSClientConfiguration())
-            let server = try TLSServerContext(TLSServerConfiguration())
+            let client = try TLSClientContext()
+            let server = try TLSServerContext()
             let mint = try CertificateMint(authority: authority, leafKey: LeafKey())
             var pair = TLSPair(
                 client: try client.makeSession(host: "a.example"),
