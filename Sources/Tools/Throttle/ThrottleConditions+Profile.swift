@@ -6,78 +6,40 @@ extension ThrottleConditions {
     private static let percent = GrammarValue.number(1...100, unit: "%")
 
     private static let utilisationKeys = [
-        GrammarKey("down", percent, "Of the bandwidth to the client.", example: "down: 70", fallback: "100"),
-        GrammarKey("up", percent, "Of the bandwidth to the server.", example: "up: 90", fallback: "100"),
+        GrammarKey("down", percent, example: "70", fallback: "100").means("Of the bandwidth to the client."),
+        GrammarKey("up", percent, example: "90", fallback: "100").means("Of the bandwidth to the server."),
     ]
 
-    /// What a profile may say, in a rule and in a preset.
+    /// The keys of a rule and of a preset.
     static let keys: [GrammarKey] = [
-        GrammarKey(
-            "down",
-            bandwidth,
-            "Bandwidth to the client, heads and bodies, shared by all that the rule is for; 0 means no network.",
-            example: "down: 1600",
-            fallback: "no limit"
+        GrammarKey("down", bandwidth, example: "1600", fallback: "no limit").means(
+            "Bandwidth to the client, heads and bodies, shared by all that the rule is for; 0 means no network."
         ),
-        GrammarKey(
-            "up",
-            bandwidth,
-            "Bandwidth to the server, heads and bodies, shared by all that the rule is for; 0 means no network.",
-            example: "up: 768",
-            fallback: "no limit"
+        GrammarKey("up", bandwidth, example: "768", fallback: "no limit").means(
+            "Bandwidth to the server, heads and bodies, shared by all that the rule is for; 0 means no network."
         ),
         GrammarKey(
             "utilisation",
             .either(percent, .mapping(utilisationKeys)),
-            "How much of the bandwidth there is to be had: one number for both directions, or one for each.",
-            example: "utilisation: { down: 70, up: 90 }",
+            example: "{ down: 70, up: 90 }",
             fallback: "100"
+        ).means("How much of the bandwidth there is to be had: one number for both directions, or one for each."),
+        GrammarKey("latency", .number(0...600_000, unit: "ms"), example: "300", fallback: "0")
+            .means("The round trip: every request waits so long before it goes on, on reused connections too."),
+        GrammarKey("mtu", .number(1...65_535, unit: "bytes"), example: "576", fallback: "1500")
+            .means("Bytes are handed out in multiples of this; it does not change the bandwidth."),
+        GrammarKey("reliability", .number(0...100, unit: "%"), example: "98", fallback: "100").means(
+            "How probably 10 KiB pass without the connection failing, in each direction; 20 KiB at 50 % pass at 25 %."
         ),
-        GrammarKey(
-            "latency",
-            .number(0...600_000, unit: "ms"),
-            "The round trip: every request waits so long before it goes on, on reused connections too.",
-            example: "latency: 300",
-            fallback: "0"
-        ),
-        GrammarKey(
-            "mtu",
-            .number(1...65_535, unit: "bytes"),
-            "Bytes are handed out in multiples of this; it does not change the bandwidth.",
-            example: "mtu: 576",
-            fallback: "1500"
-        ),
-        GrammarKey(
-            "reliability",
-            .number(0...100, unit: "%"),
-            "How probably 10 KiB pass without the connection failing, in each direction; 20 KiB at 50 % pass at 25 %.",
-            example: "reliability: 98",
-            fallback: "100"
-        ),
-        GrammarKey(
-            "stability",
-            .number(0...100, unit: "%"),
-            "How probably the connection is stable in a given second; 100 is always.",
-            example: "stability: 90",
-            fallback: "100"
-        ),
-        GrammarKey(
-            "quality",
-            .list(.number(0...100, unit: "%")),
-            "The range from which the share of the bandwidth is drawn for each second that is not stable.",
-            example: "quality: [20, 60]",
-            fallback: "[100, 100]"
-        ),
-        GrammarKey(
-            "event-gap",
-            .duration,
-            "The least time between two server-sent events (text/event-stream without content coding).",
-            example: "event-gap: 200ms",
-            fallback: "none"
-        ),
+        GrammarKey("stability", .number(0...100, unit: "%"), example: "90", fallback: "100")
+            .means("How probably the connection is stable in a given second; 100 is always."),
+        GrammarKey("quality", .list(.number(0...100, unit: "%")), example: "[20, 60]", fallback: "[100, 100]")
+            .means("The range from which the share of the bandwidth is drawn for each second that is not stable."),
+        GrammarKey("event-gap", .duration, example: "200ms", fallback: "none")
+            .means("The least time between two server-sent events (text/event-stream without content coding)."),
     ]
 
-    /// Changes what the fields say something about.
+    /// Applies the fields that are there.
     package mutating func read(_ fields: ProfileFields, _ reader: inout ProfileReader) {
         if let number = reader.number(fields, "down") { down = number }
         if let number = reader.number(fields, "up") { up = number }
@@ -109,8 +71,8 @@ extension ThrottleConditions {
     }
 
     private mutating func readQuality(_ node: Node, _ reader: inout ProfileReader) {
-        let numbers = reader.list(node).compactMap { reader.number($0, "quality", 0...100, "%") }
-        guard numbers.count == reader.list(node).count else { return }
+        let numbers = node.members.compactMap { reader.number($0, "quality", 0...100, "%") }
+        guard numbers.count == node.members.count else { return }
         guard (1...2).contains(numbers.count), let low = numbers.first, let high = numbers.last, low <= high else {
             reader.error("quality takes the lowest and the highest value, as in [20, 60]", at: node)
             return

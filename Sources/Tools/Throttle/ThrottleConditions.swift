@@ -2,25 +2,25 @@ import ExchangeCore
 package import NIOCore
 import Rules
 
-/// What a simulated network connection is like, as a throttle rule or a preset describes it.
+/// A simulated network connection, as a throttle rule or a preset describes it.
 package struct ThrottleConditions: Sendable, Hashable {
-    /// To the client, in kbit/s; `nil` for no limit, 0 for a network that is not there.
+    /// To the client, in kbit/s; `nil` for no limit, 0 for no network.
     package var down: Double?
-    /// To the server, in kbit/s; `nil` for no limit, 0 for a network that is not there.
+    /// To the server, in kbit/s; `nil` for no limit, 0 for no network.
     package var up: Double?
-    /// How much of `down` there is to be had, in percent.
+    /// The usable share of `down`, in percent.
     package var utilisationDown = 100.0
-    /// How much of `up` there is to be had, in percent.
+    /// The usable share of `up`, in percent.
     package var utilisationUp = 100.0
-    /// How long each request takes there and back, beside its bytes, in ms.
+    /// The round trip of each request, beside its bytes, in ms.
     package var latency = 0.0
-    /// In what multiples bytes are handed out.
+    /// Bytes are handed out in multiples of this.
     package var mtu = 1_500
-    /// How probably 10 KiB are passed on without the connection failing, in percent.
+    /// The probability that 10 KiB pass without the connection failing, in percent.
     package var reliability = 100.0
-    /// How probably the connection is stable in a given second, in percent.
+    /// The probability that the connection is stable in a given second, in percent.
     package var stability = 100.0
-    /// From what range the quality of a second that is not stable is drawn: the share of the bandwidth in percent.
+    /// The range of the bandwidth's share in a second that is not stable, in percent.
     package var quality = 100.0...100.0
     /// The least time between two server-sent events; zero for none.
     package var eventGap = TimeAmount.zero
@@ -38,25 +38,25 @@ package struct ThrottleConditions: Sendable, Hashable {
     package var isOffline: Bool { down == 0 || up == 0 }
 
     /// Whether some seconds are worse than others.
-    package var isUnstable: Bool { stability < 100 && quality.lowerBound < 100 }
+    var isUnstable: Bool { stability < 100 && quality.lowerBound < 100 }
 
-    /// Whether anything is left to chance.
+    /// Whether anything depends on draws.
     var isRandom: Bool { isUnstable || reliability < 100 }
 
-    /// The bandwidth that is to be had, in bytes per nanosecond; `nil` for no limit.
+    /// The usable bandwidth, in bytes per nanosecond; `nil` for no limit.
     func rate(_ direction: FlowDirection) -> Double? {
         let (bandwidth, utilisation) = direction == .request ? (up, utilisationUp) : (down, utilisationDown)
-        // 1 kbit/s is 125 bytes in 1e9 ns. Below a bit per second nobody would tell the difference.
+        // 1 kbit/s is 125 bytes in 1e9 ns. Nobody notices a difference below a bit per second.
         return bandwidth.map { max($0 * utilisation / 100, 0.001) * 125e-9 }
     }
 
-    /// How many bytes go on together: about 5 ms' worth in multiples of the MTU, and at least one.
+    /// How many bytes go on together: about 5 ms' worth in multiples of the MTU, at least one MTU.
     func chunk(_ direction: FlowDirection) -> Int {
         guard let rate = rate(direction) else { return .max }
         return max(1, Int(rate * 5e6) / mtu) * mtu
     }
 
-    /// In words: `down 1600 kbit/s, up 768 kbit/s, latency 300 ms`.
+    /// For example `down 1600 kbit/s, up 768 kbit/s, latency 300 ms`.
     package var text: String {
         guard !isOffline else { return "no network" }
         func number(_ value: Double) -> String { GrammarValue.text(value) }
@@ -76,10 +76,8 @@ package struct ThrottleConditions: Sendable, Hashable {
         }
         return parts.isEmpty ? "no limits" : parts.joined(separator: ", ")
     }
-}
 
-extension ThrottleConditions {
-    /// The conditions in a few words: `1600/768 kbit/s, 300 ms`.
+    /// In brief, for example `1600/768 kbit/s, 300 ms`.
     var brief: String {
         var parts: [String] = []
         if down != nil || up != nil {
