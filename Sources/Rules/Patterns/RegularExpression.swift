@@ -121,10 +121,7 @@ package final class RegularExpression: Sendable {
     /// Calls `body` with each match in a text and the text's bytes, until it returns `false`.
     ///
     /// - Throws: ``Runaway`` where the limits were passed.
-    func forEachMatch(
-        in text: String,
-        _ body: (TextMatch, UnsafeRawBufferPointer) -> Bool
-    ) throws(Runaway) {
+    func forEachMatch(in text: String, _ body: (TextMatch, UnsafeRawBufferPointer) -> Bool) throws(Runaway) {
         try Array(text.utf8).withUnsafeBufferPointer { bytes throws(Runaway) in
             let subject = UnsafeRawBufferPointer(bytes)
             try forEachMatch(in: subject) { body($0, subject) }

@@ -83,9 +83,7 @@ package final class RequestCounter: Sendable {
 private struct StableHash: Sendable {
     private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    mutating func combine(_ byte: UInt8) {
-        state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
-    }
+    mutating func combine(_ byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
 
     /// Combines a text and where it ends.
     mutating func combine(_ text: String) {

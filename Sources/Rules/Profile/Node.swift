@@ -22,9 +22,7 @@ package struct Node: Sendable, Hashable {
         package var key: Node
         package var value: Node
 
-        package init(_ key: String, _ value: Node) {
-            self.init(.text(key), value)
-        }
+        package init(_ key: String, _ value: Node) { self.init(.text(key), value) }
 
         fileprivate init(_ key: Node, _ value: Node) { (self.key, self.value) = (key, value) }
 

@@ -38,11 +38,7 @@ extension ProfileSource {
 
         private static let (mostLevels, mostFiles) = (16, 256)
 
-        mutating func add(
-            _ path: String,
-            includedBy chain: [String],
-            takesPipes: Bool = false
-        ) throws(ProfileError) {
+        mutating func add(_ path: String, includedBy chain: [String], takesPipes: Bool = false) throws(ProfileError) {
             let key = ProfileText.canonical(path)
             guard !seen.contains(key) else { return }
             let text = if let text = edited[key] { text } else { try ProfileText.read(path, takesPipes: takesPipes) }

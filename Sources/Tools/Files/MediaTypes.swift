@@ -1,5 +1,3 @@
-import Rules
-
 /// Media types by the extension of a file's name.
 enum MediaTypes {
     /// The type of unknown data (RFC 2046 §4.5.1).

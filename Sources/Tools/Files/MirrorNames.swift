@@ -1,5 +1,4 @@
 import HTTPModel
-import Rules
 
 /// The names under which a mirror saves the response to a URL.
 ///

@@ -1,5 +1,3 @@
-import Rules
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

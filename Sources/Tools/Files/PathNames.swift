@@ -1,5 +1,3 @@
-import Rules
-
 /// The names in the path of a URL, safe to be looked up in a directory.
 ///
 /// Each is decoded once, as a server would (RFC 3986 §2.4); anything but a plain name is refused, never repaired.

@@ -1,5 +1,4 @@
 import HTTPModel
-import Rules
 
 /// The remainder of a path behind the literal part of a location, and the texts that the location's stars match.
 extension Location {

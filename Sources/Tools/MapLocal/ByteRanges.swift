@@ -1,5 +1,3 @@
-import Rules
-
 /// What a `Range` field asks of a file (RFC 9110 §14.2).
 enum ByteRanges: Equatable {
     /// All of it: the field is not understood, or asks for too many parts.

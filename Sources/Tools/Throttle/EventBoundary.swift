@@ -1,5 +1,4 @@
 import NIOCore
-import Rules
 
 /// Finds where the events of a `text/event-stream` end (WHATWG HTML §9.2.6).
 ///
