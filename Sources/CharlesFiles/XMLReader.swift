@@ -122,13 +122,10 @@ struct XMLReader {
     /// Checks a value; no attribute of Charles' is needed.
     private mutating func attributeValue(_ attribute: String) throws(CharlesError) {
         skipSpace()
-        guard position < bytes.count, bytes[position] == UInt8(ascii: "=") else {
-            throw failure("the attribute '\(attribute)' has no value", at: position)
-        }
+        guard starts("=") else { throw failure("the attribute '\(attribute)' has no value", at: position) }
         position += 1
         skipSpace()
-        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") || bytes[position] == UInt8(ascii: "'")
-        else {
+        guard starts("\"") || starts("'") else {
             throw failure("the value of '\(attribute)' is not in quotes", at: position)
         }
         let quote = bytes[position]
@@ -150,9 +147,7 @@ struct XMLReader {
         position += 2
         let name = try name("an element's name")
         skipSpace()
-        guard position < bytes.count, bytes[position] == UInt8(ascii: ">") else {
-            throw failure("the end tag of <\(string(name))> does not end", at: position)
-        }
+        guard starts(">") else { throw failure("the end tag of <\(string(name))> does not end", at: position) }
         position += 1
         guard let opened = open.popLast() else { throw failure("</\(string(name))> ends nothing") }
         guard bytes[opened] == bytes[name] else {

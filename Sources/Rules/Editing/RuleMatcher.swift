@@ -1,4 +1,3 @@
-import ExchangeCore
 package import HTTPModel
 
 /// Decides whether a rule would be for recorded exchanges, as its tool does.

@@ -39,16 +39,14 @@ struct Shadows {
 
     /// Searches the rules for the host of the first location, since a rule that covers all covers that.
     private mutating func coverer(of heading: RuleHeading, in headings: [RuleHeading?]) -> Int? {
-        let host: String
-        switch heading.scope.locations?.map(\.hostKey).first {
-        case .exact(let name)?: host = name
-        // The table takes the text for a host of the suffix.
-        case .suffix(let suffix)?: host = "x" + suffix
-        case .any?: host = ""
-        case nil:
-            if heading.scope.locations != nil { return nil }
-            host = ""
-        }
+        if heading.scope.locations?.isEmpty == true { return nil }
+        let host =
+            switch heading.scope.locations?.first?.hostKey {
+            case .exact(let name)?: name
+            // The table takes the text for a host of the suffix.
+            case .suffix(let suffix)?: "x" + suffix
+            case .any?, nil: ""
+            }
         var found: Int?
         var comparisons = comparisons
         earlier.forEach(host) { rules in

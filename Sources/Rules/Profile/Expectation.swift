@@ -1,6 +1,5 @@
 import ExchangeCore
 import HTTPModel
-import NIOCore
 
 /// A profile's own test: what the tools do, given a request and the server's answer to it.
 package struct Expectation: Sendable {

@@ -1,5 +1,3 @@
-import ExchangeCore
-
 /// The keys at the top level of a profile.
 enum ProfileGrammar {
     private static func keys(_ tools: ToolRegistry) -> [GrammarKey] {

@@ -1,5 +1,3 @@
-import ExchangeCore
-
 /// The output of `sluice profile help`: the tables by which profiles are read, as text.
 package enum ProfileHelp {
     package struct UnknownKey: Error, CustomStringConvertible {

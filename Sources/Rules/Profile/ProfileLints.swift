@@ -1,4 +1,3 @@
-import ExchangeCore
 import HTTPModel
 
 /// What is allowed but hardly meant in a profile as a whole: found once every rule is read.

@@ -24,7 +24,7 @@ final class ThrottleLink: Sendable {
     private let draw: SeededDraw
     /// Counts the requests, since each has draws of its own.
     let requests = RequestCounter()
-    private let power: ThrottlePower
+    let power: ThrottlePower
 
     /// When the link is free again, in nanoseconds of the event loops' clock.
     private let up = Atomic<Int64>(0)
