@@ -8,54 +8,43 @@ extension CharlesConverting {
     // MARK: - Map Remote
 
     mutating func remoteMappings(_ rule: WrittenRule) -> [CharlesRemoteMapping] {
-        if let from = rule.text("from"), from.utf8.count > 2, from.hasPrefix("/"), from.hasSuffix("/") {
-            report.add(
-                "map-remote \(rule.number): \(from)",
-                .skipped(why: "Charles maps locations, not regular expressions")
-            )
+        if let from = rule.text("from"), TextPattern.expression(in: from) != nil {
+            let why = "Charles maps locations, not regular expressions"
+            report.add("map-remote \(rule.number): \(from)", .skipped(why: why))
             return []
         }
-        var notes = scopeNotes(rule)
         guard let destination = destination(rule) else {
-            report.add(
-                rule.words,
-                .skipped(why: "the destination has parts of the source in it, which Charles cannot do")
-            )
+            let why = "the destination has parts of the source in it, which Charles cannot do"
+            report.add(rule.words, .skipped(why: why))
             return []
         }
-        if rule.flag("keep-prefix") {
-            notes.append("tick 'Preserve base path' in Charles 5: what that is called in its files is not known")
-        }
-        let mappings = locations(rule, "from", &notes).map {
+        return convert(rule, "from") { location, _ in
             CharlesRemoteMapping(
-                from: $0,
+                from: location,
                 to: destination,
                 preservesHost: rule.flag("preserve-host"),
                 isEnabled: rule.isEnabled
             )
+        } notes: { notes in
+            if rule.flag("keep-prefix") {
+                notes.append("tick 'Preserve base path' in Charles 5: what that is called in its files is not known")
+            }
         }
-        report.add(rule.words, notes: notes)
-        return mappings
     }
 
     /// `nil` where it refers to what the source matched, or cannot be read.
     private func destination(_ rule: WrittenRule) -> CharlesLocation? {
         guard let to = rule["to"] else { return nil }
-        func refers(_ text: String) -> Bool {
-            text.replacing("$$", with: "").contains(/\$[0-9]/)
-        }
+        func refers(_ text: String) -> Bool { text.replacing("$$", with: "").contains(/\$[0-9]/) }
         func plain(_ text: String) -> String { text.contains(/\$[0-9]/) ? text.replacing("$$", with: "$") : text }
         if let text = to.string {
             guard !refers(text), let parts = try? LocationPattern(plain(text)) else { return nil }
             // In a text a protocol without a port means its usual one; in Charles a blank port is kept.
             let port = parts.port.isEmpty ? RequestURL.defaultPort(of: parts.protocol).map(String.init) : parts.port
-            return CharlesLocation(
-                protocol: parts.protocol,
-                host: parts.host,
-                port: port ?? "",
-                path: parts.path,
-                query: parts.query
-            )
+            var location = CharlesLocation()
+            for field in LocationPattern.Field.allCases { location[field] = parts[field] }
+            location.port = port ?? ""
+            return location
         }
         var location = CharlesLocation()
         for field in LocationPattern.Field.allCases {
@@ -69,34 +58,28 @@ extension CharlesConverting {
     // MARK: - Map Local
 
     mutating func localMappings(_ rule: WrittenRule) -> [CharlesLocalMapping] {
-        var notes = scopeNotes(rule)
-        if let miss = rule.text("on-miss"), miss != "pass" {
-            notes.append("where there is no such file, Charles asks the server")
-        }
-        for key in ["status", "headers", "index"] where rule[key] != nil {
-            notes.append("Charles has nothing like '\(key)'")
-        }
         let path = ProfileText.absolute(rule.text("to") ?? "", in: rule.directory)
-        let mappings = locations(rule, "from", &notes).map {
+        return convert(rule, "from") { location, _ in
             CharlesLocalMapping(
-                from: $0,
+                from: location,
                 to: path.hasPrefix("/") || path.contains(":\\") ? path : ProfileText.canonical(path),
                 isCaseSensitive: rule.flag("case-sensitive", default: true),
                 isEnabled: rule.isEnabled
             )
+        } notes: { notes in
+            if let miss = rule.text("on-miss"), miss != "pass" {
+                notes.append("where there is no such file, Charles asks the server")
+            }
+            notes += CharlesConverting.missing(["status", "headers", "index"], of: rule)
         }
-        report.add(rule.words, notes: notes)
-        return mappings
     }
 
     // MARK: - Breakpoints and DNS Spoofing
 
     mutating func breakpoints(_ rule: WrittenRule) -> [CharlesBreakpoint] {
-        var notes = scopeNotes(rule, methods: true)
-        if rule["after"] != nil || rule["then"] != nil { notes.append("Charles waits for a decision without end") }
         let directions = rule["on"] == nil ? ["request", "response"] : rule.texts("on")
         let methods = rule.texts("method").isEmpty ? [""] : rule.texts("method")
-        let breakpoints = locations(rule, "at", &notes).flatMap { location in
+        return convert(rule, "at", methods: true) { location, _ in
             methods.map {
                 CharlesBreakpoint(
                     location: location,
@@ -106,21 +89,38 @@ extension CharlesConverting {
                     isEnabled: rule.isEnabled
                 )
             }
-        }
-        report.add(rule.words, notes: notes)
-        return breakpoints
+        } notes: { notes in
+            let hasLimit = rule["after"] != nil || rule["then"] != nil
+            if hasLimit { notes.append("Charles waits for a decision without end") }
+        }.flatMap { $0 }
     }
 
     mutating func spoofs(_ rule: WrittenRule) -> [CharlesSpoof] {
-        var notes = scopeNotes(rule)
-        let spoofs = locations(rule, "host", &notes).map { location in
+        convert(rule, "host") { location, notes in
             if !location.port.isEmpty {
                 notes.append("Charles does not ask for the port: it is for others than \(location.port) too")
             }
             return CharlesSpoof(host: location.host, address: rule.text("address") ?? "", isEnabled: rule.isEnabled)
         }
+    }
+
+    /// Converts a rule location by location, and reports it with notes in this order: scope, the tool's own, locations.
+    private mutating func convert<Entry>(
+        _ rule: WrittenRule,
+        _ key: String,
+        methods: Bool = false,
+        _ entry: (CharlesLocation, inout [String]) -> Entry,
+        notes own: (inout [String]) -> Void = { _ in }
+    ) -> [Entry] {
+        var notes = scopeNotes(rule, methods: methods)
+        own(&notes)
+        let entries = locations(rule, key, &notes).map { entry($0, &notes) }
         report.add(rule.words, notes: notes)
-        return spoofs
+        return entries
+    }
+
+    private static func missing(_ keys: [String], of rule: WrittenRule) -> [String] {
+        keys.filter { rule[$0] != nil }.map { "Charles has nothing like '\($0)'" }
     }
 
     // MARK: - Throttle
@@ -142,9 +142,7 @@ extension CharlesConverting {
                 let list = hosts.map(\.description).joined(separator: ", ")
                 notes.append("enter the hosts in Charles: \(list); what they look like in its files is not known")
             }
-            for key in ["seed", "event-gap"] where rule[key] != nil {
-                notes.append("Charles has nothing like '\(key)'")
-            }
+            notes += CharlesConverting.missing(["seed", "event-gap"], of: rule)
             if !isOn || !rule.isEnabled { notes.append("Charles does not store whether throttling is on") }
             result = throttle
             report.add(rule.words, notes: notes)
@@ -166,7 +164,7 @@ extension CharlesConverting {
         if conditions.down == nil || conditions.up == nil {
             notes.append("Charles has no unlimited bandwidth: \(Int(CharlesConverting.unlimited)) kbit/s in its place")
         }
-        // Charles' fields take no 0, which to a profile is a network that is not there.
+        // Charles' fields take no 0, which in a profile means no network.
         values.down = conditions.down.flatMap { $0 == 0 ? nil : $0 } ?? CharlesConverting.unlimited
         values.up = conditions.up.flatMap { $0 == 0 ? nil : $0 } ?? CharlesConverting.unlimited
         (values.downUtilisation, values.upUtilisation) = (conditions.utilisationDown, conditions.utilisationUp)
@@ -176,7 +174,7 @@ extension CharlesConverting {
         return values
     }
 
-    /// As much as Charles' presets never have.
+    /// In kbit/s; more than any preset of Charles'.
     private static let unlimited = 1_000_000.0
 
     private static func read(_ rule: WrittenRule, into conditions: inout ThrottleConditions) {

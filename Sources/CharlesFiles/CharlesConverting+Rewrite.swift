@@ -13,12 +13,7 @@ extension CharlesConverting {
         let nodes = rule["rules"]?.members ?? []
         if nodes.isEmpty || !notes.isEmpty { report.add("rewrite '\(name)'", notes: notes) }
         for (position, node) in nodes.enumerated() {
-            let inner = WrittenRule(
-                tool: .rewrite,
-                number: position + 1,
-                directory: rule.directory,
-                node: node
-            )
+            let inner = WrittenRule(tool: .rewrite, number: position + 1, directory: rule.directory, node: node)
             if let converted = rewriteRule(inner, of: name) { set.rules.append(converted) }
         }
         return set
@@ -32,7 +27,7 @@ extension CharlesConverting {
             report.add("rewrite '\(set)' \(rule.number): \(verb) \(target)", .skipped(why: "Charles has no such rule"))
             return nil
         }
-        var converting = RewriteRuleConverting(rule, kind)
+        var converting = RewriteRuleConverting(rule: rule, result: CharlesRewriteRule(kind))
         converting.run()
         let name = rule.text("name") ?? ""
         let words = "rewrite '\(set)' \(rule.number): \(kind.words)\(name.isEmpty ? "" : " \(name)")"
@@ -41,16 +36,11 @@ extension CharlesConverting {
     }
 }
 
-/// Takes one rewrite rule apart.
+/// Makes Charles' rule of one rewrite rule.
 private struct RewriteRuleConverting {
     let rule: WrittenRule
     var result: CharlesRewriteRule
     var notes: [String] = []
-
-    init(_ rule: WrittenRule, _ kind: CharlesRewriteRule.Kind) {
-        self.rule = rule
-        result = CharlesRewriteRule(kind)
-    }
 
     mutating func run() {
         let kind = result.kind
@@ -77,7 +67,7 @@ private struct RewriteRuleConverting {
         }
     }
 
-    /// What is looked for: a name, a value, or both.
+    /// The name, the value, or both that the rule looks for.
     private mutating func pattern(_ fields: WrittenRule) {
         result.matchName = fields.text("name") ?? ""
         if result.kind.hasName, fields.flag("name-regex") {
@@ -88,12 +78,12 @@ private struct RewriteRuleConverting {
         result.isCaseSensitive = fields.flag("case")
         result.matchesWhole = fields.flag("whole")
         let text = fields.text("match") ?? ""
-        if text.utf8.count > 2, text.hasPrefix("/"), text.hasSuffix("/") {
+        if let expression = TextPattern.expression(in: text) {
             result.isValueExpression = true
-            result.matchValue = java(String(text.dropFirst().dropLast()))
+            result.matchValue = java(expression)
             result.newValue = JavaExpression.javaReplacement(result.newValue)
         } else {
-            result.matchValue = String(text.hasPrefix("\\/") ? text.dropFirst() : text[...])
+            result.matchValue = TextPattern.plain(text)
         }
     }
 

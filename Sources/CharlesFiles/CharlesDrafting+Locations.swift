@@ -2,76 +2,56 @@ import HTTPModel
 import Rules
 import Tools
 
-/// The tools that have nothing but locations.
+/// The tools that have only locations.
 extension CharlesDrafting {
-    private func words(_ count: Int, _ tool: String, _ places: [CharlesPlace]) -> String {
-        "\(tool) \(count): \(places.map { words($0.location) }.joined(separator: ", "))"
-    }
-
-    /// Neighbours that are all enabled, or all not.
+    /// Neighbours that are all enabled, or all disabled.
     private func runs(_ places: [CharlesPlace]) -> [[CharlesPlace]] {
-        var runs: [[CharlesPlace]] = []
-        for place in places {
+        places.reduce(into: []) { runs, place in
             if let last = runs.last?.last, last.isEnabled == place.isEnabled {
                 runs[runs.count - 1].append(place)
             } else {
                 runs.append([place])
             }
         }
-        return runs
     }
 
-    private func entry(_ rule: String, _ key: String, _ places: [CharlesPlace]) -> ProfileDraft.Entry {
-        var notes: [String] = []
-        let values = places.map { value($0.location, &notes) }
-        var entry = ProfileDraft.Entry(rule, [Node.Member(key, .some(values))], notes: notes)
-        if places.first?.isEnabled == false { entry.fields["enabled"] = .word("false") }
-        return entry
+    /// A rule for each run of locations.
+    private func entries(_ title: String, _ key: String, _ runs: [[CharlesPlace]]) -> [ProfileDraft.Entry] {
+        runs.enumerated().map { number, run in
+            let list = run.map { words($0.location) }.joined(separator: ", ")
+            var entry = ProfileDraft.Entry("\(title) \(number + 1): \(list)", [])
+            let values = run.map { value($0.location, &entry.notes) }
+            entry.fields = [Node.Member(key, .some(values))]
+            if run.first?.isEnabled == false { entry.disable() }
+            return entry
+        }
     }
 
     /// No Caching and Block Cookies, which are for all locations or for selected ones.
-    mutating func addEverywhereTool(_ tool: CharlesLocationTool, _ key: String, _ name: String) {
+    mutating func addEverywhereTool(_ tool: CharlesLocationTool, _ key: String, _ title: String) {
         guard tool.isEnabled || !tool.locations.isEmpty else { return }
-        var entries = runs(tool.locations).enumerated().map { number, run in
-            entry(words(number + 1, name, run), "only", run)
-        }
+        var entries = entries(title, "only", runs(tool.locations))
         if !tool.usesLocations {
-            for index in entries.indices {
-                entries[index].fields["enabled"] = .word("false")
-            }
-            // Without its list, which Charles keeps for the day that it is asked for, the tool is for everything.
-            entries.insert(ProfileDraft.Entry(name, [Node.Member("enabled", .word("true"))]), at: 0)
+            for index in entries.indices { entries[index].disable() }
+            // The tool is for everything; its list, which Charles keeps, is not in use.
+            entries.insert(ProfileDraft.Entry(title, [Node.Member("enabled", .word("true"))]), at: 0)
         } else if entries.isEmpty {
             let why = "it was for selected locations only, and none was selected"
-            entries = [ProfileDraft.Entry(name, [Node.Member("enabled", .word("false"))], notes: [why])]
+            entries = [ProfileDraft.Entry(title, [Node.Member("enabled", .word("false"))], notes: [why])]
         }
         add(key, isEnabled: tool.isEnabled, entries)
     }
 
     /// Every location is a rule of its own.
     mutating func addBlockList(_ tool: CharlesLocationTool) {
-        var (action, notes) = refusal(tool)
-        let entries = tool.locations.enumerated().map { number, place in
-            var entry = entry(words(number + 1, "Block List", [place]), "at", [place])
-            entry.fields.insert(Node.Member("action", action), at: 1)
-            entry.notes += notes
-            notes = []
-            return entry
-        }
-        add("block", isEnabled: tool.isEnabled, entries)
+        let runs = tool.locations.map { [$0] }
+        add("block", isEnabled: tool.isEnabled, refusing(entries("Block List", "at", runs), tool))
     }
 
     /// A request passes if any of the locations matches.
     mutating func addAllowList(_ tool: CharlesLocationTool) {
         guard tool.isEnabled || !tool.locations.isEmpty else { return }
-        var (action, notes) = refusal(tool)
-        var entries = runs(tool.locations).enumerated().map { number, run in
-            var entry = entry(words(number + 1, "Allow List", run), "at", run)
-            entry.fields.insert(Node.Member("action", action), at: 1)
-            entry.notes += notes
-            notes = []
-            return entry
-        }
+        var entries = refusing(entries("Allow List", "at", runs(tool.locations)), tool)
         if entries.isEmpty {
             let why = "the list is on and empty: it would let nothing pass"
             entries = [ProfileDraft.Entry("Allow List", [Node.Member("at", .list([]))], skipped: why)]
@@ -79,27 +59,26 @@ extension CharlesDrafting {
         add("allow", isEnabled: tool.isEnabled, entries)
     }
 
-    private func refusal(_ tool: CharlesLocationTool) -> (action: Node, notes: [String]) {
-        switch tool.action {
-        case nil, 0: (.text("drop"), [])
-        case 1: (.word("403"), [])
-        case .some(let code): (.word("403"), ["the action \(code) is not known; taken for an answer of 403"])
+    /// The rules of a list with its action.
+    private func refusing(_ entries: [ProfileDraft.Entry], _ tool: CharlesLocationTool) -> [ProfileDraft.Entry] {
+        var entries = entries
+        let action: Node = (tool.action ?? 0) == 0 ? .text("drop") : .word("403")
+        for index in entries.indices { entries[index].fields.insert(Node.Member("action", action), at: 1) }
+        if let code = tool.action, ![0, 1].contains(code), !entries.isEmpty {
+            entries[0].notes.append("the action \(code) is not known; taken for an answer of 403")
         }
+        return entries
     }
 
     mutating func addMirror(_ tool: CharlesLocationTool) {
         guard tool.isEnabled || !tool.locations.isEmpty else { return }
         let why = "where Charles saved is not taken over; here it is the directory 'mirrored' beside this file"
-        let to = Node.Member("to", .text("mirrored/"))
-        guard tool.usesLocations else {
-            add("mirror", isEnabled: tool.isEnabled, [ProfileDraft.Entry("Mirror", [to], notes: [why])])
-            return
-        }
-        let entries = runs(tool.locations).enumerated().map { number, run in
-            var entry = entry(words(number + 1, "Mirror", run), "only", run)
-            entry.fields.insert(to, at: 0)
-            entry.notes.insert(why, at: 0)
-            return entry
+        var entries =
+            tool.usesLocations
+            ? entries("Mirror", "only", runs(tool.locations)) : [ProfileDraft.Entry("Mirror", [])]
+        for index in entries.indices {
+            entries[index].fields.insert(Node.Member("to", .text("mirrored/")), at: 0)
+            entries[index].notes.insert(why, at: 0)
         }
         add("mirror", isEnabled: tool.isEnabled, entries)
     }

@@ -7,16 +7,15 @@ extension CharlesDrafting {
     // MARK: - Map Remote
 
     mutating func addMapRemote(_ tool: CharlesTool<CharlesRemoteMapping>) {
-        let entries = tool.entries.enumerated().map { number, mapping in
-            var notes: [String] = []
-            var fields = [Node.Member("from", value(mapping.from, &notes))]
-            let destination = destination(mapping.to, &notes)
-            fields["to"] = .mapping(destination)
-            if mapping.preservesHost { fields["preserve-host"] = .word("true") }
-            if !mapping.isEnabled { fields["enabled"] = .word("false") }
-            let rule = "Map Remote \(number + 1): \(words(mapping.from))"
-            let skipped = destination.isEmpty ? "it has no destination" : nil
-            return ProfileDraft.Entry(rule, fields, notes: notes, skipped: skipped)
+        let entries = list("Map Remote", tool) {
+            words($0.from)
+        } draft: { mapping, entry in
+            entry.fields = [Node.Member("from", value(mapping.from, &entry.notes))]
+            let destination = destination(mapping.to, &entry.notes)
+            entry.fields["to"] = .mapping(destination)
+            if mapping.preservesHost { entry.fields["preserve-host"] = .word("true") }
+            if destination.isEmpty { entry.skipped = "it has no destination" }
+            return mapping.isEnabled
         }
         add("map-remote", isEnabled: tool.isEnabled, entries)
     }
@@ -26,14 +25,14 @@ extension CharlesDrafting {
         var fields: [Node.Member] = []
         for field in LocationPattern.Field.allCases {
             var text = location[field].trimmed
-            // Charles takes a star, as it fills in for what is blank elsewhere, for blank here too.
+            // In Charles a star, which it shows for a blank part elsewhere, means blank here too.
             if text.isEmpty || text == "*" || field == .port && text == "0" { continue }
             if field == .path, text.first != "/" {
                 text = "/" + text
                 notes.append("a slash is put before the path of the destination")
             }
             if text.contains(/\$[0-9]/) {
-                // To a profile this would be what a star of the source stands for.
+                // In a profile this would be what a star of the source matches.
                 text = text.replacing("$", with: "$$")
                 if field == .path {
                     notes.append("what is left of the request's path is not added to one that has a $ in it")
@@ -48,17 +47,16 @@ extension CharlesDrafting {
     // MARK: - Map Local
 
     mutating func addMapLocal(_ tool: CharlesTool<CharlesLocalMapping>) {
-        let entries = tool.entries.enumerated().map { number, mapping in
-            var notes: [String] = []
-            var fields = [Node.Member("from", value(mapping.from, &notes))]
-            let path = path(mapping, &notes)
-            fields["to"] = .text(path)
-            fields["on-miss"] = .text("pass")
-            if !mapping.isCaseSensitive { fields["case-sensitive"] = .word("false") }
-            if !mapping.isEnabled { fields["enabled"] = .word("false") }
-            let rule = "Map Local \(number + 1): \(words(mapping.from))"
-            let skipped = path.isEmpty ? "it has no file or directory" : nil
-            return ProfileDraft.Entry(rule, fields, notes: notes, skipped: skipped)
+        let entries = list("Map Local", tool) {
+            words($0.from)
+        } draft: { mapping, entry in
+            entry.fields = [Node.Member("from", value(mapping.from, &entry.notes))]
+            let path = path(mapping, &entry.notes)
+            entry.fields["to"] = .text(path)
+            entry.fields["on-miss"] = .text("pass")
+            if !mapping.isCaseSensitive { entry.fields["case-sensitive"] = .word("false") }
+            if path.isEmpty { entry.skipped = "it has no file or directory" }
+            return mapping.isEnabled
         }
         add("map-local", isEnabled: tool.isEnabled, entries)
     }
@@ -69,17 +67,15 @@ extension CharlesDrafting {
         let last = path.split { "/\\".contains($0) }.last ?? ""
         if source.count > 1, source.hasSuffix("/"), !source.contains(where: { "*?[".contains($0) }), !last.contains(".")
         {
-            notes.append(
-                "the path matches just itself; older versions of Charles meant what is below it, \(source)*, too"
-            )
+            let below = "older versions of Charles meant what is below it, \(source)*, too"
+            notes.append("the path matches just itself; \(below)")
         }
         for change in paths {
             if let changed = CharlesDrafting.path(path, with: change) { return changed }
         }
         if CharlesDrafting.isWindowsPath(path) {
             let end = path.lastIndex { "/\\".contains($0) } ?? path.endIndex
-            let directory = path[..<end]
-            notes.append("it is a Windows path; give --remap-path '\(directory)=NEW'")
+            notes.append("it is a Windows path; give --remap-path '\(path[..<end])=NEW'")
         }
         return path
     }
@@ -91,9 +87,9 @@ extension CharlesDrafting {
         return hasDrive || path.hasPrefix("\\\\")
     }
 
-    /// The path with its beginning changed; `nil` where it begins otherwise.
+    /// The path with its beginning changed, by whole names; `nil` where it begins otherwise.
     ///
-    /// Only whole names count. Windows' paths compare without regard to case, either slash for the other.
+    /// Windows' paths compare without regard to case and to the kind of slash.
     static func path(_ path: String, with change: CharlesImport.PathChange) -> String? {
         let isWindows = isWindowsPath(path)
         func isSlash(_ character: Character) -> Bool { character == "/" || isWindows && character == "\\" }
@@ -117,23 +113,17 @@ extension CharlesDrafting {
     // MARK: - Breakpoints
 
     mutating func addBreakpoints(_ tool: CharlesTool<CharlesBreakpoint>) {
-        let entries = tool.entries.enumerated().map { number, breakpoint in
-            var notes: [String] = []
-            var fields = [Node.Member("at", value(breakpoint.location, &notes))]
+        let entries = list("Breakpoints", tool) {
+            words($0.location)
+        } draft: { breakpoint, entry in
+            entry.fields = [Node.Member("at", value(breakpoint.location, &entry.notes))]
             let method = breakpoint.method.trimmed
-            if !method.isEmpty, method != "*" { fields["method"] = .text(method) }
-            var directions: [String] = []
-            if breakpoint.onRequest { directions.append("request") }
-            if breakpoint.onResponse { directions.append("response") }
-            var isEnabled = breakpoint.isEnabled
-            if directions.isEmpty {
-                directions = ["request", "response"]
-                isEnabled = false
-                notes.append("it held neither requests nor responses, so it is not enabled")
-            }
-            fields["on"] = .texts(directions)
-            if !isEnabled { fields["enabled"] = .word("false") }
-            return ProfileDraft.Entry("Breakpoints \(number + 1): \(words(breakpoint.location))", fields, notes: notes)
+            if !method.isEmpty, method != "*" { entry.fields["method"] = .text(method) }
+            let directions = [(breakpoint.onRequest, "request"), (breakpoint.onResponse, "response")]
+            let held = directions.filter(\.0).map(\.1)
+            entry.fields["on"] = .texts(held.isEmpty ? ["request", "response"] : held)
+            if held.isEmpty { entry.notes.append("it held neither requests nor responses, so it is not enabled") }
+            return breakpoint.isEnabled && !held.isEmpty
         }
         add("breakpoints", isEnabled: tool.isEnabled, entries)
     }
@@ -141,12 +131,13 @@ extension CharlesDrafting {
     // MARK: - DNS Spoofing
 
     mutating func addSpoofs(_ tool: CharlesTool<CharlesSpoof>) {
-        let entries = tool.entries.enumerated().map { number, spoof in
+        let entries = list("DNS Spoofing", tool) {
+            $0.host.trimmed
+        } draft: { spoof, entry in
             let (host, address) = (spoof.host.trimmed, spoof.address.trimmed)
-            var fields = [Node.Member("host", .text(host)), Node.Member("address", .text(address))]
-            if !spoof.isEnabled { fields["enabled"] = .word("false") }
-            let missing = host.isEmpty ? "it has no host" : address.isEmpty ? "it has no address" : nil
-            return ProfileDraft.Entry("DNS Spoofing \(number + 1): \(host)", fields, skipped: missing)
+            entry.fields = [Node.Member("host", .text(host)), Node.Member("address", .text(address))]
+            entry.skipped = host.isEmpty ? "it has no host" : address.isEmpty ? "it has no address" : nil
+            return spoof.isEnabled
         }
         add("dns-spoofing", isEnabled: tool.isEnabled, entries)
     }
@@ -154,14 +145,14 @@ extension CharlesDrafting {
     // MARK: - Throttle
 
     mutating func addThrottle(_ throttle: CharlesThrottle) {
-        var entries: [ProfileDraft.Entry] = []
-        for preset in throttle.presets {
-            let field = Node.Member(preset.name, .mapping(fields(preset.values)))
-            entries.append(ProfileDraft.Entry("Throttle preset \(preset.name)", [field]))
+        let presets = throttle.presets.map { preset in
+            let field = Node.Member(preset.name, .mapping(self.fields(preset.values)))
+            return ProfileDraft.Entry("Throttle preset \(preset.name)", [field])
         }
-        draft.sections +=
-            entries.isEmpty ? [] : [ProfileDraft.Section(key: "presets", entries: entries, isMapping: true)]
-        var fields = fields(throttle.values)
+        if !presets.isEmpty {
+            draft.sections.append(ProfileDraft.Section(key: "presets", entries: presets, isMapping: true))
+        }
+        var fields = self.fields(throttle.values)
         var notes: [String] = []
         if let name = presetName(throttle.values) { fields.insert(Node.Member("name", .text(name)), at: 0) }
         if throttle.values.down == 0 || throttle.values.up == 0 {
@@ -180,12 +171,11 @@ extension CharlesDrafting {
         if throttle.isEnabled == nil {
             notes.append("the settings do not say whether throttling was on, so it is off here")
         }
-        let entry = ProfileDraft.Entry(rule, fields, notes: notes)
-        add("throttle", isEnabled: throttle.isEnabled ?? false, [entry])
+        add("throttle", isEnabled: throttle.isEnabled ?? false, [ProfileDraft.Entry(rule, fields, notes: notes)])
     }
 
     private func fields(_ values: CharlesThrottleValues) -> [Node.Member] {
-        // To a profile 0 is a network that is not there; Charles' fields do not take it, so it can only mean no limit.
+        // In a profile 0 means no network; Charles' fields do not take it, so it can only mean no limit.
         var fields: [Node.Member] = []
         if values.down > 0 { fields["down"] = .number(values.down) }
         if values.up > 0 { fields["up"] = .number(values.up) }
@@ -206,14 +196,13 @@ extension CharlesDrafting {
         return fields
     }
 
-    /// What Charles calls a set of numbers; `nil` where it is none of its presets.
+    /// The name of Charles' preset with these numbers.
     private func presetName(_ values: CharlesThrottleValues) -> String? {
         ThrottlePreset.all.first { preset in
-            let conditions = preset.conditions
-            return conditions.down == values.down && conditions.up == values.up && conditions.latency == values.latency
-                && conditions.utilisationDown == values.downUtilisation
-                && conditions.utilisationUp == values.upUtilisation && Double(conditions.mtu) == values.mtu
-                && values.reliability == 100 && values.stability == 100
+            let (own, stable) = (preset.conditions, values.reliability == 100 && values.stability == 100)
+            return stable && (own.down, own.up, own.latency) == (values.down, values.up, values.latency)
+                && (own.utilisationDown, own.utilisationUp) == (values.downUtilisation, values.upUtilisation)
+                && Double(own.mtu) == values.mtu
         }?.charlesName
     }
 }

@@ -17,57 +17,36 @@ extension CharlesDrafting {
         if places.isEmpty {
             places = disabled.isEmpty ? [CharlesPlace(CharlesLocation())] : disabled
             isEnabled = false
-            notes.append(
-                disabled.isEmpty
-                    ? "the set has no location, so it is not enabled"
-                    : "none of its locations was enabled, so the set is not"
-            )
-        } else if !disabled.isEmpty {
-            let list = disabled.map { words($0.location) }.joined(separator: ", ")
-            notes.append("left out, as they were not enabled: \(list)")
+            let why = disabled.isEmpty ? "the set has no location" : "none of its locations was enabled"
+            notes = [why + (disabled.isEmpty ? ", so it is not enabled" : ", so the set is not")]
+        } else {
+            noteDisabled(disabled, &notes)
         }
         let locations = places.map { value($0.location, &notes) }
         let name = set.name.isEmpty ? "set \(number)" : set.name
         var fields = [Node.Member("name", .text(name))]
         if !isEnabled { fields["enabled"] = .word("false") }
         fields["at"] = .some(locations)
-        // A set without rules is one thing to report, any other is as many as it has rules.
-        var entry = ProfileDraft.Entry(
-            set.rules.isEmpty || !notes.isEmpty ? "Rewrite '\(name)'" : nil,
-            fields,
-            notes: notes
-        )
+        // A set is reported rule by rule, and itself only without rules or with notes.
+        let isReported = set.rules.isEmpty || !notes.isEmpty
+        var entry = ProfileDraft.Entry(isReported ? "Rewrite '\(name)'" : nil, fields, notes: notes)
         entry.rules = set.rules.enumerated().map { position, rule in
-            CharlesDrafting.entry(rule, "Rewrite '\(name)' \(position + 1): \(rule.kind.words)")
+            var drafting = RewriteRuleDrafting(rule: rule)
+            drafting.run()
+            let what = rule.matchName.isEmpty ? rule.newName : rule.matchName
+            let words = "Rewrite '\(name)' \(position + 1): \(rule.kind.words)" + (what.isEmpty ? "" : " \(what)")
+            return ProfileDraft.Entry(words, drafting.fields, notes: drafting.notes, skipped: drafting.skipped)
         }
         return entry
     }
-
-    // MARK: - Rules
-
-    private static func entry(_ rule: CharlesRewriteRule, _ words: String) -> ProfileDraft.Entry {
-        var drafting = RewriteRuleDrafting(rule)
-        drafting.run()
-        let name = rule.matchName.isEmpty ? rule.newName : rule.matchName
-        return ProfileDraft.Entry(
-            words + (name.isEmpty ? "" : " \(name)"),
-            drafting.fields,
-            notes: drafting.notes,
-            skipped: drafting.skipped
-        )
-    }
 }
 
-/// Puts the fields of one rewrite rule together.
+/// Makes the fields of one rewrite rule.
 private struct RewriteRuleDrafting {
     let rule: CharlesRewriteRule
     var fields: [Node.Member] = []
     var notes: [String] = []
     var skipped: String?
-
-    init(_ rule: CharlesRewriteRule) {
-        self.rule = rule
-    }
 
     mutating func run() {
         fields = [Node.Member(rule.kind.verb, .text(rule.kind.target))]
@@ -84,7 +63,7 @@ private struct RewriteRuleDrafting {
         case "add": add()
         case "remove":
             let pattern = name() + value().match
-            // To a profile a rule that says neither is a mistake, to Charles it means all.
+            // In a profile a rule with neither is a mistake, in Charles it means all.
             let all = [Node.Member("name", .text(".")), Node.Member("name-regex", .word("true"))]
             fields += pattern.isEmpty ? all : pattern
         default: modify()
@@ -136,31 +115,31 @@ private struct RewriteRuleDrafting {
         return (fields, to)
     }
 
-    /// Carries a regular expression over; where that cannot be, the rule is skipped.
+    /// Converts a regular expression; where that is not possible, the rule is skipped.
     private mutating func carry(_ source: String, isCaseSensitive: Bool) -> JavaExpression.Pattern? {
-        switch JavaExpression.pattern(source, isCaseSensitive: isCaseSensitive) {
-        case .success(let pattern):
+        do {
+            let pattern = try JavaExpression.pattern(source, isCaseSensitive: isCaseSensitive)
             notes += pattern.notes
             return pattern
-        case .failure(let refusal):
-            skipped = skipped ?? refusal.reason
+        } catch {
+            skipped = skipped ?? error.reason
             return nil
         }
     }
 
     /// Likewise a replacement.
     private mutating func carry(_ source: String, for pattern: JavaExpression.Pattern) -> String {
-        switch JavaExpression.replacement(source, for: pattern) {
-        case .success(let replacement):
+        do {
+            let replacement = try JavaExpression.replacement(source, for: pattern)
             notes += replacement.notes
             return replacement.text
-        case .failure(let refusal):
-            skipped = skipped ?? refusal.reason
+        } catch {
+            skipped = skipped ?? error.reason
             return source
         }
     }
 
-    /// Blank means no change for what has a name, and nothing in place of the match for everything else.
+    /// A blank value means no change for a header or parameter, and deletes the match in everything else.
     private mutating func modify() {
         fields += name()
         let (match, to) = value()
@@ -187,10 +166,9 @@ private struct RewriteRuleDrafting {
 
     /// The new name, which may refer to what a regular expression found in the old one.
     private mutating func newName() -> String {
-        guard rule.isNameExpression, !rule.matchName.isEmpty else { return rule.newName }
-        guard case .success(let pattern) = JavaExpression.pattern(rule.matchName, isCaseSensitive: false) else {
-            return rule.newName
-        }
+        guard rule.isNameExpression, !rule.matchName.isEmpty,
+            let pattern = try? JavaExpression.pattern(rule.matchName, isCaseSensitive: false)
+        else { return rule.newName }
         return carry(rule.newName, for: pattern)
     }
 }

@@ -1,15 +1,15 @@
 import HTTPModel
 import Rules
 
-/// An entry of a tool's list: to and from the element that Charles has for it.
+/// An entry of a tool's list, read from Charles' element and written as one.
 protocol CharlesEntry: Sendable, Hashable {
     /// The element's name.
     static var element: String { get }
     /// The elements in it, in Charles' order.
     static var children: [CharlesElement<Self>] { get }
-    /// What it is where no element says otherwise.
+    /// An entry with the values of elements that are not there.
     init()
-    /// Looks at the element before its children are read; `false` where it cannot be used.
+    /// Checks the element before its children are read; `false` where it cannot be used.
     mutating func begin(_ element: XMLElement, _ reading: inout CharlesReading) -> Bool
 }
 
@@ -33,7 +33,7 @@ extension CharlesEntry {
 struct CharlesElement<Entry> {
     let name: String
     let read: (inout Entry, _ parent: XMLElement, inout CharlesReading) -> Void
-    /// Makes the element, given its name; `nil` where Charles would not write it.
+    /// Makes the element of a name; `nil` where Charles would not write it.
     let write: (Entry) -> ((String) -> XMLElement)?
 
     static func flag(_ name: String, _ path: WritableKeyPath<Entry, Bool>) -> CharlesElement {
@@ -64,7 +64,7 @@ struct CharlesElement<Entry> {
         )
     }
 
-    /// An element that says something of its own.
+    /// An element whose text is converted.
     static func text(
         _ name: String,
         writing text: @escaping (Entry) -> String,
@@ -85,25 +85,22 @@ extension XMLElement {
         self.init(name, isInteger ? "\(Int(number.rounded()))" : "\(number)")
     }
 
-    /// A location under a name of its own: just the parts that are not blank.
+    /// The parts of a location that are not blank.
     init(_ name: String, _ location: CharlesLocation) {
         let parts = LocationPattern.Field.allCases.filter { !location[$0].isEmpty }
         self.init(name, parts.map { XMLElement($0.rawValue, location[$0]) })
     }
 
-    /// A list of locations.
     init(_ places: [CharlesPlace]) {
-        self.init(
-            "locationPatterns",
-            places.map {
-                XMLElement("locationMatch", [XMLElement("location", $0.location), XMLElement("enabled", $0.isEnabled)])
-            }
-        )
+        let matches = places.map {
+            XMLElement("locationMatch", [XMLElement("location", $0.location), XMLElement("enabled", $0.isEnabled)])
+        }
+        self.init("locationPatterns", matches)
     }
 }
 
 extension CharlesLocation {
-    /// Reads the parts; none counts as blank.
+    /// Reads the parts; one that is not there is blank.
     init(_ element: XMLElement?, _ reading: inout CharlesReading) {
         self.init()
         guard let element else { return }
@@ -150,7 +147,7 @@ extension CharlesLocalMapping: CharlesEntry {
 
 extension CharlesBreakpoint: CharlesEntry {
     static let element = "breakpoint"
-    /// The method stands in an element that is called `scheme`.
+    /// The method is in an element called `scheme`.
     static var children: [CharlesElement<Self>] {
         [
             .location("location", \.location), .text("scheme", \.method) { !$0.method.isEmpty },

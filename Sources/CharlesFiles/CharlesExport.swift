@@ -3,11 +3,9 @@ package import HTTPModel
 package import Rules
 import Tools
 
-/// Makes an export of Charles' tools of a profile, for Charles and for whatever else reads its settings.
+/// Converts a profile to Charles' settings, for Charles and for other readers of its files.
 package struct CharlesExport: Sendable {
-    /// What of the profile Charles can express.
     package let settings: CharlesSettings
-    /// What became of each rule.
     package let report: FidelityReport
     /// The settings as the text of a file that Charles imports.
     package var xml: String { settings.xml }
@@ -16,16 +14,11 @@ package struct CharlesExport: Sendable {
 
     /// Converts a profile with all files that it includes.
     ///
-    /// - Throws: ``ProfileError`` where a file is no YAML, which no profile has that was loaded.
-    package init(_ profile: RuleProfile) throws(ProfileError) {
-        try self.init(profile.sources, off: profile.off)
-    }
+    /// - Throws: ``ProfileError`` where a file is no YAML, which is never so for a loaded profile.
+    package init(_ profile: RuleProfile) throws(ProfileError) { try self.init(profile.sources, off: profile.off) }
 
-    /// Converts the files of a profile.
+    /// Converts the files of a profile, included ones first, where some tools are switched off.
     ///
-    /// - Parameters:
-    ///   - sources: the files, those that are included before those that include them.
-    ///   - off: the tools that are switched off as a whole.
     /// - Throws: ``ProfileError`` where a file is no YAML.
     package init(_ sources: [ProfileSource], off: Set<StageID> = []) throws(ProfileError) {
         var converting = CharlesConverting(off: off)
@@ -36,7 +29,7 @@ package struct CharlesExport: Sendable {
     }
 }
 
-/// Puts Charles' settings together, tool by tool.
+/// Makes Charles' settings, tool by tool.
 struct CharlesConverting {
     let off: Set<StageID>
     private var rules: [Tool: [WrittenRule]] = [:]
@@ -44,12 +37,10 @@ struct CharlesConverting {
     private(set) var presets: [String: WrittenRule] = [:]
     var settings = CharlesSettings()
     var report = FidelityReport(word: "exported")
-    /// What the top level has beside tools, with the number of its members.
+    /// The keys of the top level beside tools, with the number of their members.
     private var others: [(key: String, count: Int)] = []
 
-    init(off: Set<StageID>) {
-        self.off = off
-    }
+    init(off: Set<StageID>) { self.off = off }
 
     /// Adds the rules of one file of a profile that is known to be good.
     mutating func add(_ document: ProfileDocument) {
@@ -59,9 +50,8 @@ struct CharlesConverting {
             if let tool = ToolRegistry.standard[key: key] {
                 for node in member.value.members where node.scalar?.string != "false" {
                     let number = (rules[tool]?.count ?? 0) + 1
-                    rules[tool, default: []].append(
-                        WrittenRule(tool: tool, number: number, directory: directory, node: node)
-                    )
+                    let rule = WrittenRule(tool: tool, number: number, directory: directory, node: node)
+                    rules[tool, default: []].append(rule)
                 }
             } else if key == "presets" {
                 for preset in member.value.mapping ?? [] {
@@ -108,19 +98,16 @@ struct CharlesConverting {
 
     // MARK: - Locations
 
-    /// What Charles' rules cannot say about the requests that they are for.
-    ///
-    /// - Returns: a note for each key that is left out.
+    /// A note for each key of a rule's scope that Charles does not have.
     func scopeNotes(_ rule: WrittenRule, methods: Bool = false) -> [String] {
         var notes: [String] = []
         let exceptions = rule.locations("except").map(\.description)
         if !exceptions.isEmpty {
             notes.append("Charles has no exceptions: it is for \(exceptions.joined(separator: ", ")) too")
         }
-        if !methods, !rule.texts("method").isEmpty {
-            notes.append(
-                "Charles does not ask for the method: it is for others than \(rule.texts("method").joined(separator: ", ")) too"
-            )
+        let list = rule.texts("method").joined(separator: ", ")
+        if !methods, !list.isEmpty {
+            notes.append("Charles does not ask for the method: it is for others than \(list) too")
         }
         return notes
     }
@@ -137,12 +124,7 @@ struct CharlesConverting {
     private mutating func list(_ rules: [WrittenRule], isOn: Bool) -> CharlesLocationTool {
         let actions = rules.filter(\.isEnabled).map { $0.text("action") ?? "403" }
         let common = actions.first ?? rules.first?.text("action") ?? "403"
-        var tool = CharlesLocationTool(
-            isEnabled: isOn,
-            usesLocations: true,
-            locations: [],
-            action: common == "drop" ? 0 : 1
-        )
+        var tool = CharlesLocationTool(isEnabled: isOn, usesLocations: true, action: common == "drop" ? 0 : 1)
         for rule in rules {
             if rule["share"] != nil {
                 report.add(rule.words, .skipped(why: "Charles blocks all requests or none, not a share"))
@@ -164,12 +146,12 @@ struct CharlesConverting {
     /// No Caching, Block Cookies or Mirror: for everything, if one rule is.
     private mutating func everywhereTool(_ rules: [WrittenRule], isOn: Bool) -> CharlesLocationTool {
         let isEverywhere = rules.contains { $0.isEnabled && $0["only"] == nil }
-        var tool = CharlesLocationTool(isEnabled: isOn, usesLocations: !isEverywhere, locations: [])
+        var tool = CharlesLocationTool(isEnabled: isOn, usesLocations: !isEverywhere)
         for rule in rules {
             var notes = scopeNotes(rule)
             if rule["only"] == nil, !rule.isEnabled {
                 if rules.count == 1 {
-                    tool = CharlesLocationTool(isEnabled: false, usesLocations: false, locations: [])
+                    tool = CharlesLocationTool(isEnabled: false, usesLocations: false)
                 } else {
                     notes.append("a rule for everything that is not enabled is left out")
                 }

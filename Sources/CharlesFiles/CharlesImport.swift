@@ -4,18 +4,14 @@ import Tools
 
 /// Makes a profile of Charles' settings.
 package struct CharlesImport: Sendable {
-    /// A directory that is somewhere else now.
+    /// A directory that has moved.
     package struct PathChange: Sendable, Hashable {
-        /// What paths in the settings begin with; `C:\mocks` as well as `/Users/ada/mocks`.
+        /// As the settings have it, for example `C:\mocks` or `/Users/ada/mocks`.
         package var old: String
-        /// What they begin with now; where it is relative, it is so to the profile.
+        /// The directory now; a relative path begins beside the profile.
         package var new: String
 
-        /// Names a change.
-        package init(old: String, new: String) {
-            self.old = old
-            self.new = new
-        }
+        package init(old: String, new: String) { (self.old, self.new) = (old, new) }
 
         /// Reads `OLD=NEW`; `nil` where there is no equals sign, or nothing before it or after it.
         package init?(_ argument: String) {
@@ -28,20 +24,15 @@ package struct CharlesImport: Sendable {
 
     /// The profile.
     package let text: String
-    /// What became of each rule.
     package let report: FidelityReport
     /// Whether there is a rule in the profile.
     package var isUsable: Bool { report.keptCount + report.approximatedCount > 0 }
 
-    /// Makes a profile.
+    /// Makes a profile that can be loaded: a rule that profiles do not take is in it as a comment, with the reason.
     ///
-    /// What comes out can be loaded: a rule that profiles do not take is left in it as a comment, with the reason.
+    /// `source` is the name of the settings, for the profile's first line. Relative paths begin at `file`, the name that
+    /// the profile's file will have. Of the changed directories the first that fits counts.
     ///
-    /// - Parameters:
-    ///   - settings: what Charles has.
-    ///   - source: what the settings are called; told in the profile's first line.
-    ///   - file: what the profile's file will be called, from which relative paths begin.
-    ///   - paths: directories that are somewhere else now; the first that fits counts.
     /// - Throws: ``CharlesError`` where no profile can be made, as for one that is too large.
     package init(
         _ settings: CharlesSettings,
@@ -65,16 +56,14 @@ package struct CharlesImport: Sendable {
     }
 }
 
-/// Puts the sections of a profile together, tool by tool.
+/// Makes the sections of a profile, tool by tool.
 struct CharlesDrafting {
     var draft = ProfileDraft()
     /// The tools that are switched off as a whole.
     var off: [String] = []
     let paths: [CharlesImport.PathChange]
 
-    init(paths: [CharlesImport.PathChange]) {
-        self.paths = paths
-    }
+    init(paths: [CharlesImport.PathChange]) { self.paths = paths }
 
     mutating func add(_ settings: CharlesSettings) {
         addAccess(settings.access)
@@ -99,12 +88,31 @@ struct CharlesDrafting {
         if !isEnabled { off.append(key) }
     }
 
+    func noteDisabled(_ places: [CharlesPlace], _ notes: inout [String]) {
+        let list = places.filter { !$0.isEnabled }.map { words($0.location) }.joined(separator: ", ")
+        if !list.isEmpty { notes.append("left out, as they were not enabled: \(list)") }
+    }
+
+    /// A rule for each entry of a tool's list; `draft` fills it in and returns whether it is enabled.
+    func list<Item>(
+        _ title: String,
+        _ tool: CharlesTool<Item>,
+        name: (Item) -> String,
+        draft: (Item, inout ProfileDraft.Entry) -> Bool
+    ) -> [ProfileDraft.Entry] {
+        tool.entries.enumerated().map { number, item in
+            var entry = ProfileDraft.Entry("\(title) \(number + 1): \(name(item))", [])
+            if !draft(item, &entry) { entry.disable() }
+            return entry
+        }
+    }
+
     /// A location as a value; what had to be changed goes to the notes.
     func value(_ location: CharlesLocation, _ notes: inout [String]) -> Node {
         Node.location(location.pattern(&notes))
     }
 
-    /// What the report calls a location.
+    /// A location in the report.
     func words(_ location: CharlesLocation) -> String {
         var ignored: [String] = []
         return location.pattern(&ignored).description
@@ -114,29 +122,20 @@ struct CharlesDrafting {
 
     private mutating func addAccess(_ ranges: [String]) {
         guard !ranges.isEmpty else { return }
-        draft.sections.append(
-            ProfileDraft.Section(
-                key: "access",
-                entries: ranges.map { ProfileDraft.Entry("Access Control: \($0)", [], text: $0) }
-            )
-        )
+        let entries = ranges.map { ProfileDraft.Entry("Access Control: \($0)", [], text: $0) }
+        draft.sections.append(ProfileDraft.Section(key: "access", entries: entries))
     }
 
     private mutating func addSSLProxying(_ proxying: CharlesSSLProxying) {
         var notes: [String] = []
         func hosts(_ places: [CharlesPlace]) -> [Node] {
             places.filter(\.isEnabled).map { place in
-                // Before anything is decrypted nothing but host and port is known.
+                // Before anything is decrypted only host and port are known.
                 value(CharlesLocation(host: place.location.host, port: place.location.port), &notes)
             }
         }
         let (only, except) = (hosts(proxying.included), hosts(proxying.excluded))
-        let disabled = (proxying.included + proxying.excluded).filter { !$0.isEnabled }
-        if !disabled.isEmpty {
-            notes.append(
-                "left out, as they were not enabled: \(disabled.map { words($0.location) }.joined(separator: ", "))"
-            )
-        }
+        noteDisabled(proxying.included + proxying.excluded, &notes)
         var fields: [Node.Member] = []
         if !proxying.isEnabled || only.isEmpty {
             fields = [Node.Member("except", .text("*"))]

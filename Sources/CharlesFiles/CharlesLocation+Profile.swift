@@ -2,17 +2,14 @@ import HTTPModel
 import Rules
 
 extension CharlesLocation {
-    /// The location as profiles have it.
-    ///
-    /// - Parameter notes: told what had to be changed for it to mean what it meant, or could have meant, in Charles.
-    /// - Returns: the location.
+    /// The location as profiles have it; what had to be changed for it to mean what it meant in Charles goes to the notes.
     func pattern(_ notes: inout [String]) -> LocationPattern {
         let unpasted = splittingPastedURL(&notes)
         var pattern = LocationPattern()
         for field in LocationPattern.Field.allCases {
             let written = unpasted[field]
             let text = written.trimmed
-            // A blank that was typed after a text makes a rule that never matches, in Charles.
+            // In Charles a blank at the end makes a rule that never matches.
             if text != written, !text.isEmpty, !written.contains("\n") {
                 notes.append("blanks at the ends of the \(field.rawValue) are left out")
             }
@@ -26,7 +23,7 @@ extension CharlesLocation {
         return pattern
     }
 
-    /// Charles' window splits a URL that is pasted for the host over all fields; other programs that write its files do not.
+    /// Charles splits a URL that is pasted as the host over all fields; other programs that write its files do not.
     private func splittingPastedURL(_ notes: inout [String]) -> CharlesLocation {
         guard host.contains("://") || host.contains("/"), path.isEmpty, let parts = try? LocationPattern(host) else {
             return self
@@ -65,11 +62,7 @@ extension CharlesLocation {
 
     // MARK: - Back
 
-    /// A profile's location as Charles has it.
-    ///
-    /// - Parameters:
-    ///   - pattern: the location.
-    ///   - notes: told what Charles cannot express.
+    /// A profile's location as Charles has it; what Charles cannot express goes to the notes.
     init(_ pattern: LocationPattern, _ notes: inout [String]) {
         self.init()
         for field in LocationPattern.Field.allCases { self[field] = CharlesLocation.unescaping(pattern[field], &notes) }
@@ -99,7 +92,7 @@ extension Node {
     /// A location as a text, where that reads back as the same, and else as a mapping of its fields.
     static func location(_ pattern: LocationPattern) -> Node {
         let text = pattern.description
-        // Between slashes a text is a regular expression to some tools.
+        // Some tools read a text between slashes as a regular expression.
         let isExpression = text.hasPrefix("/") && text.hasSuffix("/")
         if !isExpression, let back = try? LocationPattern(text), back.normal == pattern.normal { return .text(text) }
         let fields = LocationPattern.Field.allCases.filter { !pattern[$0].isEmpty }

@@ -1,23 +1,21 @@
 import Rules
 import Tools
 
-/// Gathers Charles' settings out of the elements of a file.
+/// Reads Charles' settings from the elements of a file.
 struct CharlesReading {
     var settings = CharlesSettings()
-    /// What was found and could not be taken.
+    /// What could not be read.
     private(set) var report = FidelityReport(word: "imported")
-    /// Nobody reads more than this about a file that is no good.
+    /// The most lines of the report.
     private static let mostLines = 1_000
     /// The name of the tool that is being read.
     private var tool = ""
     /// The tools that were read.
     private var seen: Set<String> = []
-    /// Which tool a lone `selectedHostsTool` is.
+    /// The tool of a lone `selectedHostsTool`.
     private let loneTool: CharlesSettings.LoneTool?
 
-    init(as loneTool: CharlesSettings.LoneTool?) {
-        self.loneTool = loneTool
-    }
+    init(as loneTool: CharlesSettings.LoneTool?) { self.loneTool = loneTool }
 
     // MARK: - Values
 
@@ -65,46 +63,44 @@ struct CharlesReading {
     mutating func skip(_ element: XMLElement, _ why: String) {
         guard report.lines.count < CharlesReading.mostLines else { return }
         if report.lines.count == CharlesReading.mostLines - 1 {
-            report.add(
-                "\(tool), line \(element.line) and after",
-                .skipped(why: "there is too much here that is not known")
-            )
-            return
+            let why = "there is too much here that is not known"
+            report.add("\(tool), line \(element.line) and after", .skipped(why: why))
+        } else {
+            report.add("\(tool), line \(element.line): <\(element.name)>", .skipped(why: why))
         }
-        report.add("\(tool), line \(element.line): <\(element.name)>", .skipped(why: why))
     }
 
     // MARK: - Tools
 
-    /// Reads a tool by its element.
-    ///
-    /// - Parameters:
-    ///   - element: the tool.
-    ///   - name: what its entry calls it; `nil` where it stands alone.
+    /// Reads a tool by its element and the name in its entry, `nil` where it stands alone.
     mutating func readTool(_ element: XMLElement, named name: String?) {
         tool = name ?? element.name
+        let isSelectedHosts = element.name == CharlesToolElement.selectedHosts
         // Tools have had two names, and a file from in between could have both.
-        let identity = element.name == "selectedHostsTool" ? tool : element.name
-        guard seen.insert(identity).inserted else {
+        guard seen.insert(isSelectedHosts ? tool : element.name).inserted else {
             skip(element, "the tool is there a second time")
             return
         }
+        let known = CharlesToolElement.all.first {
+            $0.name == element.name && (!isSelectedHosts || $0.title == name ?? loneTool?.title)
+        }
+        if let known {
+            if isSelectedHosts { tool = known.title }
+            known.read(element, &self)
+            return
+        }
         switch element.name {
-        case "rewrite": settings.rewrite = list(element, "sets", beside: ["debugging"])
-        case "map": settings.mapRemote = list(element, "mappings")
-        case "mapLocal": settings.mapLocal = list(element, "mappings")
-        case "breakpoints": settings.breakpoints = list(element, "breakpoints")
-        case "dnsSpoofing": settings.dnsSpoofing = list(element, "spoofs")
         case "rewriteSet-array":
             tool = "Rewrite"
             settings.rewrite = CharlesTool(entries(element))
-        case "blacklist": settings.blockList = locationTool(element, hasAction: true)
-        case "whitelist": settings.allowList = locationTool(element, hasAction: true)
-        case "mirror": settings.mirror = locationTool(element, hasAction: false)
-        case "selectedHostsTool": readSelectedHostsTool(element, named: name)
-        case "reverseProxies": skipUnlessEmpty(element, element["reverseProxies"]?.children.count ?? 0, "mappings")
-        case "portForwarding": skipUnlessEmpty(element, element["portForwardings"]?.children.count ?? 0, "ports")
-        case "viewerMappings": skipUnlessEmpty(element, element["mappings"]?.children.count ?? 0, "mappings")
+        case CharlesToolElement.selectedHosts where name == "Client Process":
+            if flag(element, "toolEnabled", default: false) {
+                report.add("Client Process", .skipped(why: "Sluice has no such tool"))
+            }
+        case CharlesToolElement.selectedHosts: skip(element, "which tool this is does not follow from its name")
+        case "reverseProxies": skipUnlessEmpty(element["reverseProxies"]?.children.count ?? 0, "mappings")
+        case "portForwarding": skipUnlessEmpty(element["portForwardings"]?.children.count ?? 0, "ports")
+        case "viewerMappings": skipUnlessEmpty(element["mappings"]?.children.count ?? 0, "mappings")
         case "autoSave":
             if flag(element, "toolEnabled", default: false) {
                 report.add("Auto Save", .skipped(why: "Sluice writes the session to its file all the time"))
@@ -113,34 +109,8 @@ struct CharlesReading {
         }
     }
 
-    private mutating func readSelectedHostsTool(_ element: XMLElement, named name: String?) {
-        switch (name, loneTool) {
-        case ("No Caching", _), (nil, .noCaching):
-            tool = "No Caching"
-            settings.noCaching = locationTool(element, hasAction: false)
-        case ("Block Cookies", _), (nil, .blockCookies):
-            tool = "Block Cookies"
-            settings.blockCookies = locationTool(element, hasAction: false)
-        case ("Client Process", _):
-            if flag(element, "toolEnabled", default: false) {
-                report.add("Client Process", .skipped(why: "Sluice has no such tool"))
-            }
-        default: skip(element, "which tool this is does not follow from its name")
-        }
-    }
-
-    private mutating func skipUnlessEmpty(_ element: XMLElement, _ count: Int, _ what: String) {
+    private mutating func skipUnlessEmpty(_ count: Int, _ what: String) {
         if count > 0 { report.add("\(tool): \(count) \(what)", .skipped(why: "Sluice has no such tool")) }
-    }
-
-    private mutating func list<Entry: CharlesEntry>(
-        _ element: XMLElement,
-        _ name: String,
-        beside others: [String] = []
-    ) -> CharlesTool<Entry> {
-        check(element, knows: ["toolEnabled", name] + others)
-        let isEnabled = flag(element, "toolEnabled", default: true)
-        return CharlesTool(isEnabled: isEnabled, element[name].map { entries($0) } ?? [])
     }
 
     mutating func entries<Entry: CharlesEntry>(_ list: XMLElement) -> [Entry] {
@@ -155,28 +125,14 @@ struct CharlesReading {
         return entries
     }
 
-    private mutating func locationTool(_ element: XMLElement, hasAction: Bool) -> CharlesLocationTool {
-        check(
-            element,
-            knows: ["locations", "toolEnabled", "useSelectedLocations"] + (hasAction ? ["action"] : [])
-        )
-        let action = hasAction ? Int(number(element, "action", default: 0)) : nil
-        return CharlesLocationTool(
-            isEnabled: flag(element, "toolEnabled", default: true),
-            usesLocations: flag(element, "useSelectedLocations", default: false),
-            locations: places(element["locations"]),
-            action: action
-        )
-    }
-
     // MARK: - Other settings
 
-    /// Reads what the settings as a whole have beside the tools.
+    /// Reads the settings beside the tools.
     mutating func readSections(_ root: XMLElement) {
         if let throttling = root["throttlingConfiguration"] {
             tool = "Throttle"
             var throttle = CharlesThrottle(throttling, &self)
-            // A switch of the running program: just what it is to be at the start is stored.
+            // A switch of the running program, of which only the state at startup is stored.
             if let startup = root["startupConfiguration"], startup["throttling"] != nil {
                 throttle.isEnabled = flag(startup, "throttling", default: false)
             }
@@ -208,10 +164,9 @@ struct CharlesReading {
     private mutating func readRange(_ element: XMLElement) {
         func numbers(_ name: String) -> [UInt8] { element[name]?.children.compactMap { UInt8($0.text.trimmed) } ?? [] }
         let (address, mask) = (numbers("ip"), numbers("mask"))
-        let bits = mask.map { String($0 | 0, radix: 2) }.map { String(repeating: "0", count: 8 - $0.count) + $0 }
-            .joined()
-        let length = bits.prefix { $0 == "1" }.count
-        guard element.name == "ipRange", address.count == 4, mask.count == 4, !bits.dropFirst(length).contains("1")
+        let bits = mask.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let length = (~bits).leadingZeroBitCount
+        guard element.name == "ipRange", address.count == 4, mask.count == 4, bits.nonzeroBitCount == length
         else {
             skip(element, "this is no range of IPv4 addresses with a mask that is a prefix")
             return

@@ -2,7 +2,6 @@ import Rules
 
 /// A set of rewrite rules with the locations that it is for.
 package struct CharlesRewriteSet: Sendable, Hashable {
-    /// What the user calls it.
     package var name = ""
     package var isActive = true
     /// One of them must match.
@@ -42,23 +41,19 @@ package struct CharlesRewriteRule: Sendable, Hashable {
             switch self {
             case .addHeader, .removeHeader, .modifyHeader: "header"
             case .addQuery, .removeQuery, .modifyQuery: "query"
-            case .host: "host"
-            case .path: "path"
-            case .url: "url"
-            case .body: "body"
-            case .status: "status"
+            case .host, .path, .url, .body, .status: "\(self)"
             }
         }
 
-        /// Whether it is about something that has a name: a header field or a query parameter.
+        /// Whether it edits header fields or query parameters.
         var hasName: Bool { target == "header" || target == "query" }
-        /// Whether Charles asks where to apply it; the others have one place, and both flags stored as false.
+        /// Whether Charles asks for the direction; the other kinds have one, and both flags are stored as false.
         var hasDirection: Bool { target == "header" || self == .body }
     }
 
     package var kind = Kind.addHeader
     package var isActive = true
-    /// Whether it acts on requests; without meaning for kinds that have one place.
+    /// Whether it acts on requests; not used where `hasDirection` is false.
     package var onRequest = false
     /// Whether it acts on responses; likewise.
     package var onResponse = false
@@ -77,15 +72,12 @@ package struct CharlesRewriteRule: Sendable, Hashable {
     /// The new name; blank for the same.
     package var newName = ""
     package var newValue = ""
-    /// Whether just the first match is replaced.
+    /// Whether only the first match is replaced.
     package var replacesFirst = false
 
     init() {}
 
-    /// A rule that does nothing yet.
-    package init(_ kind: Kind) {
-        self.kind = kind
-    }
+    package init(_ kind: Kind) { self.kind = kind }
 }
 
 extension CharlesRewriteSet: CharlesEntry {

@@ -6,24 +6,24 @@ extension CharlesSettings {
     package enum LoneTool: String, Sendable, Hashable, CaseIterable {
         case noCaching = "no-caching"
         case blockCookies = "block-cookies"
+
+        /// Charles' name for the tool.
+        var title: String { self == .noCaching ? "No Caching" : "Block Cookies" }
     }
 
     /// In bytes; larger files are refused.
     package static var largestFile: Int { XMLReader.mostBytes }
 
     /// The elements that a single tool's own export begins with.
-    private static let loneElements: Set<String> = [
-        "rewrite", "map", "mapLocal", "breakpoints", "dnsSpoofing", "rewriteSet-array", "blacklist", "whitelist",
-        "mirror",
-        "selectedHostsTool", "viewerMappings", "reverseProxies", "portForwarding", "autoSave",
-    ]
+    private static let loneElements = Set(
+        CharlesToolElement.all.map(\.name)
+            + ["rewriteSet-array", "viewerMappings", "reverseProxies", "portForwarding", "autoSave"]
+    )
 
-    /// Reads settings: an export of several tools, of one tool, or the settings file of the program.
+    /// Reads an export of several tools or of one, or the settings file of the program; reports what is not known.
     ///
-    /// - Parameters:
-    ///   - bytes: the file.
-    ///   - loneTool: what a `selectedHostsTool` that stands alone is, since Charles does not say.
-    /// - Returns: the settings, and a report of what in them is not known.
+    /// `loneTool` is the tool of a lone `selectedHostsTool`, since Charles does not say.
+    ///
     /// - Throws: ``CharlesError`` where it is no such file.
     package static func read(
         _ bytes: [UInt8],
@@ -38,13 +38,10 @@ extension CharlesSettings {
                 for tool in tools { reading.readTool(tool, named: entry["string"]?.text.trimmed ?? tool.name) }
             }
             reading.readSections(root)
-        case "selectedHostsTool" where loneTool == nil:
-            throw CharlesError(
-                line: root.line,
-                message: "this is one of No Caching, Block Cookies and Client Process, and does not say which; "
-                    + "say it with --as no-caching or --as block-cookies",
-                needsArgument: true
-            )
+        case CharlesToolElement.selectedHosts where loneTool == nil:
+            let problem = "this is one of No Caching, Block Cookies and Client Process, and does not say which"
+            let message = "\(problem); say it with --as no-caching or --as block-cookies"
+            throw CharlesError(line: root.line, message: message, needsArgument: true)
         case let name where loneElements.contains(name): reading.readTool(root, named: nil)
         default: throw refusal(root)
         }
@@ -62,9 +59,9 @@ extension CharlesSettings {
         return CharlesError(line: root.line, message: message)
     }
 
-    /// The sections that are read, and what is read of those that have more in them than concerns Sluice.
+    /// The sections that are read; of those with more than concerns Sluice, the elements that are read.
     ///
-    /// Everything else is not kept: there are licence keys, certificates, passwords and tokens in these files.
+    /// Nothing else is kept: there are licence keys, certificates, passwords and tokens in these files.
     private static let sections: [String: Set<String>] = [
         "toolConfiguration": ["configs"],
         "throttlingConfiguration": [],
@@ -86,20 +83,9 @@ extension CharlesSettings {
 
     /// The settings as Charles' own export of several tools; access control and SSL proxying are not among its tools.
     package var xml: String {
-        var entries: [XMLElement] = []
-        func add(_ name: String, _ element: XMLElement?) {
-            if let element { entries.append(XMLElement("entry", [XMLElement("string", name), element])) }
+        let entries = CharlesToolElement.all.compactMap { tool in
+            tool.xml(self).map { XMLElement("entry", [XMLElement("string", tool.title), $0]) }
         }
-        add("Breakpoints", breakpoints?.xml("breakpoints", "breakpoints"))
-        add("No Caching", noCaching?.xml("selectedHostsTool"))
-        add("Block Cookies", blockCookies?.xml("selectedHostsTool"))
-        add("Map Remote", mapRemote?.xml("map", "mappings"))
-        add("Map Local", mapLocal?.xml("mapLocal", "mappings"))
-        add("Rewrite", rewrite?.xml("rewrite", "sets", beside: [XMLElement("debugging", false)]))
-        add("Block List", blockList?.xml("blacklist"))
-        add("Allow List", allowList?.xml("whitelist"))
-        add("DNS Spoofing", dnsSpoofing?.xml("dnsSpoofing", "spoofs"))
-        add("Mirror", mirror?.xml("mirror"))
         var root = XMLElement("charles-export", [])
         root.children.append(XMLElement("toolConfiguration", [XMLElement("configs", entries)]))
         if let throttle { root.children.append(throttle.xml) }
@@ -109,19 +95,17 @@ extension CharlesSettings {
     }
 }
 
-extension CharlesTool where Entry: CharlesEntry {
-    fileprivate func xml(_ name: String, _ list: String, beside others: [XMLElement] = []) -> XMLElement {
-        XMLElement(name, [XMLElement("toolEnabled", isEnabled)] + others + [XMLElement(list, entries.map(\.xml))])
-    }
-}
+/// Why a file is not taken for Charles' settings.
+package struct CharlesError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// From 1.
+    package var line = 1
+    /// In characters, from 1.
+    package var column = 1
+    /// What is wrong, and what to do where that is known; without a full stop.
+    package var message: String
+    /// Whether the file is valid, but needs another argument to be read.
+    package var needsArgument = false
 
-extension CharlesLocationTool {
-    fileprivate func xml(_ name: String) -> XMLElement {
-        var children = [
-            XMLElement("locations", [XMLElement(locations)]), XMLElement("toolEnabled", isEnabled),
-            XMLElement("useSelectedLocations", usesLocations),
-        ]
-        if let action { children.append(XMLElement("action", "\(action)")) }
-        return XMLElement(name, children)
-    }
+    /// In the form that follows a file's name: `line:column: message`.
+    package var description: String { "\(line):\(column): \(message)" }
 }

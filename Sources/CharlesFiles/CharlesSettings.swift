@@ -1,6 +1,4 @@
-import Rules
-
-/// What Charles' settings say about its tools, as Charles has it, and nothing else that is in them.
+/// Charles' settings of its tools, as Charles has them.
 ///
 /// Names and certificates, licence keys, passwords and tokens are never read into it.
 package struct CharlesSettings: Sendable, Hashable {
@@ -22,7 +20,6 @@ package struct CharlesSettings: Sendable, Hashable {
     /// Access Control: further clients, each as CIDR.
     package var access: [String] = []
 
-    /// Settings that say nothing.
     package init() {}
 }
 
@@ -31,10 +28,7 @@ package struct CharlesTool<Entry: Sendable & Hashable>: Sendable, Hashable {
     package var isEnabled: Bool
     package var entries: [Entry]
 
-    package init(isEnabled: Bool = true, _ entries: [Entry]) {
-        self.isEnabled = isEnabled
-        self.entries = entries
-    }
+    package init(isEnabled: Bool = true, _ entries: [Entry]) { (self.isEnabled, self.entries) = (isEnabled, entries) }
 }
 
 /// A location as Charles has it: a wildcard pattern for each part of the URL, blank for any; there are no escapes.
@@ -53,17 +47,16 @@ package struct CharlesPlace: Sendable, Hashable {
     package var isEnabled: Bool
 
     package init(_ location: CharlesLocation, isEnabled: Bool = true) {
-        self.location = location
-        self.isEnabled = isEnabled
+        (self.location, self.isEnabled) = (location, isEnabled)
     }
 }
 
 /// A tool that has nothing but locations: No Caching, Block Cookies, Mirror, and the two lists.
 package struct CharlesLocationTool: Sendable, Hashable {
     package var isEnabled = true
-    /// Whether only the locations count; the two lists always use theirs, whatever this says.
+    /// Whether only the locations count; the two lists always use theirs.
     package var usesLocations: Bool
-    package var locations: [CharlesPlace]
+    package var locations: [CharlesPlace] = []
     /// What the two lists do: 0 drops the connection, 1 answers 403; `nil` for the other tools.
     package var action: Int?
 }
@@ -92,9 +85,7 @@ package struct CharlesBreakpoint: Sendable, Hashable {
     package var location = CharlesLocation()
     /// Blank for any.
     package var method = ""
-    /// Whether requests are held.
     package var onRequest = false
-    /// Whether responses are held.
     package var onResponse = false
     package var isEnabled = true
 }
@@ -129,8 +120,7 @@ package struct CharlesThrottle: Sendable, Hashable {
     package var hosts: [CharlesPlace] = []
 
     package init(isEnabled: Bool? = nil, _ values: CharlesThrottleValues) {
-        self.isEnabled = isEnabled
-        self.values = values
+        (self.isEnabled, self.values) = (isEnabled, values)
     }
 }
 

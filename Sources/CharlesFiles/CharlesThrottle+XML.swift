@@ -1,5 +1,3 @@
-import Rules
-
 extension CharlesThrottle {
     private static let ignored = ["customPresets", "hosts", "selectedHosts"]
 
@@ -15,22 +13,20 @@ extension CharlesThrottle {
         for child in element["customPresets"]?.children ?? [] { readPreset(child, &reading) }
     }
 
-    /// The shape of these entries is nowhere written down: a location, or something that has a host and a port.
+    /// The shape of these entries is not documented: a location, or something that has a host and a port.
     private mutating func readHost(_ element: XMLElement, _ reading: inout CharlesReading) {
         let location = element["location"] ?? element
         guard let host = location["host"]?.text, !host.trimmed.isEmpty else {
             reading.skip(element, "no host can be found in it")
             return
         }
+        let isEnabled = reading.flag(element, "enabled", default: true)
         hosts.append(
-            CharlesPlace(
-                CharlesLocation(host: host, port: location["port"]?.text ?? ""),
-                isEnabled: reading.flag(element, "enabled", default: true)
-            )
+            CharlesPlace(CharlesLocation(host: host, port: location["port"]?.text ?? ""), isEnabled: isEnabled)
         )
     }
 
-    /// Likewise not written down: numbers as in the section itself, with a name beside them or in them.
+    /// Not documented either: numbers as in the section itself, with a name beside them or in them.
     private mutating func readPreset(_ element: XMLElement, _ reading: inout CharlesReading) {
         let values = element.children.first { $0["bandwidthDown"] != nil } ?? element
         let name = (element["string"] ?? element["name"] ?? values["name"])?.text.trimmed ?? ""
@@ -41,12 +37,10 @@ extension CharlesThrottle {
         presets.append(CharlesPreset(name: name, values: CharlesThrottleValues(values, &reading)))
     }
 
-    /// The section without presets and hosts, since nobody has written down what they look like.
+    /// The section without presets and hosts, whose shape is not documented.
     var xml: XMLElement {
-        var children = values.xml
-        children.append(XMLElement("customPresets"))
-        children.append(XMLElement("selectedHosts", usesHosts))
-        return XMLElement("throttlingConfiguration", children)
+        let rest = [XMLElement("customPresets"), XMLElement("selectedHosts", usesHosts)]
+        return XMLElement("throttlingConfiguration", values.xml + rest)
     }
 }
 

@@ -1,24 +1,24 @@
 import Rules
 
-/// What became of each rule on its way from one program's settings to the other's.
+/// The fate of each rule on its way from one program's settings to the other's.
 package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
-    /// What became of one rule.
     package enum Fate: Sendable, Hashable {
         /// It means the same.
         case kept
-        /// It is there, but something about it is not the same.
+        /// It is there, but not the same in every respect.
         case approximated(why: [String])
-        /// It is not there.
+        /// It is left out.
         case skipped(why: String)
+
+        /// Of a rule that is there, with what is not the same about it.
+        static func kept(but notes: [String]) -> Fate { notes.isEmpty ? .kept : .approximated(why: notes) }
     }
 
-    /// One rule and its fate.
     package struct Line: Sendable, Hashable, CustomStringConvertible {
         /// The rule, with its tool: `Map Remote 3: https://api.example.com/*`.
         package var rule: String
-        /// What became of it.
         package var fate: Fate
-        /// What `kept` is called: `imported` or `exported`.
+        /// The word for `kept`: `imported` or `exported`.
         var word: String
 
         /// For example `approximated  Map Local 2: */fixtures (it is a Windows path)`.
@@ -31,23 +31,18 @@ package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What `kept` is called: `imported` or `exported`.
+    /// The word for `kept`: `imported` or `exported`.
     package let word: String
-    /// All rules, in the order that they were met.
     package private(set) var lines: [Line] = []
 
-    init(word: String) {
-        self.word = word
-    }
+    init(word: String) { self.word = word }
 
     mutating func add(_ rule: String, _ fate: Fate) {
         lines.append(Line(rule: rule.singleLine(upTo: 160), fate: fate, word: word))
     }
 
     /// Adds a rule that is there, with what is not the same about it.
-    mutating func add(_ rule: String, notes: [String]) {
-        add(rule, notes.isEmpty ? .kept : .approximated(why: notes))
-    }
+    mutating func add(_ rule: String, notes: [String]) { add(rule, .kept(but: notes)) }
 
     /// The report with the lines of another after its own.
     package func adding(_ other: FidelityReport) -> FidelityReport {
@@ -56,13 +51,8 @@ package struct FidelityReport: Sendable, Hashable, CustomStringConvertible {
         return sum
     }
 
-    /// How many rules came over as they were.
     package var keptCount: Int { lines.count { $0.fate == .kept } }
-    /// How many came over with a difference.
-    package var approximatedCount: Int {
-        lines.count { if case .approximated = $0.fate { true } else { false } }
-    }
-    /// How many did not.
+    package var approximatedCount: Int { lines.count { if case .approximated = $0.fate { true } else { false } } }
     package var skippedCount: Int { lines.count - keptCount - approximatedCount }
 
     /// For example `12 imported, 2 approximated, 1 skipped`.

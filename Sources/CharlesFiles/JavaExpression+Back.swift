@@ -1,14 +1,11 @@
-import Rules
-
 extension JavaExpression {
-    /// What PCRE2 has and Java has not, or means otherwise; by what it begins with.
+    /// Syntax of PCRE2 that Java does not have, or reads otherwise, by its beginning.
     private static let foreign: [(start: String, words: String)] = [
         ("(?|", "(?|…)"), ("(?R)", "(?R)"), ("(?&", "(?&…)"), ("(?P>", "(?P>…)"), ("(?(", "(?(…)"), ("(*", "(*…)"),
         ("\\K", "\\K"), ("\\C", "\\C"), ("\\g", "\\g"), ("(?#", "(?#…)"),
     ]
 
     /// A pattern of PCRE2 as Java writes it.
-    ///
     static func javaPattern(_ source: String) -> (text: String, notes: [String]) {
         var result = ""
         var notes: [String] = []

@@ -1,7 +1,5 @@
-import Rules
-
 extension JavaExpression {
-    /// Goes through a pattern of Java's, rewriting what PCRE2 writes otherwise and noting what it reads otherwise.
+    /// Scans a pattern of Java's, rewriting syntax that PCRE2 writes otherwise and noting what it reads otherwise.
     struct Scan {
         private let source: [Unicode.Scalar]
         private var position = 0
@@ -13,9 +11,7 @@ extension JavaExpression {
         /// Whether a flag has made `#` begin a comment.
         private var hasComments = false
 
-        init(_ source: [Unicode.Scalar]) {
-            self.source = source
-        }
+        init(_ source: [Unicode.Scalar]) { self.source = source }
 
         mutating func run() {
             while position < source.count, refusal == nil {
@@ -59,7 +55,7 @@ extension JavaExpression {
             }
         }
 
-        /// `\Q…\E`, which both have, taken over whole.
+        /// `\Q…\E`, which both have.
         private mutating func quotation() {
             repeat { take() } while position < source.count && !(at(0) == "\\" && at(1) == "E")
             take(2)
@@ -123,14 +119,10 @@ extension JavaExpression {
                     escape()
                 } else if scalar == "[" || scalar == "&" && at(1) == "&" {
                     refusal = "the regular expression has sets within a set, or &&, which PCRE2 does not have"
-                } else if scalar == "]", isFirst {
-                    // A bracket, to both; but Java then goes on to look for the end of the set.
-                    take()
-                } else if scalar == "]" {
-                    take()
-                    return
                 } else {
                     take()
+                    // A bracket that comes first is a character in both dialects.
+                    if scalar == "]", !isFirst { return }
                 }
                 isFirst = false
             }

@@ -1,19 +1,18 @@
 import Rules
 import Tools
 
-/// A profile that is being written: its sections, and in each what became of the rules that it was made of.
+/// A profile that is being written: its sections, and in each the fate of the rules.
 struct ProfileDraft {
     /// One rule.
     struct Entry {
-        /// What the report calls it; `nil` where it is just there to make the profile complete.
+        /// Its name in the report; `nil` where it only completes the profile.
         var rule: String?
-        /// Its keys.
         var fields: [Node.Member]
-        /// What stands in place of keys, where the rule is just a text.
+        /// The text of a rule without keys.
         var text: String?
         /// What is not the same as it was.
         var notes: [String] = []
-        /// Why it is not there; it is then written as a comment.
+        /// Why it is left out; it is then written as a comment.
         var skipped: String?
         /// Rules within the rule, under the key `rules`.
         var rules: [Entry]?
@@ -25,11 +24,14 @@ struct ProfileDraft {
             notes: [String] = [],
             skipped: String? = nil
         ) {
-            self.rule = rule
-            self.fields = fields
-            self.text = text
-            self.notes = notes
-            self.skipped = skipped
+            (self.rule, self.fields, self.text, self.notes, self.skipped) = (rule, fields, text, notes, skipped)
+        }
+
+        mutating func disable() { fields["enabled"] = .word("false") }
+
+        /// Leaves out the rule, or one within it; the first reason counts.
+        fileprivate mutating func skip(_ inner: Int?, _ why: String) {
+            if let inner { rules?[inner].skip(nil, why) } else { skipped = skipped ?? why }
         }
     }
 
@@ -47,8 +49,8 @@ struct ProfileDraft {
     var head: [Node.Member] = []
     var sections: [Section] = []
 
-    /// Where an entry is.
-    private struct Address: Hashable {
+    /// The section, entry and rule to which a line belongs.
+    private struct Address {
         var section: Int
         var entry: Int?
         var rule: Int?
@@ -57,17 +59,17 @@ struct ProfileDraft {
     private var lines: [String] = []
     private var addresses: [Address?] = []
 
-    /// More is not gone through than this many rounds of leaving out what a profile does not take.
+    /// How often rules that a profile does not take are left out before giving up.
     private static let mostRounds = 200
 
     /// The longest line that a rule is put on as a whole.
     private static let width = 118
 
-    /// Writes the profile; what ``RuleProfile`` would not take becomes a comment, and is skipped.
+    /// The profile's text; rules that ``RuleProfile`` does not take become comments, and are skipped.
     ///
-    /// - Parameter file: what the file will be called, from which relative paths begin.
-    /// - Returns: the text.
-    /// - Throws: ``CharlesError`` where what is wrong belongs to no rule.
+    /// Relative paths begin at `file`, the name that the file will have.
+    ///
+    /// - Throws: ``CharlesError`` where something is wrong that belongs to no rule.
     mutating func write(as file: String) throws(CharlesError) -> String {
         for _ in 0..<ProfileDraft.mostRounds {
             render()
@@ -87,38 +89,24 @@ struct ProfileDraft {
             guard addresses.indices.contains(issue.line - 1), let address = addresses[issue.line - 1] else {
                 throw CharlesError(message: "the profile that came out cannot be used: \(issue.message)")
             }
-            let entries = address.entry.map { [$0] } ?? Array(sections[address.section].entries.indices)
-            for entry in entries {
-                if let rule = address.rule {
-                    skip(&sections[address.section].entries[entry].rules, rule, issue.message)
-                } else if sections[address.section].entries[entry].skipped == nil {
-                    sections[address.section].entries[entry].skipped = issue.message
-                }
+            for entry in address.entry.map({ [$0] }) ?? Array(sections[address.section].entries.indices) {
+                sections[address.section].entries[entry].skip(address.rule, issue.message)
             }
         }
     }
 
-    private func skip(_ rules: inout [Entry]?, _ rule: Int, _ why: String) {
-        if rules?[rule].skipped == nil { rules?[rule].skipped = why }
-    }
-
-    /// What became of each rule.
+    /// The fate of each rule.
     func report() -> FidelityReport {
         var report = FidelityReport(word: "imported")
+        func add(_ entry: Entry, skipped: String?) {
+            guard let rule = entry.rule else { return }
+            report.add(rule, (skipped ?? entry.skipped).map { .skipped(why: $0) } ?? .kept(but: entry.notes))
+        }
         for entry in sections.flatMap(\.entries) {
-            ProfileDraft.report(entry, skipped: nil, to: &report)
-            for rule in entry.rules ?? [] { ProfileDraft.report(rule, skipped: entry.skipped, to: &report) }
+            add(entry, skipped: nil)
+            for rule in entry.rules ?? [] { add(rule, skipped: entry.skipped) }
         }
         return report
-    }
-
-    private static func report(_ entry: Entry, skipped: String?, to report: inout FidelityReport) {
-        guard let rule = entry.rule else { return }
-        if let why = skipped ?? entry.skipped {
-            report.add(rule, .skipped(why: why))
-        } else {
-            report.add(rule, notes: entry.notes)
-        }
     }
 
     // MARK: - Text
@@ -140,7 +128,7 @@ struct ProfileDraft {
         }
     }
 
-    /// Writes one rule; `indentation` is what stands before the hyphen of a list's member, `nil` for a mapping.
+    /// Writes one rule; `indentation` is that of the hyphen of a list's member, `nil` for a mapping.
     private mutating func render(
         _ entry: Entry,
         _ indentation: String?,
@@ -175,7 +163,7 @@ struct ProfileDraft {
         }
     }
 
-    /// A field on lines of its own; a list that is too long for one gets one for each member.
+    /// A field on one line; of a list that is too long, each member on one.
     private static func block(_ field: Node.Member, before: String, indentation: String) -> [String] {
         let line = before + field.flow
         guard line.count > width, let members = field.value.sequence, !members.isEmpty else { return [line] }

@@ -14,7 +14,6 @@ struct WrittenRule {
 
     subscript(key: String) -> Node? { node[key] }
 
-    /// The text of a key; `nil` where it is not there.
     func text(_ key: String) -> String? { node[key]?.string }
 
     /// A flag; the fallback where it is not there.
@@ -37,7 +36,7 @@ struct WrittenRule {
 
     var isEnabled: Bool { flag("enabled", default: true) }
 
-    /// What the report calls it: its tool, its number or name, and what it is for.
+    /// Its name in the report: its tool, its number or name, and its locations.
     var words: String {
         let scope = ["at", "from", "only", "host"].first { node[$0] != nil }
         let places = scope.map { ": " + locations($0).map(\.description).joined(separator: ", ") }

@@ -1,47 +1,36 @@
 import HTTPModel
-import Rules
 import Text
 
-/// An element with what is in it; attributes are of no use in Charles' settings.
+/// An element; attributes have no meaning in Charles' settings.
 struct XMLElement: Hashable, Sendable {
-    /// The name of the tag.
     var name: String
-    /// The text directly in it, blanks and all.
+    /// The text directly in it, with all blanks.
     var text = ""
-    /// The elements in it, in order.
     var children: [XMLElement] = []
-    /// The line that it began in; 0 where it was not read.
+    /// The line in which it began; 0 where it was not read.
     var line = 0
 
-    init(_ name: String, _ text: String = "") {
-        self.name = name
-        self.text = text
-    }
+    init(_ name: String, _ text: String = "") { (self.name, self.text) = (name, text) }
 
-    init(_ name: String, _ children: [XMLElement]) {
-        self.name = name
-        self.children = children
-    }
+    init(_ name: String, _ children: [XMLElement]) { (self.name, self.children) = (name, children) }
 
     /// The first child of a name.
     subscript(name: String) -> XMLElement? { children.first { $0.name == name } }
 
     // MARK: - Reading
 
-    /// Reads a document.
+    /// Reads a document, and returns the outermost element.
     ///
-    /// - Parameters:
-    ///   - bytes: the text.
-    ///   - isKept: whether an element is kept, asked with the names of those that it is in and its own. What is not kept
-    ///     is checked and forgotten, with all that is in it.
-    /// - Returns: the outermost element.
+    /// `isKept` is called with the names of the open elements, the new one last. An element that is not kept is checked and
+    /// forgotten, with its content.
+    ///
     /// - Throws: ``CharlesError`` where it is not well-formed.
     static func read(_ bytes: [UInt8], keeping isKept: ([String]) -> Bool) throws(CharlesError) -> XMLElement {
         var reader = try XMLReader(bytes)
         var path: [String] = []
         var open: [XMLElement] = []
         var root = XMLElement("")
-        /// How many elements are open within one that is not kept, that one included.
+        /// The number of open elements that are not kept.
         var forgotten = 0
         while let event = try reader.next() {
             switch event {
@@ -71,7 +60,7 @@ struct XMLElement: Hashable, Sendable {
 
     // MARK: - Writing
 
-    /// The element as text, indented by two blanks for each level, as Charles writes it.
+    /// Writes the element as Charles does, indented by two blanks for each level.
     func write(to text: inout String, level: Int = 0) {
         let indentation = String(repeating: "  ", count: level)
         guard children.isEmpty else {

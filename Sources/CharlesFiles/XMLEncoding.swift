@@ -1,6 +1,4 @@
-import Rules
-
-/// Makes UTF-8 of the encodings that a settings file may be in.
+/// Converts the encodings of settings files to UTF-8.
 ///
 /// A byte-order mark decides; without one, what the first bytes show of the XML declaration does (XML 1.0, appendix F).
 enum XMLEncoding {
@@ -20,9 +18,8 @@ enum XMLEncoding {
             return bytes.flatMap { $0 < 0x80 ? [$0] : [0xC0 | $0 >> 6, 0x80 | $0 & 0x3F] }
         case "utf-16", "utf16": throw CharlesError(message: "the file says that it is UTF-16, but its bytes are not")
         default:
-            throw CharlesError(
-                message: "the encoding '\(name.prefix(40))' is not taken; there are UTF-8, UTF-16 and ISO-8859-1"
-            )
+            let message = "the encoding '\(name.prefix(40))' is not taken; there are UTF-8, UTF-16 and ISO-8859-1"
+            throw CharlesError(message: message)
         }
     }
 

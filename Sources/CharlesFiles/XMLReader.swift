@@ -1,12 +1,9 @@
-import Rules
-
 /// Reads XML piece by piece, strictly, and only what settings files are made of.
 ///
-/// Elements, attributes, text, CDATA, comments, processing instructions, the five named entities and character
-/// references are taken. Document type declarations are refused, and with them all entities that a file could define:
-/// nothing read here can grow beyond the bytes it was read from. Section numbers are those of XML 1.0, fifth edition.
+/// It reads elements, attributes, text, CDATA, comments, processing instructions, the five named entities and character
+/// references. It refuses document type declarations, and with them all entities that a file could define: nothing can
+/// grow beyond the bytes of the file. Section numbers are those of XML 1.0, fifth edition.
 struct XMLReader {
-    /// A piece of the document.
     enum Event: Hashable {
         case start(name: String)
         case end
@@ -14,29 +11,26 @@ struct XMLReader {
         case instruction(target: String, content: String)
     }
 
-    /// Settings nest about a dozen levels.
+    /// Settings have about a dozen levels.
     static let mostLevels = 100
     /// No settings are larger, even with bodies pasted into rewrite rules.
     static let mostBytes = 64 << 20
 
     private let bytes: [UInt8]
     private var position = 0
-    /// The open elements: where their names stand.
+    /// The names of the open elements.
     private var open: [Range<Int>] = []
     private var hadRoot = false
     private var isEmptyElement = false
-    /// The last line that was asked for, from which the next one is counted.
+    /// The last line that was counted, from which the next count goes on.
     private var counted = (offset: 0, line: 1)
     private var eventStart = 0
 
-    /// Prepares to read.
-    ///
     /// - Throws: ``CharlesError`` where the text is too large or in an encoding that is not taken.
     init(_ bytes: [UInt8]) throws(CharlesError) {
         guard bytes.count <= XMLReader.mostBytes else {
-            throw CharlesError(
-                message: "the file is larger than \(XMLReader.mostBytes >> 20) MiB, which no settings are"
-            )
+            let limit = "\(XMLReader.mostBytes >> 20) MiB"
+            throw CharlesError(message: "the file is larger than \(limit), which no settings are")
         }
         self.bytes = try XMLEncoding.utf8(bytes)
     }
@@ -125,16 +119,13 @@ struct XMLReader {
         return .start(name: string(name))
     }
 
-    /// Checks a value; no attribute of Charles' says anything that is needed.
+    /// Checks a value; no attribute of Charles' is needed.
     private mutating func attributeValue(_ attribute: String) throws(CharlesError) {
         skipSpace()
-        guard position < bytes.count, bytes[position] == UInt8(ascii: "=") else {
-            throw failure("the attribute '\(attribute)' has no value", at: position)
-        }
+        guard starts("=") else { throw failure("the attribute '\(attribute)' has no value", at: position) }
         position += 1
         skipSpace()
-        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") || bytes[position] == UInt8(ascii: "'")
-        else {
+        guard starts("\"") || starts("'") else {
             throw failure("the value of '\(attribute)' is not in quotes", at: position)
         }
         let quote = bytes[position]
@@ -156,15 +147,12 @@ struct XMLReader {
         position += 2
         let name = try name("an element's name")
         skipSpace()
-        guard position < bytes.count, bytes[position] == UInt8(ascii: ">") else {
-            throw failure("the end tag of <\(string(name))> does not end", at: position)
-        }
+        guard starts(">") else { throw failure("the end tag of <\(string(name))> does not end", at: position) }
         position += 1
         guard let opened = open.popLast() else { throw failure("</\(string(name))> ends nothing") }
         guard bytes[opened] == bytes[name] else {
-            throw failure(
-                "</\(string(name))> stands where <\(string(opened))> ends, which was opened in line \(lineFromStart(opened))"
-            )
+            let end = "<\(string(opened))> ends, which was opened in line \(lineFromStart(opened))"
+            throw failure("</\(string(name))> stands where \(end)")
         }
     }
 
@@ -211,11 +199,8 @@ struct XMLReader {
         if open.isEmpty {
             skipSpace()
             guard position == bytes.count || bytes[position] == UInt8(ascii: "<") else {
-                throw failure(
-                    hadRoot
-                        ? "text stands after the end of the outermost element" : "this is no XML: it begins with text",
-                    at: position
-                )
+                let after = "text stands after the end of the outermost element"
+                throw failure(hadRoot ? after : "this is no XML: it begins with text", at: position)
             }
             return nil
         }
@@ -309,15 +294,13 @@ struct XMLReader {
         return position > start
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D
-    }
+    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x0A, 0x09, 0x0D].contains(byte) }
 
     private func starts(_ text: StaticString) -> Bool {
         text.withUTF8Buffer { bytes[position...].starts(with: $0) }
     }
 
-    /// Where a text stands next.
+    /// The next place of a text.
     private func find(_ text: String) -> Int? {
         let wanted = Array(text.utf8)
         var index = position
@@ -347,9 +330,7 @@ struct XMLReader {
         )
     }
 
-    private func lineFromStart(_ name: Range<Int>) -> Int {
-        1 + bytes[..<name.lowerBound].count { $0 == 0x0A }
-    }
+    private func lineFromStart(_ name: Range<Int>) -> Int { 1 + bytes[..<name.lowerBound].count { $0 == 0x0A } }
 }
 
 extension StringProtocol {

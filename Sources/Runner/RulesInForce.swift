@@ -301,9 +301,7 @@ actor RulesInForce {
             before?.wasReplaced(by: after)
         } catch {
             let file = after?.sources.first?.file ?? ""
-            throw ProfileError(issues: [
-                ProfileIssue(severity: .error, file: file, line: 1, column: 1, message: "\(error)")
-            ])
+            throw ProfileError("\(error)", file: file)
         }
     }
 

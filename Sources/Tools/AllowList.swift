@@ -17,10 +17,8 @@ struct AllowList: RuleTool {
         refusal = rules.all.lazy.filter(\.heading.isEnabled).compactMap(\.refusal).first ?? .answer(403)
     }
 
-    /// A handler that refuses, unless a rule matches.
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        guard rules.first(opening) == nil else { return nil }
-        return RefusingHandler(refusal, rule: nil, reason: "no location of the allow list matches")
+        rules.first(opening) == nil ? refusal.handler(nil, because: "no location of the allow list matches") : nil
     }
 }
 
@@ -36,15 +34,9 @@ extension AllowList {
         noun: "an allow rule",
         summary: "Lets only matching requests pass; all others are refused.",
         scope: .at,
-        selection: .first,
         keys: [
-            GrammarKey(
-                "action",
-                Refusal.value,
-                "How what does not pass is refused; the first one given counts for the whole list.",
-                example: "action: 403",
-                fallback: "403"
-            )
+            GrammarKey("action", Refusal.value, example: "403", fallback: "403")
+                .means("How what does not pass is refused; the first one given counts for the whole list.")
         ],
         example: "allow: { at: [\"*.example.com\", \"localhost\"], action: 403 }",
         actsWithoutMatch: true,

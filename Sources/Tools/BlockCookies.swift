@@ -2,7 +2,7 @@ import ExchangeCore
 import HTTPModel
 package import Rules
 
-/// Takes cookies out of both messages: `Cookie` out of requests, `Set-Cookie` out of responses, and nothing else.
+/// Removes cookies: `Cookie` from requests, `Set-Cookie` from responses.
 struct BlockCookies: FirstRuleTool {
     let rules: RuleList<RuleHeading>
 
@@ -13,9 +13,7 @@ struct BlockCookies: FirstRuleTool {
     private final class Handler: StageHandler {
         private let rule: String
 
-        init(_ rule: String) {
-            self.rule = rule
-        }
+        init(_ rule: String) { self.rule = rule }
 
         func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
             // A client may split its cookies over several fields (RFC 9113 §8.2.3).
@@ -38,7 +36,7 @@ struct BlockCookies: FirstRuleTool {
             return .forward
         }
 
-        /// The cookies' names; their values are often secrets, and stand in the message as received.
+        /// The cookies' names only, since their values are often secrets.
         private func names(_ cookies: [Substring]) -> String {
             let names = cookies.map { $0.prefix { $0 != "=" && $0 != ";" }.drop { $0 == " " } }
             return names.joined(separator: ", ").clipped()
@@ -52,14 +50,9 @@ extension BlockCookies {
         order: 400,
         title: "Block cookies",
         letter: "c",
-        alone: [],
-        directions: [.request, .response],
-        takesTunnels: false,
         noun: "a block-cookies rule",
         summary: "Removes cookies: Cookie from requests, Set-Cookie from responses.",
         scope: .only,
-        selection: .first,
-        keys: [],
         example: "block-cookies: { only: \"*.example.com\" }",
         takesTrue: true
     )

@@ -3,11 +3,11 @@ import HTTPModel
 import NIOCore
 package import Rules
 
-/// Breakpoints: matching messages are held until somebody decides about them, or until a limit.
+/// Breakpoints: matching messages are held until the user decides about them, or until a limit.
 ///
-/// A message is held whole, so that its body can be edited; of a stream, of what asks for another protocol and of a body
-/// that is too large only the head is held, and the trace says so. The first rule that matches and is for a direction
-/// holds the message of that direction.
+/// A message is held whole, so that its body can be edited; of a stream, of a change of protocol and of a body that is too
+/// large only the head is held, and the trace says so. For each direction the first rule that matches and names it holds
+/// the message.
 struct Breakpoints: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
@@ -20,86 +20,91 @@ struct Breakpoints: RuleTool {
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         let found = rules.matches(opening).map(\.rule)
         guard !found.isEmpty else { return nil }
-        return Handler(
-            request: found.first { $0.directions.contains(.request) },
-            response: found.first { $0.directions.contains(.response) }
-        )
+        var first: [FlowDirection: Rule] = [:]
+        for rule in found.reversed() {
+            for direction in rule.directions { first[direction] = rule }
+        }
+        return Handler(first)
     }
 
     private final class Handler: StageHandler {
-        private let request: Rule?
-        private let response: Rule?
+        private let rules: [FlowDirection: Rule]
         private(set) var requestDemand = BodyDemand.none
         private(set) var responseDemand = BodyDemand.none
 
         /// Larger bodies are not held.
         private static let bodyLimit = 8 << 20
-        private static let whole = BodyDemand.whole(limit: bodyLimit, decoded: false)
 
-        init(request: Rule?, response: Rule?) {
-            self.request = request
-            self.response = response
-        }
+        init(_ rules: [FlowDirection: Rule]) { self.rules = rules }
 
         func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
-            guard let request else { return .forward }
-            if LiveStream.asksForUpgrade(head) {
-                return hold(request, "the head of the request, since it asks for another protocol", &exchange)
-            }
-            if let kind = LiveStream.kind(head.fields, .request) {
-                return hold(request, "the head of the request, since its body is a stream (\(kind))", &exchange)
-            }
-            requestDemand = Handler.whole
-            return .forward
+            // RFC 9110 §7.8.
+            let upgrade = head.fields.contains(.upgrade) ? "it asks for another protocol" : nil
+            return begin(.request, upgrade ?? stream(head.fields, .request), &requestDemand, &exchange)
+        }
+
+        func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+            let upgrade = head.status == 101 ? "another protocol follows" : nil
+            return begin(.response, upgrade ?? stream(head.fields, .response), &responseDemand, &exchange)
         }
 
         func requestWhole(
             _ head: inout RequestHead,
             _ body: inout ByteBuffer,
             _ exchange: inout StageExchange
-        ) -> Verdict {
-            request.map { hold($0, "the request", &exchange) } ?? .forward
-        }
-
-        func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
-            requestDemand = .none
-            return request.map { hold($0, "the head of the request, since \(reason(exchange))", &exchange) } ?? .forward
-        }
-
-        func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-            guard let response else { return .forward }
-            if head.status == 101 {
-                return hold(response, "the head of the response, since another protocol follows", &exchange)
-            }
-            if let kind = LiveStream.kind(head.fields, .response) {
-                return hold(response, "the head of the response, since its body is a stream (\(kind))", &exchange)
-            }
-            responseDemand = Handler.whole
-            return .forward
-        }
+        ) -> Verdict { hold(.request, &exchange) }
 
         func responseWhole(
             _ head: inout ResponseHead,
             _ body: inout ByteBuffer,
             _ exchange: inout StageExchange
-        ) -> Verdict {
-            response.map { hold($0, "the response", &exchange) } ?? .forward
+        ) -> Verdict { hold(.response, &exchange) }
+
+        func requestOverflowed(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+            overflow(.request, &requestDemand, &exchange)
         }
 
         func responseOverflowed(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-            responseDemand = .none
-            return response.map { hold($0, "the head of the response, since \(reason(exchange))", &exchange) }
-                ?? .forward
+            overflow(.response, &responseDemand, &exchange)
         }
 
-        /// Why a body is not held.
-        private func reason(_ exchange: StageExchange) -> String {
-            exchange.lacksRoom
+        private func stream(_ fields: FieldSection, _ direction: FlowDirection) -> String? {
+            LiveStream.kind(fields, direction).map { "its body is a stream (\($0))" }
+        }
+
+        /// Asks for the body, or holds the head where there is a reason not to wait for the body.
+        private func begin(
+            _ direction: FlowDirection,
+            _ reason: String?,
+            _ demand: inout BodyDemand,
+            _ exchange: inout StageExchange
+        ) -> Verdict {
+            guard rules[direction] != nil else { return .forward }
+            if let reason { return hold(direction, headSince: reason, &exchange) }
+            demand = .whole(limit: Handler.bodyLimit, decoded: false)
+            return .forward
+        }
+
+        private func overflow(
+            _ direction: FlowDirection,
+            _ demand: inout BodyDemand,
+            _ exchange: inout StageExchange
+        ) -> Verdict {
+            demand = .none
+            let reason =
+                exchange.lacksRoom
                 ? "other bodies take all the room that there is for held ones"
                 : "its body is larger than \(Handler.bodyLimit >> 20) MiB"
+            return hold(direction, headSince: reason, &exchange)
         }
 
-        private func hold(_ rule: Rule, _ what: String, _ exchange: inout StageExchange) -> Verdict {
+        private func hold(
+            _ direction: FlowDirection,
+            headSince reason: String? = nil,
+            _ exchange: inout StageExchange
+        ) -> Verdict {
+            guard let rule = rules[direction] else { return .forward }
+            let what = reason.map { "the head of the \(direction), since \($0)" } ?? "the \(direction)"
             exchange.fired(rule: rule.heading.name, "held \(what)")
             return .pause(.decision(rule.limit))
         }
@@ -113,31 +118,17 @@ extension Breakpoints {
         title: "Breakpoints",
         letter: "k",
         alone: [.panel],
-        directions: [.request, .response],
-        takesTunnels: false,
         noun: "a breakpoint",
         summary: "Holds matching messages until somebody edits them, lets them go on, or aborts them.",
         scope: .at,
         selection: .all,
         keys: [
-            GrammarKey(
-                "on",
-                .list(.choice(["request", "response"])),
-                "The messages that are held; with both, an exchange is held twice.",
-                example: "on: [request, response]"
-            ),
-            GrammarKey(
-                "after",
-                .duration,
-                "How long a message waits for a decision; goes with 'then'.",
-                example: "after: 30s",
-                fallback: "as long as it takes"
-            ),
-            GrammarKey(
-                "then",
-                .choice(["execute", "cancel", "abort"]),
-                "What happens to a message that nobody decided about in time: it goes on, or the client is cut off.",
-                example: "then: cancel"
+            GrammarKey("on", .directions, example: "[request, response]")
+                .means("The messages that are held; with both, an exchange is held twice."),
+            GrammarKey("after", .duration, example: "30s", fallback: "as long as it takes")
+                .means("How long a message waits for a decision; goes with 'then'."),
+            GrammarKey("then", .choice(["execute", "cancel", "abort"]), example: "cancel").means(
+                "What happens to a message that nobody decided about in time: it goes on, or the client is cut off."
             ),
         ],
         example:
@@ -146,48 +137,40 @@ extension Breakpoints {
     )
 
     static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member] {
-        let isMethod = !record.method.isEmpty && record.method.utf8.allSatisfy(ProfileReader.isTokenByte)
-        return [Node.Member("at", place)] + (isMethod ? [Node.Member("method", .text(record.method))] : [])
+        [Node.Member("at", place)] + (record.method.isToken ? [Node.Member("method", .text(record.method))] : [])
             + [Node.Member("on", .list([.word("request"), .word("response")]))]
     }
 
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
         let limit = limit(fields, &reader)
         guard let node = reader.required(fields, "on", descriptor.noun) else { return nil }
-        let choices: [(String, FlowDirection)] = [("request", .request), ("response", .response)]
-        let directions = reader.list(node).compactMap { reader.choice($0, "on", choices) }
+        let directions = Set(reader.directions(node, "on").map(\.direction))
         if node.sequence?.isEmpty == true {
             reader.error("'on' is empty, so nothing would be held: request, response or both", at: node)
         }
         var heading = heading
         let what = [FlowDirection.request, .response].filter(directions.contains).map { "\($0)" }
         heading.action = "hold the \(what.joined(separator: " and the "))" + (limit?.words ?? "")
-        return Rule(heading: heading, directions: Set(directions), limit: limit?.limit)
+        return Rule(heading: heading, directions: directions, limit: limit?.limit)
     }
 
     private static func limit(
         _ fields: ProfileFields,
         _ reader: inout ProfileReader
     ) -> (limit: HoldLimit, words: String)? {
+        guard let after = fields["after"], let then = fields["then"] else {
+            if let after = fields["after"] { reader.error("'after' needs 'then': execute, cancel or abort", at: after) }
+            if let then = fields["then"] { reader.error("'then' needs 'after', a time such as 30s", at: then) }
+            return nil
+        }
+        let time = reader.duration(after, "after")
         let resolutions: [(String, HoldResolution)] = [
             ("execute", .execute(nil)), ("cancel", .cancel), ("abort", .abort),
         ]
-        switch (fields["after"], fields["then"]) {
-        case (nil, nil): return nil
-        case (let after?, nil):
-            reader.error("'after' needs 'then': execute, cancel or abort", at: after)
-            return nil
-        case (nil, let then?):
-            reader.error("'then' needs 'after', a time such as 30s", at: then)
-            return nil
-        case (let after?, let then?):
-            let time = reader.duration(after, "after")
-            let resolution = reader.choice(then, "then", resolutions)
-            guard let time, let resolution else { return nil }
-            if time <= .zero { reader.error("'after' must be longer than nothing", at: after) }
-            let words = [after, then].compactMap(\.scalar?.string)
-            return (HoldLimit(after: time, resolution: resolution), "; after " + words.joined(separator: " "))
-        }
+        guard let resolution = reader.choice(then, "then", resolutions), let time else { return nil }
+        if time <= .zero { reader.error("'after' must be longer than nothing", at: after) }
+        let words = [after, then].compactMap(\.scalar?.string)
+        return (HoldLimit(after: time, resolution: resolution), "; after " + words.joined(separator: " "))
     }
 }
 

@@ -3,11 +3,11 @@ import HTTPModel
 import NIOCore
 package import Rules
 
-/// DNS spoofing: hosts are connected to at addresses that a rule has for them.
+/// DNS spoofing: connects to an address of a rule instead of the host's.
 ///
-/// What counts is the host that is about to be looked up: the one a map-remote rule put in the place of the client's, if
-/// there is one. `Host`, Server Name Indication and the name that the certificate must have stay the host's. An address is
-/// never looked up, so no rule applies to it. Tunnels that are not decrypted are spoofed likewise.
+/// The host that counts is the one that is about to be looked up, after map-remote. `Host`, Server Name Indication and the
+/// name that the certificate must have stay the host's. An address is never looked up, so no rule applies to it. Tunnels
+/// that are not decrypted are spoofed likewise.
 struct DNSSpoofing: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
@@ -17,35 +17,18 @@ struct DNSSpoofing: RuleTool {
 
     let rules: RuleList<Rule>
 
-    /// A handler that looks at the host once earlier stages have decided about it.
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-        Handler(stage: self, opening: opening)
-    }
-
-    private final class Handler: StageHandler {
-        private let stage: DNSSpoofing
-        private let opening: ExchangeOpening
-
-        init(stage: DNSSpoofing, opening: ExchangeOpening) {
-            self.stage = stage
-            self.opening = opening
-        }
-
-        func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
+        RequestHeadHandler { head, exchange in
             let destination = exchange.destination
             guard !exchange.isAnswered, !destination.host.isAddress else { return .forward }
+            let (scheme, host) = (destination.scheme, destination.host.lowercased())
             let lookedUp = ExchangeOpening(
                 id: opening.id,
-                url: RequestURL(
-                    scheme: destination.scheme,
-                    host: destination.host.lowercased(),
-                    port: destination.port,
-                    path: ""
-                ),
+                url: RequestURL(scheme: scheme, host: host, port: destination.port, path: ""),
                 head: head,
                 clientAddress: opening.clientAddress
             )
-            guard let rule = stage.rules.first(lookedUp)?.rule else { return .forward }
+            guard let rule = rules.first(lookedUp)?.rule else { return .forward }
             exchange.destination.address = rule.address
             exchange.fired(rule: rule.heading.name, "connects to \(rule.address) for \(destination.host)")
             return .forward
@@ -59,27 +42,18 @@ extension DNSSpoofing {
         order: 1000,
         title: "DNS spoofing",
         letter: "d",
-        alone: [],
         directions: [.request],
         takesTunnels: true,
         noun: "a dns-spoofing rule",
         summary: "Connects to chosen addresses for hosts; Host, SNI and certificate stay the host's.",
         scope: .none,
-        selection: .first,
         keys: [
-            GrammarKey(
-                "host",
-                .locations,
+            GrammarKey("host", .locations, example: "\"*.api.example.com\"").means(
                 "The hosts, with a port if only that is meant; matched against the host that is about to be looked up, "
-                    + "after map-remote.",
-                example: "host: \"*.api.example.com\""
+                    + "after map-remote."
             ),
-            GrammarKey(
-                "address",
-                .text,
-                "What to connect to: an IPv4 or IPv6 address, or the name of another host. The port stays.",
-                example: "address: \"127.0.0.1\""
-            ),
+            GrammarKey("address", .text, example: "\"127.0.0.1\"")
+                .means("What to connect to: an IPv4 or IPv6 address, or the name of another host. The port stays."),
         ],
         example: "dns-spoofing: [ { host: api.example.com, address: \"127.0.0.1\" } ]",
         // The host that counts is known only once tools before it have decided about it.
@@ -105,14 +79,9 @@ extension DNSSpoofing {
         let hostNode = reader.required(fields, "host", descriptor.noun)
         let addressNode = reader.required(fields, "address", descriptor.noun)
         guard let hostNode, let addressNode, let text = reader.text(addressNode, "address") else { return nil }
-        let locations = reader.locations(hostNode)
-        for location in locations {
-            let pattern = location.pattern
-            if !pattern.path.isEmpty || !pattern.query.isEmpty || !pattern.protocol.isEmpty {
-                reader.error("dns-spoofing takes a host and a port; '\(location)' has more", at: hostNode)
-            } else if pattern.host.isAddress {
-                reader.lint("\(pattern.host) is an address, which is never looked up; use map-remote", at: hostNode)
-            }
+        let locations = reader.hosts(hostNode, "dns-spoofing")
+        for host in locations.map(\.pattern.host) where host.isAddress {
+            reader.lint("\(host) is an address, which is never looked up; use map-remote", at: hostNode)
         }
         guard let address = text.asHost else {
             let hint = RequestURL.splitAuthority(text)?.port == nil ? "" : "; map-remote changes ports"

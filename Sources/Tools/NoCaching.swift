@@ -2,9 +2,9 @@ import ExchangeCore
 import HTTPModel
 package import Rules
 
-/// Keeps caches out of it: every request is answered in full, and no answer is kept.
+/// Prevents caching: every request gets a full response, and no response is stored.
 ///
-/// Conditions and validators are taken out, and both messages say `no-cache`, whatever they said before.
+/// Conditions and validators are removed, and both messages say `no-cache`, whatever they said before.
 struct NoCaching: FirstRuleTool {
     let rules: RuleList<RuleHeading>
 
@@ -15,42 +15,30 @@ struct NoCaching: FirstRuleTool {
     private final class Handler: StageHandler {
         private let rule: String
 
-        init(_ rule: String) {
-            self.rule = rule
-        }
+        init(_ rule: String) { self.rule = rule }
 
         func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
-            edit(
-                &head.fields,
-                removing: ["If-Modified-Since", "If-None-Match"],
-                setting: [("Pragma", "no-cache"), ("Cache-Control", "no-cache")],
-                "request",
-                &exchange
-            )
+            let set = [("Pragma", "no-cache"), ("Cache-Control", "no-cache")]
+            edit("request", &head.fields, removing: ["If-Modified-Since", "If-None-Match"], setting: set, &exchange)
             return .forward
         }
 
-        /// An interim response is never kept, so it need not say so.
+        /// An interim response is never stored, so it need not say so.
         func interimHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) {
-            edit(&head.fields, removing: ["Last-Modified", "ETag"], setting: [], "response \(head.status)", &exchange)
+            edit("response \(head.status)", &head.fields, removing: ["Last-Modified", "ETag"], setting: [], &exchange)
         }
 
         func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-            edit(
-                &head.fields,
-                removing: ["Last-Modified", "ETag"],
-                setting: [("Expires", "0"), ("Cache-Control", "no-cache")],
-                "response",
-                &exchange
-            )
+            let set = [("Expires", "0"), ("Cache-Control", "no-cache")]
+            edit("response", &head.fields, removing: ["Last-Modified", "ETag"], setting: set, &exchange)
             return .forward
         }
 
         private func edit(
+            _ message: String,
             _ fields: inout FieldSection,
             removing removed: [String],
             setting set: [(name: String, value: String)],
-            _ direction: String,
             _ exchange: inout StageExchange
         ) {
             var changes: [String] = []
@@ -66,7 +54,7 @@ struct NoCaching: FirstRuleTool {
                 let before = values.isEmpty ? "" : " in place of \(values.joined(separator: ", ").clipped(to: 60))"
                 changes.append("set \(name): \(value)\(before)")
             }
-            if !changes.isEmpty { exchange.fired(rule: rule, "\(direction): \(changes.joined(separator: "; "))") }
+            if !changes.isEmpty { exchange.fired(rule: rule, "\(message): \(changes.joined(separator: "; "))") }
         }
     }
 }
@@ -78,13 +66,9 @@ extension NoCaching {
         title: "No caching",
         letter: "n",
         alone: [.toggle, .panel],
-        directions: [.request, .response],
-        takesTunnels: false,
         noun: "a no-caching rule",
         summary: "Keeps caches out of it: removes conditions and validators, and says no-cache both ways.",
         scope: .only,
-        selection: .first,
-        keys: [],
         example: "no-caching: { only: \"api.example.com\" }",
         takesTrue: true
     )

@@ -2,14 +2,13 @@ import ExchangeCore
 import HTTPModel
 import Rules
 
-/// What becomes of an exchange that a list does not let pass.
+/// How a list refuses an exchange.
 enum Refusal: Sendable, Hashable {
     /// The connection is cut without an answer.
     case drop
-    /// The client gets this status, with a page that says who refused.
+    /// The client gets this status, with a page that gives the reason.
     case answer(Int)
 
-    /// How profiles write them.
     static let value = GrammarValue.either(.choice(["drop"]), .number(400...599, unit: "status"))
 
     init?(_ node: Node, _ reader: inout ProfileReader) {
@@ -24,7 +23,7 @@ enum Refusal: Sendable, Hashable {
         }
     }
 
-    /// What is done, for lists of rules.
+    /// For lists of rules.
     var action: String {
         switch self {
         case .drop: "drop the connection"
@@ -32,44 +31,23 @@ enum Refusal: Sendable, Hashable {
         }
     }
 
-    /// What the trace says was done.
-    var outcome: String {
-        switch self {
-        case .drop: "the connection was dropped"
-        case .answer(let status): "answered \(status)"
-        }
-    }
-
-    func verdict(_ head: RequestHead, _ text: String) -> Verdict {
-        switch self {
-        case .drop: .drop
-        case .answer(let status):
-            .refuse(
-                .explanation(
-                    status: status,
-                    title: "Blocked",
-                    text: text,
-                    html: head.fields.value(of: "accept")?.contains("text/html") ?? false
-                )
-            )
+    /// A handler that refuses an exchange at its head, by a rule or by none.
+    func handler(_ rule: String?, because reason: String) -> RequestHeadHandler {
+        RequestHeadHandler { head, exchange in
+            switch self {
+            case .drop:
+                exchange.fired(rule: rule, "\(reason); the connection was dropped")
+                return .drop
+            case .answer(let status):
+                exchange.fired(rule: rule, "\(reason); answered \(status)")
+                let text = "Sluice was told not to let \(exchange.url) pass: \(reason)."
+                return .refuse(.explanation(status: status, title: "Blocked", text: text, html: head.takesHTML))
+            }
         }
     }
 }
 
-/// Refuses one exchange at its head.
-final class RefusingHandler: StageHandler {
-    private let refusal: Refusal
-    private let rule: String?
-    private let reason: String
-
-    init(_ refusal: Refusal, rule: String?, reason: String) {
-        self.refusal = refusal
-        self.rule = rule
-        self.reason = reason
-    }
-
-    func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
-        exchange.fired(rule: rule, "\(reason); \(refusal.outcome)")
-        return refusal.verdict(head, "Sluice was told not to let \(exchange.url) pass: \(reason).")
-    }
+extension RequestHead {
+    /// Whether a page may be HTML.
+    var takesHTML: Bool { fields.value(of: "accept")?.contains("text/html") ?? false }
 }

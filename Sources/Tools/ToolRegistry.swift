@@ -2,7 +2,7 @@ package import HTTPModel
 package import Rules
 
 extension ToolRegistry {
-    /// Every tool of Sluice, a line each, in the order in which menus list them.
+    /// Every tool, a line each, in the order in which menus list them.
     package static let standard = ToolRegistry([
         .throttle,
         .breakpoints,

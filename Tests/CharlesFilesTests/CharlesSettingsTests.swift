@@ -117,6 +117,23 @@ struct CharlesSettingsTests {
         #expect(!imported.text.contains("SECRET"))
     }
 
+    @Test(
+        "A range of addresses has a mask that is a prefix",
+        arguments: [
+            ([255, 255, 255, 255], "10.1.0.0/32"), ([255, 128, 0, 0], "10.1.0.0/9"), ([0, 0, 0, 0], "10.1.0.0/0"),
+            ([255, 0, 255, 0], nil), ([0, 0, 0, 1], nil), ([255, 255], nil),
+        ] as [([Int], String?)]
+    )
+    func masks(mask: [Int], range: String?) throws {
+        let text = """
+            <configuration><accessControlConfiguration><ipRanges><ipRange>
+            <ip><int>10</int><int>1</int><int>0</int><int>0</int></ip>
+            <mask>\(mask.map { "<int>\($0)</int>" }.joined())</mask>
+            </ipRange></ipRanges></accessControlConfiguration></configuration>
+            """
+        #expect(try CharlesSettings.read(Array(text.utf8)).settings.access == [range].compactMap { $0 })
+    }
+
     @Test("What is not known is reported with its line, and is never fatal")
     func unknown() throws {
         let text = """

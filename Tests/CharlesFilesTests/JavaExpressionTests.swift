@@ -7,19 +7,21 @@ import Testing
 
 /// The pattern for PCRE2 with its notes, or why there is none.
 private func carried(_ pattern: String) -> String {
-    switch JavaExpression.pattern(pattern, isCaseSensitive: true) {
-    case .success(let result): ([result.text] + result.notes).joined(separator: " | ")
-    case .failure(let refusal): "refused: \(refusal.reason)"
+    do {
+        let result = try JavaExpression.pattern(pattern, isCaseSensitive: true)
+        return ([result.text] + result.notes).joined(separator: " | ")
+    } catch {
+        return "refused: \(error.reason)"
     }
 }
 
 private func replaced(_ pattern: String, _ replacement: String) -> String {
-    guard case .success(let pattern) = JavaExpression.pattern(pattern, isCaseSensitive: true) else {
-        return "no pattern"
-    }
-    switch JavaExpression.replacement(replacement, for: pattern) {
-    case .success(let result): return ([result.text] + result.notes).joined(separator: " | ")
-    case .failure(let refusal): return "refused: \(refusal.reason)"
+    guard let pattern = try? JavaExpression.pattern(pattern, isCaseSensitive: true) else { return "no pattern" }
+    do {
+        let result = try JavaExpression.replacement(replacement, for: pattern)
+        return ([result.text] + result.notes).joined(separator: " | ")
+    } catch {
+        return "refused: \(error.reason)"
     }
 }
 

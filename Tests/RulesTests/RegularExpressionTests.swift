@@ -11,9 +11,11 @@ struct RegularExpressionTests {
     private func count(_ pattern: String, in text: String) throws -> Int {
         let expression = try RegularExpression(pattern, isCaseSensitive: true)
         var count = 0
-        try expression.forEachMatch(in: Array(text.utf8)) { _ in
-            count += 1
-            return true
+        try Array(text.utf8).withUnsafeBytes { bytes in
+            try expression.forEachMatch(in: bytes) { _ in
+                count += 1
+                return true
+            }
         }
         return count
     }
@@ -153,7 +155,7 @@ struct RegularExpressionTests {
     func invalid() throws {
         let expression = try RegularExpression("a", isCaseSensitive: true)
         #expect(throws: RegularExpression.Runaway.self) {
-            try expression.forEachMatch(in: [0x61, 0xFF]) { _ in true }
+            try [0x61, 0xFF as UInt8].withUnsafeBytes { bytes in try expression.forEachMatch(in: bytes) { _ in true } }
         }
     }
 }

@@ -371,7 +371,7 @@ struct MapLocalTests {
             ("{ from: 'a.example/*', to: f, status: 200.5 }", "2:50 status must be a whole number"),
             (
                 "{ from: 'a.example/*', to: f, headers: [] }",
-                "2:51 headers must be a mapping, as in { Name: value }, not a list"
+                "2:51 headers must be a mapping of names to values, not a list"
             ),
             (
                 "{ from: 'a.example/*', to: f, headers: { X Y: z } }",

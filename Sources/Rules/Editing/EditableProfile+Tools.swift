@@ -1,4 +1,3 @@
-/// Edits that know what a section is for.
 extension EditableProfile {
     /// The preset of the tool's rule that is for all traffic; `nil` where there is none in force.
     package func preset(of tool: Tool) -> String? {
@@ -6,14 +5,11 @@ extension EditableProfile {
         return entries?.first { $0.isEnabled && $0.isGlobal }?.node["preset"]?.scalar?.string
     }
 
-    /// Treats all traffic as a preset has it: edits the rule that does so already, or makes one.
+    /// Puts a preset in force for all traffic: edits the rule that is for all traffic, or makes one.
     ///
-    /// Rules for some hosts stay before it, so that they go on deciding about those. `nil` switches off every rule that
-    /// is for all traffic; it is kept.
+    /// Rules for some hosts stay before it, so that they go on deciding about those. `nil` disables every rule that is for
+    /// all traffic. The rules of `tool` must have a key `preset`.
     ///
-    /// - Parameters:
-    ///   - preset: the preset's name.
-    ///   - tool: a tool whose rules have a key `preset`.
     /// - Throws: ``ProfileError`` where there is no such preset, or the text cannot be edited.
     package mutating func setPreset(_ preset: String?, of tool: Tool) throws(ProfileError) {
         let section = ProfileSection.tool(tool)
@@ -31,16 +27,15 @@ extension EditableProfile {
             let rule = RuleText("preset: \(tool.presets?.named(preset)?.name ?? Node.text(preset).flow)")
             try edited.insert(rule, into: section, at: global.first { entries[$0].isEnabled })
         }
-        // One before the chosen one would decide in its place; without a preset none is to decide.
+        // One before the chosen one would decide in its place; without a preset none may decide.
         for index in global where entries[index].isEnabled && (preset == nil || chosen.map { index < $0 } == true) {
             try edited.setEnabled(EditableRule.ID(section, index), false)
         }
         self = edited
     }
 
-    /// Has a host passed through unread.
+    /// Lets a host, with a port or not, pass through undecrypted.
     ///
-    /// - Parameter location: the host, with a port if only that is meant.
     /// - Throws: ``ProfileError`` where it is no host, or the text cannot be edited.
     package mutating func exclude(_ location: String) throws(ProfileError) {
         let written = Node.text(location).flow
@@ -49,22 +44,24 @@ extension EditableProfile {
             return
         }
         let node = try RuleLines(rule.text).node
+        let text: String
         if let excepted = node["except"] {
-            guard !excepted.members.contains(where: { $0.scalar?.string == location }) else { return }
-            // The list under 'except' is edited as the rules of a tool are: as a section of a text of its own.
-            try replace(rule.id, with: RuleText(try ProfileEditor(rule.yaml, name).adding(written, toListAt: "except")))
+            if excepted.members.contains(where: { $0.scalar?.string == location }) { return }
+            // The list under 'except' is edited like the rules of a tool: as a section of a text of its own.
+            text = try ProfileEditor(rule.yaml, name).adding(written, toListAt: "except")
         } else if rule.yaml.hasPrefix("{") {
             let comma = node.mapping?.isEmpty == false ? "," : ""
-            try replace(rule.id, with: RuleText("{ except: [\(written)]\(comma)\(rule.yaml.dropFirst())"))
+            text = "{ except: [\(written)]\(comma)\(rule.yaml.dropFirst())"
         } else {
-            try replace(rule.id, with: RuleText("except: [\(written)]\n\(rule.yaml)"))
+            text = "except: [\(written)]\n\(rule.yaml)"
         }
+        try replace(rule.id, with: RuleText(text))
     }
 }
 
 extension ProfileEditor {
-    /// The text with a word more in a list of words, or beside the only one.
-    package func adding(_ word: String, toListAt key: String) throws(ProfileError) -> String {
+    /// The text with one more word in a list of words, or beside the only one.
+    fileprivate func adding(_ word: String, toListAt key: String) throws(ProfileError) -> String {
         guard let pair = outline.pairs.first(where: { $0.name == key }) else { return "" }
         switch (pair.form, pair.entries.last) {
         case (.block, let last?):

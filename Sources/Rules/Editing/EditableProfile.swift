@@ -1,31 +1,28 @@
 package import HTTPModel
 
-/// A profile's text, edited rule by rule; whatever is not touched stays as it was written, comments included.
+/// A profile's text, edited rule by rule; everything else stays as it was written, comments included.
 ///
-/// Every edit is checked before it counts: the new text is read again, must have just the rules that were meant, and no
-/// mistake that was not there before. An edit that fails leaves the text as it was; the value before an edit undoes it.
+/// Every edit is checked before it counts: the new text is read again, and must have exactly the rules that were meant and
+/// no new mistake. An edit that fails leaves the text as it was; the value before an edit undoes it.
 package struct EditableProfile: Sendable, Hashable {
-    package let tools: ToolRegistry
+    let tools: ToolRegistry
     package private(set) var text: String
     /// The file it was read from, beside which relative paths begin; `nil` for a profile without one.
     package var file: String?
-    /// The other files of the same set-up, whose definitions the rules may name.
+    /// The profile's other files, to whose definitions the rules may refer.
     package var others: [ProfileSource]
 
-    /// Takes a text, whatever is in it; an empty one is a new profile.
+    /// An empty text is a new profile.
     package init(text: String, file: String?, among others: [ProfileSource] = [], tools: ToolRegistry) {
-        self.tools = tools
-        self.text = text
-        self.file = file
-        self.others = others
+        (self.tools, self.text, self.file, self.others) = (tools, text, file, others)
     }
 
-    /// What issues call the text.
+    /// The text's name in issues.
     package var name: String { file ?? "new profile" }
 
-    // MARK: - Looking
+    // MARK: - Reading
 
-    /// The rules of a section in the order of the text; those that are not enabled too.
+    /// The rules of a section in the order of the text; disabled ones too.
     ///
     /// - Throws: ``ProfileError`` where the text is no YAML, or is written in a way that cannot be edited.
     package func rules(of section: ProfileSection) throws(ProfileError) -> [EditableRule] {
@@ -51,7 +48,7 @@ package struct EditableProfile: Sendable, Hashable {
         }
     }
 
-    /// What is wrong with the text or hardly meant, in its order; without what is said about the other files.
+    /// What is wrong with the text or hardly meant, in its order; without issues of the other files.
     package var issues: [ProfileIssue] {
         do throws(ProfileError) {
             return try RuleProfile(sources: sources, tools: tools).lints.filter { $0.file == name }
@@ -65,7 +62,7 @@ package struct EditableProfile: Sendable, Hashable {
     }
 
     /// What the user has defined for tools.
-    package var definitions: ProfileReader.Definitions {
+    var definitions: ProfileReader.Definitions {
         // Most profiles have none, and need not be read twice.
         let keys = tools.tools.compactMap(\.definitions?.key.name)
         guard sources.contains(where: { source in keys.contains { source.text.contains($0) } }) else { return [:] }
@@ -76,14 +73,9 @@ package struct EditableProfile: Sendable, Hashable {
 
     // MARK: - Editing
 
-    /// Puts a rule in; the first one of a tool begins its section.
+    /// Inserts a rule at a place among its section's, by default the last; the first one of a tool begins its section.
     ///
-    /// - Parameters:
-    ///   - rule: the rule.
-    ///   - section: where it belongs.
-    ///   - index: the place that it shall have among the section's rules; `nil` for the last.
-    /// - Returns: the rule's place.
-    /// - Throws: ``ProfileError``: what is wrong with the rule, with places in its text, or why it cannot be put in.
+    /// - Throws: ``ProfileError``: what is wrong with the rule, with places in its text, or why it cannot be inserted.
     @discardableResult
     package mutating func insert(
         _ rule: RuleText,
@@ -97,7 +89,7 @@ package struct EditableProfile: Sendable, Hashable {
         try commit(try editor.insert(lines, section, at: index), editor, section) { rules in
             switch pair?.form {
             case .flag(false), .nothing, nil: rules = []
-            // Beside others it is written as a mapping.
+            // Beside others `true` is written as a mapping.
             case .flag: rules = [Node.mapping([Node.Member("enabled", "true")]).text()]
             case .block, .flow, .single: break
             }
@@ -106,18 +98,18 @@ package struct EditableProfile: Sendable, Hashable {
         return EditableRule.ID(section, index)
     }
 
-    /// Puts a text in the place of a rule's.
+    /// Replaces a rule.
     ///
-    /// - Throws: ``ProfileError``: what is wrong with the rule, with places in its text, or why it cannot be put in.
+    /// - Throws: ``ProfileError``: what is wrong with the new rule, with places in its text, or why it cannot be inserted.
     package mutating func replace(_ id: EditableRule.ID, with rule: RuleText) throws(ProfileError) {
         let lines = try checked(rule, id.section)
         let editor = try ProfileEditor(text, name)
         try commit(try editor.replace(id, lines), editor, id.section) { $0[id.index] = lines.node.text() }
     }
 
-    /// Takes a rule out, with the comments directly above it; with the last rule of a section goes the section.
+    /// Removes a rule with the comments directly above it; with the last rule of a section goes the section.
     ///
-    /// - Throws: ``ProfileError`` where that cannot be.
+    /// - Throws: ``ProfileError`` where that is not possible.
     package mutating func remove(_ id: EditableRule.ID) throws(ProfileError) {
         let editor = try ProfileEditor(text, name)
         try commit(try editor.remove(id), editor, id.section) { $0.remove(at: id.index) }
@@ -125,7 +117,7 @@ package struct EditableProfile: Sendable, Hashable {
 
     /// Moves a rule to another place among those of its section; the comments directly above it move with it.
     ///
-    /// - Throws: ``ProfileError`` where that cannot be.
+    /// - Throws: ``ProfileError`` where that is not possible.
     package mutating func move(_ id: EditableRule.ID, to index: Int) throws(ProfileError) {
         let editor = try ProfileEditor(text, name)
         let last = try editor.find(id).0.entries.count - 1
@@ -133,18 +125,18 @@ package struct EditableProfile: Sendable, Hashable {
         try commit(try editor.move(id, to: index), editor, id.section) { $0.insert($0.remove(at: id.index), at: index) }
     }
 
-    /// Switches a rule on or off, by its key `enabled`.
+    /// Enables or disables a rule by its key `enabled`.
     ///
-    /// - Throws: ``ProfileError`` where that cannot be.
+    /// - Throws: ``ProfileError`` where that is not possible.
     package mutating func setEnabled(_ id: EditableRule.ID, _ isEnabled: Bool) throws(ProfileError) {
         let node = try ProfileEditor(text, name).find(id).1.node
         if isEnabled, node.mapping != nil, node["enabled"] == nil { return }
         try set("enabled", of: id, to: .word(isEnabled ? "true" : "false"))
     }
 
-    /// Gives a rule another value for a key that takes one word, for example `preset` or `name`.
+    /// Changes the value of a rule's key that takes one word, for example `preset` or `name`.
     ///
-    /// - Throws: ``ProfileError`` where that cannot be.
+    /// - Throws: ``ProfileError`` where that is not possible.
     package mutating func set(_ key: String, of id: EditableRule.ID, to value: Node) throws(ProfileError) {
         let editor = try ProfileEditor(text, name)
         var members = try editor.find(id).1.node.mapping
@@ -153,9 +145,9 @@ package struct EditableProfile: Sendable, Hashable {
         try commit(try editor.set(key, of: id, to: value), editor, id.section) { $0[id.index] = expected }
     }
 
-    /// Switches all rules of a tool on or off; one that takes `true` and has no rules is given that.
+    /// Enables or disables all rules of a tool; one that takes `true` and has no rules gets that.
     ///
-    /// - Throws: ``ProfileError`` where a tool without rules is to be switched on and needs some.
+    /// - Throws: ``ProfileError`` where a tool that needs rules has none to enable.
     package mutating func setTool(_ tool: Tool, isOn: Bool) throws(ProfileError) {
         let section = ProfileSection.tool(tool)
         let rules = try rules(of: section)
@@ -173,19 +165,18 @@ package struct EditableProfile: Sendable, Hashable {
     // MARK: - Checking
 
     private func checked(_ rule: RuleText, _ section: ProfileSection) throws(ProfileError) -> RuleLines {
-        let issues = RuleCheck.read(rule, of: section, in: self).issues
-        if issues.contains(where: { $0.severity == .error }) { throw ProfileError(issues: issues) }
+        try ProfileError.check(RuleCheck.read(rule, of: section, in: self).issues)
         return try RuleLines(rule)
     }
 
     /// The same with another text.
-    package func with(text: String) -> EditableProfile {
+    func with(text: String) -> EditableProfile {
         EditableProfile(text: text, file: file, among: others, tools: tools)
     }
 
-    /// Makes an edit count, where the new text has just the rules that it should, and no mistake more than before.
+    /// Accepts an edit where the new text has exactly the rules that it should, and no new mistake.
     ///
-    /// `change` does to what the section's rules say what the editor did to their text.
+    /// `change` does to the content of the section's rules what the editor did to their text.
     private mutating func commit(
         _ text: String,
         _ editor: ProfileEditor,
@@ -201,20 +192,17 @@ package struct EditableProfile: Sendable, Hashable {
         // A new section may begin the profile.
         if editor.outline[section] == nil, meaning["version"] == nil { found?["version"] = nil }
         guard found == meaning else {
-            throw ProfileError(
-                "as the profile is written here, this cannot be edited without changing something else",
-                file: name,
-                at: editor.outline[section]?.node
-            )
+            let message = "as the profile is written here, this cannot be edited without changing something else"
+            throw ProfileError(message, file: name, at: editor.outline[section]?.node)
         }
         var known = issues.filter { $0.severity == .error }.map(\.message)
         let added = edited.issues.filter { issue in
             guard issue.severity == .error else { return false }
-            guard let place = known.firstIndex(of: issue.message) else { return true }
-            known.remove(at: place)
-            return false
+            let place = known.firstIndex(of: issue.message)
+            if let place { known.remove(at: place) }
+            return place == nil
         }
-        guard added.isEmpty else { throw ProfileError(issues: added) }
+        try ProfileError.check(added)
         self = edited
     }
 }

@@ -1,23 +1,18 @@
 /// One rule of a profile's text.
 package struct EditableRule: Sendable, Hashable, Identifiable {
-    /// Names a rule as long as the text is not edited.
+    /// Identifies a rule until the text is edited.
     package struct ID: Sendable, Hashable {
         package var section: ProfileSection
-        /// The rule's place in it, from 0.
+        /// The rule's place in the section, from 0.
         package var index: Int
 
-        package init(_ section: ProfileSection, _ index: Int) {
-            self.section = section
-            self.index = index
-        }
+        package init(_ section: ProfileSection, _ index: Int) { (self.section, self.index) = (section, index) }
     }
 
     package let id: ID
-    /// The name that it was given; `nil` where it has none.
     package let name: String?
-    /// Whether it is in force.
     package let isEnabled: Bool
-    /// What it is called, or else where it acts: `*.tracker.example`.
+    /// Its name, or else where it acts: `*.tracker.example`.
     package let title: String
     /// What it does and where, on one line: `*.tracker.example: cut the connection`.
     package let summary: String
@@ -25,15 +20,14 @@ package struct EditableRule: Sendable, Hashable, Identifiable {
     package let yaml: String
     /// The line in which it begins, from 1.
     package let line: Int
-    /// The column in which it begins, in characters from 1.
+    /// Where in its line it begins, in characters from 1.
     package let column: Int
     /// The first thing that is wrong with it; `nil` where it can be used.
     package let problem: String?
 
-    /// Its text, to be put somewhere else or back.
     package var text: RuleText { RuleText(yaml) }
 
-    /// Reads a rule where it stands, be it right or wrong.
+    /// Reads a rule of a profile's text, valid or not.
     init(
         _ section: ProfileSection,
         _ index: Int,
@@ -59,30 +53,25 @@ package struct EditableRule: Sendable, Hashable, Identifiable {
 
 /// One rule as its tool reads it.
 struct RuleReading {
-    /// The rule, compiled; `nil` where it cannot be, or is none of a tool.
-    let rule: (any ToolRule)?
+    /// `nil` where it is invalid, or does not belong to a tool.
+    private(set) var rule: (any ToolRule)?
     /// What it does and where; `nil` where that is not known.
-    let summary: String?
+    private(set) var summary: String?
 
     /// Reads a rule; what is wrong with it goes to the reader.
     init(_ node: Node, of section: ProfileSection, number: Int, _ reader: inout ProfileReader) {
         guard let tool = section.tool else {
             var intercept = InterceptRules()
             intercept.add(node, &reader)
-            rule = nil
             summary = reader.hasErrors ? nil : intercept.text ?? "every host is decrypted"
             return
         }
         if node.scalar?.string == "false", tool.takesTrue {
-            rule = nil
             summary = "nothing"
             return
         }
         rule = tool.read(node, after: number - 1, &reader).first
-        guard let heading = rule?.heading, !reader.hasErrors else {
-            summary = nil
-            return
-        }
-        summary = "\(heading.scope.text)\(heading.action.isEmpty ? "" : ": \(heading.action)")"
+        guard let heading = rule?.heading, !reader.hasErrors else { return }
+        summary = heading.scope.text + (heading.action.isEmpty ? "" : ": \(heading.action)")
     }
 }

@@ -1,6 +1,6 @@
 package import HTTPModel
 
-/// How much a rule that is made from an exchange is for, from narrow to wide.
+/// The scope of a rule that is made from an exchange, from narrow to wide.
 package enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable {
     /// This URL with its query.
     case url
@@ -13,10 +13,8 @@ package enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable 
     /// The host's domain with all its subdomains.
     case domain
 
-    /// From narrow to wide.
     package static func < (left: ExchangeBreadth, right: ExchangeBreadth) -> Bool { left.rawValue < right.rawValue }
 
-    /// In words.
     package var text: String {
         switch self {
         case .url: "this URL"
@@ -27,7 +25,7 @@ package enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable 
         }
     }
 
-    /// The breadths that mean different things for a URL, from narrow to wide.
+    /// The breadths that differ for a URL, from narrow to wide.
     package static func all(for url: RequestURL) -> [ExchangeBreadth] {
         allCases.filter { breadth in
             switch breadth {
@@ -40,10 +38,10 @@ package enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable 
         }
     }
 
-    /// The locations, in the string form, that mean this much of a URL; one of them matches it.
+    /// The locations of this breadth for a URL, in the string form; one of them matches it.
     package func locations(of url: RequestURL) -> [String] {
         var pattern = LocationPattern(host: url.host)
-        // Brackets and stars in a host that is none of an address are unheard of, but not impossible.
+        // Brackets and stars in a host that is no address are rare, but possible.
         if !url.host.contains(":") { pattern.host = Glob.escaping(url.host) }
         let usual = url.scheme == "tunnel" ? 443 : RequestURL.defaultPort(of: url.scheme)
         if url.port != usual { pattern.port = "\(url.port)" }
@@ -68,30 +66,28 @@ package enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable 
         }
     }
 
-    /// A text as a pattern that means just that; of a very long one the beginning counts.
+    /// A text as a pattern that matches just that; of a very long one only the beginning counts.
     private static func literal(_ text: String) -> String {
-        let escaped = Glob.escaping(text)
-        guard escaped.utf8.count > longest else { return escaped }
-        var kept = ""
+        var pattern = ""
         for character in text {
             let next = Glob.escaping(String(character))
-            if kept.utf8.count + next.utf8.count > longest { break }
-            kept += next
+            if pattern.utf8.count + next.utf8.count > longest { return pattern + "*" }
+            pattern += next
         }
-        return kept + "*"
+        return pattern
     }
 
-    /// Longer than what people read, and shorter than what a pattern may have.
+    /// In bytes; longer than what people read, and shorter than what a pattern may have.
     private static let longest = 1_000
 
-    /// The domain that a host is in: without its first label, but never one that others share, such as `co.uk`.
+    /// The domain of a host: without its first label, but never a public one such as `co.uk`.
     static func domain(of host: String) -> String? {
         guard !host.isAddress else { return nil }
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count > 1, labels.allSatisfy({ !$0.isEmpty }) else { return nil }
         guard labels.count > 2 else { return host }
         let rest = labels.dropFirst()
-        // Of two labels, a short one before that of a country is a registry's: com.au, co.uk, ac.jp.
+        // Of two labels, a short one before a country's is a registry's: com.au, co.uk, ac.jp.
         let isShared = rest.count == 2 && (rest.last?.count == 2) && (rest.first.map { $0.count <= 3 } ?? false)
         return isShared ? host : rest.joined(separator: ".")
     }

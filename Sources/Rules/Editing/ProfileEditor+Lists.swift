@@ -1,11 +1,11 @@
 /// Edits of a section's list: rules that come, go and move.
 extension ProfileEditor {
-    /// Puts a rule in at a place from 0 to the number of rules.
-    package func insert(_ rule: RuleLines, _ section: ProfileSection, at index: Int) throws(ProfileError) -> String {
+    /// Inserts a rule at a place from 0 to the number of rules.
+    func insert(_ rule: RuleLines, _ section: ProfileSection, at index: Int) throws(ProfileError) -> String {
         let isSingle = section == .intercept || rule.node.mapping == nil
         guard let pair = outline[section] else { return try begin(section, rule, isSingle: isSingle) }
         switch pair.form {
-        // What says nothing gives way.
+        // An empty value is replaced.
         case .flag(false), .nothing: return filled(pair, rule, isSingle: isSingle)
         case .flag, .single:
             guard !isSingle else {
@@ -22,8 +22,7 @@ extension ProfileEditor {
         return try opened(pair, section).insert(rule, section, at: index)
     }
 
-    /// Takes a rule out.
-    package func remove(_ id: EditableRule.ID) throws(ProfileError) -> String {
+    func remove(_ id: EditableRule.ID) throws(ProfileError) -> String {
         let (pair, entry) = try find(id)
         if pair.entries.count < 2 { return removing(pair) }
         guard pair.form == .flow else {
@@ -34,8 +33,8 @@ extension ProfileEditor {
         return text(replacing: rangeToRemove(id.index, of: pair.entries.map(\.range)), with: "")
     }
 
-    /// Moves a rule; what is between the rules stays where it is.
-    package func move(_ id: EditableRule.ID, to index: Int) throws(ProfileError) -> String {
+    /// Moves a rule; text between the rules stays where it is.
+    func move(_ id: EditableRule.ID, to index: Int) throws(ProfileError) -> String {
         let (pair, _) = try find(id)
         if index == id.index { return source.text(0..<source.bytes.count) }
         let isFlow = pair.form == .flow
@@ -59,13 +58,11 @@ extension ProfileEditor {
         guard let first = pair.entries.first else { return "" }
         let lines = member(rule, indent: source.column(of: first.hyphen ?? first.range.lowerBound))
         let ranges = pair.entries.map { outline.lines($0, in: pair) }
-        // Rules that stand apart stay apart.
-        let isSpaced =
-            ranges.count > 1
-            && ranges.dropFirst().allSatisfy {
-                source.kind(ofLineAt: source.lineStart(max($0.lowerBound - 1, 0))) == .blank
-            }
-        let gap = isSpaced ? [""] : []
+        // Blank lines between the rules are kept up.
+        let hasGaps = ranges.dropFirst().map {
+            source.kind(ofLineAt: source.lineStart(max($0.lowerBound - 1, 0))) == .blank
+        }
+        let gap = !hasGaps.isEmpty && !hasGaps.contains(false) ? [""] : []
         return index < ranges.count
             ? text(inserting: lines + gap, at: ranges[index].lowerBound)
             : text(inserting: gap + lines, at: ranges[ranges.count - 1].upperBound)
@@ -119,8 +116,8 @@ extension ProfileEditor {
 
     /// The same with the rules of a section on lines of their own, each behind a hyphen.
     ///
-    /// - Throws: ``ProfileError`` where the whole profile stands in braces, or the text is not understood.
-    package func opened(_ pair: ProfileOutline.Pair, _ section: ProfileSection) throws(ProfileError) -> ProfileEditor {
+    /// - Throws: ``ProfileError`` where the whole profile is in braces, or the text is not understood.
+    func opened(_ pair: ProfileOutline.Pair, _ section: ProfileSection) throws(ProfileError) -> ProfileEditor {
         if outline.isBraced { throw inBraces(pair.node) }
         let opened = try ProfileEditor(openedText(pair, pair.entries), file)
         guard let other = opened.outline[section], other.form == .block, other.entries.count == pair.entries.count
@@ -130,7 +127,7 @@ extension ProfileEditor {
         return opened
     }
 
-    /// The text with rules of a section on lines of their own, and others below them; the comments stay beside them.
+    /// The text with rules of a section on lines of their own, and others below them; comments stay beside their rules.
     private func openedText(
         _ pair: ProfileOutline.Pair,
         _ entries: [ProfileOutline.Entry],
@@ -164,10 +161,8 @@ extension ProfileEditor {
         let end = source.lineEnd(pair.value.upperBound)
         // One comment has room behind the key, others go on lines of their own.
         let comments = head + source.comments(pair.value.upperBound..<end).map(\.text)
+        let keyLine = comments.first.map { " " + $0 } ?? ""
         let body = comments.dropFirst().map { blanks(indent) + $0 } + lines + others
-        return text(
-            replacing: pair.colon..<end,
-            with: (comments.first.map { " " + $0 } ?? "") + body.map { newline + $0 }.joined()
-        )
+        return text(replacing: pair.colon..<end, with: keyLine + body.map { newline + $0 }.joined())
     }
 }

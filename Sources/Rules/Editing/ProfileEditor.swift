@@ -1,14 +1,14 @@
-/// Works out the text that an edit of a profile makes; ``EditableProfile`` checks what that text says.
-package struct ProfileEditor {
+/// Makes the text of an edited profile, which ``EditableProfile`` checks.
+struct ProfileEditor {
     let outline: ProfileOutline
-    package let file: String
+    let file: String
 
-    package var source: SourceText { outline.source }
+    var source: SourceText { outline.source }
     var newline: String { source.newline }
 
-    /// What a line of a section is indented by.
+    /// The indentation of a section's lines.
     static let step = 2
-    /// Longer lines are not made.
+    /// The longest line that is made, in bytes.
     private static let width = 118
 
     init(_ text: String, _ file: String) throws(ProfileError) {
@@ -16,7 +16,7 @@ package struct ProfileEditor {
         self.file = file
     }
 
-    package func find(_ id: EditableRule.ID) throws(ProfileError) -> (ProfileOutline.Pair, ProfileOutline.Entry) {
+    func find(_ id: EditableRule.ID) throws(ProfileError) -> (ProfileOutline.Pair, ProfileOutline.Entry) {
         guard let pair = outline[id.section], pair.entries.indices.contains(id.index) else {
             throw ProfileError("'\(id.section)' has no rule \(id.index + 1)", file: file, at: outline[id.section]?.node)
         }
@@ -25,13 +25,10 @@ package struct ProfileEditor {
 
     // MARK: - Text
 
-    /// The text with other bytes in the place of some.
-    package func text(replacing range: Range<Int>, with text: String) -> String {
-        self.text([(range, text)])
-    }
+    func text(replacing range: Range<Int>, with text: String) -> String { self.text([(range, text)]) }
 
-    /// The text with other bytes in the place of some; the ranges do not overlap.
-    package func text(_ changes: [(range: Range<Int>, text: String)]) -> String {
+    /// The text with ranges replaced that do not overlap.
+    func text(_ changes: [(range: Range<Int>, text: String)]) -> String {
         var bytes: [UInt8] = []
         var position = 0
         for change in changes.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
@@ -42,17 +39,15 @@ package struct ProfileEditor {
         return String(decoding: bytes + source.bytes[position...], as: UTF8.self)
     }
 
-    /// The text with whole lines put in at a place; a last line without a break is ended first.
-    package func text(inserting lines: [String], at position: Int) -> String {
+    /// The text with whole lines inserted; a last line without a break is ended first.
+    func text(inserting lines: [String], at position: Int) -> String {
         let isOpen = position == source.bytes.count && position > source.lineStart(position)
         let added = (isOpen ? newline : "") + lines.map { $0 + newline }.joined()
         return text(replacing: position..<position, with: added)
     }
 
-    /// The text without some lines; of two gaps that meet, one goes.
-    ///
-    /// Lines at the top have no gap above them.
-    package func text(removing lines: Range<Int>, isAtTop: Bool = false) -> String {
+    /// The text without some lines; of two gaps that meet, one is removed. Lines at the top have no gap above them.
+    func text(removing lines: Range<Int>, isAtTop: Bool = false) -> String {
         var (start, end) = (lines.lowerBound, lines.upperBound)
         func isBlankAbove() -> Bool { start > 0 && source.kind(ofLineAt: source.lineStart(start - 1)) == .blank }
         if end == source.bytes.count {
@@ -63,25 +58,24 @@ package struct ProfileEditor {
         return text(replacing: start..<end, with: "")
     }
 
-    package func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
+    func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
 
     func indented(_ lines: [String], by count: Int) -> [String] {
         lines.map { $0.isEmpty ? "" : blanks(count) + $0 }
     }
 
     /// A rule behind a hyphen.
-    package func member(_ rule: RuleLines, indent: Int) -> [String] {
+    func member(_ rule: RuleLines, indent: Int) -> [String] {
         indented(rule.above, by: indent) + member(rule.lines, indent: indent)
     }
 
-    package func member(_ lines: [String], indent: Int) -> [String] {
+    func member(_ lines: [String], indent: Int) -> [String] {
         ["\(blanks(indent))- \(lines.first ?? "")"] + indented(Array(lines.dropFirst()), by: indent + 2)
     }
 
     // MARK: - Changing one rule
 
-    /// Puts a rule's text in the place of another's.
-    package func replace(_ id: EditableRule.ID, _ rule: RuleLines) throws(ProfileError) -> String {
+    func replace(_ id: EditableRule.ID, _ rule: RuleLines) throws(ProfileError) -> String {
         let (pair, entry) = try find(id)
         let range = outline.wholeRange(entry, in: pair)
         if outline.isBraced || pair.form == .flow {
@@ -98,10 +92,8 @@ package struct ProfileEditor {
             // A block begins on a line of its own.
             let comments = source.comments(pair.colon..<range.lowerBound).map { " " + $0.text }
             let lines = indented(rule.above + rule.lines, by: source.column(of: pair.key.lowerBound) + Self.step)
-            return text(
-                replacing: pair.colon..<range.upperBound,
-                with: (comments + lines.map { newline + $0 }).joined()
-            )
+            let block = (comments + lines.map { newline + $0 }).joined()
+            return text(replacing: pair.colon..<range.upperBound, with: block)
         }
         let hyphen = entry.hyphen ?? range.lowerBound
         let line = source.lineStart(hyphen)
@@ -109,10 +101,10 @@ package struct ProfileEditor {
         return text([(line..<line, above), (range, rule.joined(indent: source.column(of: range.lowerBound), newline))])
     }
 
-    /// Gives a rule another value for a key; one that is just `true` or `false` has only `enabled`.
+    /// Changes the value of a rule's key; a rule that is just `true` or `false` has only `enabled`.
     ///
     /// - Throws: ``ProfileError`` where the text is not understood.
-    package func set(_ key: String, of id: EditableRule.ID, to value: Node) throws(ProfileError) -> String {
+    func set(_ key: String, of id: EditableRule.ID, to value: Node) throws(ProfileError) -> String {
         let (pair, entry) = try find(id)
         guard entry.node.mapping != nil else {
             guard key == "enabled" else {
@@ -131,7 +123,7 @@ package struct ProfileEditor {
     private func replacing(_ node: Node, by written: String) -> String? {
         let start = source.start(of: node)
         guard node.scalar != nil, let end = source.end(of: node, indent: -1) else { return nil }
-        // Nothing at all stands directly behind the colon.
+        // An empty value begins directly behind the colon.
         let isGlued = start == end && source[start - 1] == UInt8(ascii: ":")
         return text(replacing: start..<end, with: (isGlued ? " " : "") + written)
     }
@@ -153,10 +145,8 @@ package struct ProfileEditor {
         }
         let behind = mapping.first { $0.key.scalar?.string == "name" } ?? first
         guard let end = end(of: behind.value, column) else { return nil }
-        return text(
-            inserting: [blanks(column) + field],
-            at: source.nextLine(max(end, source.start(of: behind.key)))
-        )
+        let place = source.nextLine(max(end, source.start(of: behind.key)))
+        return text(inserting: [blanks(column) + field], at: place)
     }
 
     private func end(of node: Node, _ column: Int) -> Int? {
@@ -172,7 +162,7 @@ package struct ProfileEditor {
     // MARK: - Sections
 
     /// The text with a new section for its first rule.
-    package func begin(_ section: ProfileSection, _ rule: RuleLines, isSingle: Bool) throws(ProfileError) -> String {
+    func begin(_ section: ProfileSection, _ rule: RuleLines, isSingle: Bool) throws(ProfileError) -> String {
         if outline.isBraced { return try beginInBraces(section, rule, isSingle: isSingle) }
         let (place, isBeforeOthers) = placeOfNewSection
         var lines = outline.pairs.contains { $0.name == "version" } ? [] : ["version: 1"]
@@ -206,27 +196,23 @@ package struct ProfileEditor {
         }
         let key = source[last.key.lowerBound] == UInt8(ascii: "\"") ? "\"\(section.key)\"" : section.key
         let place = last.value.upperBound
-        return text(
-            replacing: place..<place,
-            with: ",\(separator(before: last.key.lowerBound))\(key): \(isSingle ? value : "[ \(value) ]")"
-        )
+        let pair = "\(key): \(isSingle ? value : "[ \(value) ]")"
+        return text(replacing: place..<place, with: ",\(separator(before: last.key.lowerBound))\(pair)")
     }
 
-    /// What stands between two values of which the second begins as the one at a place does.
-    package func separator(before place: Int) -> String {
+    /// The text between two values, such as the one before a place.
+    func separator(before place: Int) -> String {
         source.isFirstInLine(place) ? newline + blanks(source.column(of: place)) : " "
     }
 
     func inBraces(_ node: Node? = nil) -> ProfileError {
-        ProfileError(
-            "the profile stands in braces, where a rule with comments cannot be put; write it without them first",
-            file: file,
-            at: node
-        )
+        let message =
+            "the profile stands in braces, where a rule with comments cannot be put; write it without them first"
+        return ProfileError(message, file: file, at: node)
     }
 
     /// The text without a section.
-    package func removing(_ pair: ProfileOutline.Pair) -> String {
+    func removing(_ pair: ProfileOutline.Pair) -> String {
         guard let number = outline.pairs.firstIndex(where: { $0.key == pair.key }) else { return "" }
         if outline.isBraced {
             let ranges = outline.pairs.map { $0.key.lowerBound..<$0.value.upperBound }

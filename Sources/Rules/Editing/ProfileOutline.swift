@@ -1,21 +1,20 @@
 import HTTPModel
 
-/// Where the sections of a profile, and the rules in them, stand in its text.
-package struct ProfileOutline {
+/// The places of a profile's sections and rules in its text, in bytes.
+struct ProfileOutline {
     /// One rule: a member of a list, or the only value of its section.
-    package struct Entry {
-        package let node: Node
-        /// Where its text begins and ends, without the hyphen, and without comments around it.
-        package let range: Range<Int>
-        /// Where its hyphen is, in a list with hyphens.
+    struct Entry {
+        let node: Node
+        /// Its text without the hyphen, and without comments around it.
+        let range: Range<Int>
+        /// Its hyphen, in a list with hyphens.
         var hyphen: Int?
 
-        /// Whether the rule says that it is in force.
-        package var isEnabled: Bool { (node.mapping == nil ? node : node["enabled"])?.scalar?.string != "false" }
+        var isEnabled: Bool { (node.mapping == nil ? node : node["enabled"])?.scalar?.string != "false" }
     }
 
     /// How the rules of a section are written.
-    package enum Form: Equatable {
+    enum Form: Equatable {
         /// Each behind a hyphen.
         case block
         /// In square brackets.
@@ -24,31 +23,28 @@ package struct ProfileOutline {
         case single
         /// `true` or `false`.
         case flag(Bool)
-        /// Nothing stands there.
         case nothing
     }
 
     /// A key at the top and its value.
-    package struct Pair {
-        package let name: String
-        package let key: Range<Int>
+    struct Pair {
+        let name: String
+        let key: Range<Int>
         /// The place behind the colon.
-        package let colon: Int
-        package let node: Node
-        package let value: Range<Int>
-        package let form: Form
-        package let entries: [Entry]
+        let colon: Int
+        let node: Node
+        let value: Range<Int>
+        let form: Form
+        let entries: [Entry]
     }
 
-    package let source: SourceText
-    package let pairs: [Pair]
-    /// Whether the whole profile stands in braces.
+    let source: SourceText
+    let pairs: [Pair]
+    /// Whether the whole profile is in braces.
     let isBraced: Bool
     /// Where the profile's own text ends: before an end marker, or at the end.
-    package let end: Int
+    let end: Int
 
-    /// Reads a text.
-    ///
     /// - Throws: ``ProfileError`` where it is no YAML, or written in a way that cannot be edited.
     init(_ text: String, file: String) throws(ProfileError) {
         let source = SourceText(text)
@@ -77,10 +73,10 @@ package struct ProfileOutline {
 
     subscript(section: ProfileSection) -> Pair? { pairs.first { $0.name == section.key } }
 
-    /// How far the keys are indented.
-    package var column: Int { pairs.first.map { source.column(of: $0.key.lowerBound) } ?? 0 }
+    /// The indentation of the keys.
+    var column: Int { pairs.first.map { source.column(of: $0.key.lowerBound) } ?? 0 }
 
-    /// What each key says, apart from how it is written, by which an edit is checked: its rules, or its value.
+    /// The content of each key, however it is written: its rules, or its value. Edits are checked by it.
     func meaning(_ tools: ToolRegistry) -> [String: [String]] {
         var meaning: [String: [String]] = [:]
         for pair in pairs {
@@ -97,17 +93,17 @@ package struct ProfileOutline {
 
     /// The lines of a rule in a list with hyphens, with the comments directly above it, and those below it that are
     /// indented as a part of it.
-    package func lines(_ entry: Entry, in pair: Pair) -> Range<Int> {
+    func lines(_ entry: Entry, in pair: Pair) -> Range<Int> {
         let start = entry.hyphen ?? entry.range.lowerBound
         let column = source.column(of: start)
         let line = source.lineStart(start)
         let above = source.commentsAbove(line, column: column, notBefore: source.nextLine(pair.colon))
-        // A mapping in place of a list is indented itself; what is as deep belongs to it.
+        // A mapping in place of a list is indented itself; comments as deep belong to it.
         let limit = entry.hyphen == nil ? column - 1 : column
         return above..<source.commentsBelow(source.nextLine(entry.range.upperBound), deeperThan: limit)
     }
 
-    /// Everything that makes up a rule from its first character on: comments within it and behind it too.
+    /// A rule from its first character on, with the comments in it and behind it.
     func wholeRange(_ entry: Entry, in pair: Pair) -> Range<Int> {
         let start = entry.range.lowerBound
         if isBraced { return entry.range }
@@ -176,7 +172,7 @@ package struct ProfileOutline {
         return entries
     }
 
-    /// Where `...` begins, or the text ends.
+    /// The place of `...`, or the end of the text.
     private static func documentEnd(_ source: SourceText, from position: Int) -> Int {
         var position = source.skipBlank(position)
         if source.bytes[position...].starts(with: "---".utf8) { position = source.skipBlank(position + 3) }

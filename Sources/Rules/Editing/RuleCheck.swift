@@ -1,16 +1,10 @@
-/// Says what is wrong with a rule's text before it is put into a profile.
+/// Checks a rule's text before it is put into a profile.
 package enum RuleCheck {
-    /// Checks a rule's text.
+    /// All that is wrong with a rule or hardly meant, with lines and columns of its text.
     ///
-    /// Also found is what only the profile shows: that an earlier rule decides about all that this one is for, or that
-    /// another one has its name. A new rule is taken to stand last in its section.
-    ///
-    /// - Parameters:
-    ///   - rule: the text.
-    ///   - section: where it belongs.
-    ///   - profile: the profile it is for; what it defines may be named, paths begin beside its file.
-    ///   - id: the rule that it replaces; `nil` for a new one.
-    /// - Returns: all that is wrong or hardly meant, with lines and columns of the rule's text.
+    /// What only the profile shows is found too: that an earlier rule covers its scope, or that another one has its name.
+    /// The rule may refer to the profile's definitions, and its paths begin beside the profile's file. A new rule, which
+    /// replaces none, is checked as the last in its section.
     package static func check(
         _ rule: RuleText,
         of section: ProfileSection,
@@ -22,13 +16,11 @@ package enum RuleCheck {
         // Those of the rule alone are known already.
         let known = Set(issues.map(\.message))
         let found = (try? lints(rule, section, profile, id)) ?? []
-        return issues
-            + found.filter { !known.contains($0) }.map {
-                ProfileIssue(severity: .lint, file: RuleText.file, line: 1, column: 1, message: $0)
-            }
+        let place = ProfilePlace(file: RuleText.file, line: 1, column: 1)
+        return issues + found.filter { !known.contains($0) }.map { ProfileIssue(.lint, $0, at: place) }
     }
 
-    /// What the whole profile says about the rule in its place.
+    /// The lints of the whole profile for the rule in its place.
     private static func lints(
         _ rule: RuleText,
         _ section: ProfileSection,
@@ -49,7 +41,7 @@ package enum RuleCheck {
     }
 
     /// Reads a rule's text as its tool does; issues have places in the text.
-    package static func read(
+    static func read(
         _ rule: RuleText,
         of section: ProfileSection,
         in profile: EditableProfile

@@ -1,8 +1,8 @@
 package import HTTPModel
 
-/// Makes a rule of each tool from an exchange that was recorded, to be put in as it is or edited first.
+/// Makes rules from recorded exchanges, to be inserted as they are or edited first.
 package enum RuleFromExchange {
-    /// How much a tool's rule is for where nothing else is asked for.
+    /// The breadth of a section's rule, unless the user chooses.
     package static func usualBreadth(for section: ProfileSection, _ record: ExchangeRecord) -> ExchangeBreadth {
         let usual = section.tool?.usualBreadth ?? .host
         let all = breadths(for: section, record)
@@ -15,13 +15,7 @@ package enum RuleFromExchange {
         return section.tool?.breadths(for: record.url) ?? ExchangeBreadth.all(for: record.url).filter { $0 >= .host }
     }
 
-    /// Makes the rule.
-    ///
-    /// - Parameters:
-    ///   - section: the tool.
-    ///   - record: the exchange.
-    ///   - breadth: how much the rule is for; `nil` for what is usual.
-    /// - Returns: the rule's text; `nil` where the tool can do nothing with such an exchange.
+    /// A rule of the usual breadth or another; `nil` where the tool can do nothing with such an exchange.
     package static func rule(
         for section: ProfileSection,
         from record: ExchangeRecord,
@@ -36,7 +30,7 @@ package enum RuleFromExchange {
         return RuleText(fields: fields)
     }
 
-    /// A rule to begin with where there is no exchange to make one from: the first one of the tool's example.
+    /// A rule to begin with where there is no exchange: the first one of the tool's example.
     package static func example(of tool: Tool) -> RuleText {
         let profile = EditableProfile(text: "version: 1\n\(tool.example)", file: nil, tools: ToolRegistry([tool]))
         guard let rule = try? profile.rules(of: .tool(tool)).first else { return RuleText("") }
@@ -46,7 +40,7 @@ package enum RuleFromExchange {
 }
 
 extension RuleText {
-    /// Writes a rule with each field on a line of its own, and each edit of a list of edits.
+    /// A rule with each field on a line of its own, and each edit of a list of edits.
     fileprivate init(fields: [Node.Member]) {
         let lines = fields.map { field -> String in
             guard let members = field.value.sequence, members.first?.mapping != nil else { return field.flow }

@@ -1,24 +1,21 @@
 /// One rule as YAML of its own, for example `at: https://x.example/*` and `action: 403` on two lines.
 package struct RuleText: Sendable, Hashable {
-    /// The rule's text: a mapping in any style, without the hyphen of a list; `true` where a tool takes that.
+    /// A mapping in any style, without the hyphen of a list; `true` where a tool takes that.
     package var yaml: String
 
-    /// Takes a text as it is; ``RuleCheck`` says what is wrong with it.
-    package init(_ yaml: String) {
-        self.yaml = yaml
-    }
+    /// Takes any text; ``RuleCheck`` finds what is wrong with it.
+    package init(_ yaml: String) { self.yaml = yaml }
 
-    /// What issues call the text.
-    package static let file = "rule"
+    /// The text's name in issues.
+    static let file = "rule"
 }
 
-/// A rule's text, made ready to be put into a profile: lines without the indentation that they have in common.
-package struct RuleLines {
-    package let node: Node
+/// A rule's text, ready to be put into a profile: lines without their common indentation.
+struct RuleLines {
+    let node: Node
     /// The comments above the rule.
     let above: [String]
-    /// The rule's lines.
-    package let lines: [String]
+    let lines: [String]
 
     /// Reads a rule's text; of a list with one member, that member.
     ///
@@ -43,44 +40,36 @@ package struct RuleLines {
             throw ProfileError("this cannot be taken over as it is written", file: RuleText.file, at: node)
         }
         above = source.comments(0..<start).map(\.text)
-        // What is behind the end may only be comments, or the bracket of a list of one.
+        // Behind the end there can only be comments, or the bracket of a list of one.
         let isBracketed = root.sequence != nil && source[source.start(of: root)] == UInt8(ascii: "[")
         let tail = isBracketed ? end : source.bytes.count
         lines = RuleLines.dedented(source, start..<max(tail, end))
     }
 
-    /// Whether the rule can stand on one line between brackets as it is.
+    /// The rule where it is one line in braces.
     var inline: String? {
-        guard lines.count == 1, let line = lines.first, line.hasPrefix("{"), line.hasSuffix("}"), above.isEmpty else {
-            return nil
-        }
-        return line
+        let isInline = lines.count == 1 && above.isEmpty && lines[0].hasPrefix("{") && lines[0].hasSuffix("}")
+        return isInline ? lines[0] : nil
     }
 
-    /// Whether the rule can stand behind a key, on its line.
+    /// Whether the rule can be on the line of its key.
     var fitsKeyLine: Bool { lines.count == 1 && above.isEmpty && (node.mapping == nil || lines[0].hasPrefix("{")) }
 
     /// Whether there may be comments in it; a text that looks like one counts.
-    var mayHaveComments: Bool {
-        !above.isEmpty
-            || lines.contains { line in
-                line.contains(" #") || line.contains("\t#") || line.hasPrefix("#")
-            }
+    private var mayHaveComments: Bool {
+        !above.isEmpty || lines.contains { $0.contains(" #") || $0.contains("\t#") || $0.hasPrefix("#") }
     }
 
-    /// The rule on one line in braces, in other words; `nil` where comments would be lost.
-    var braced: String? {
-        if let inline { return inline }
-        return mayHaveComments ? nil : node.flow
-    }
+    /// The rule on one line in braces; `nil` where comments would be lost.
+    var braced: String? { inline ?? (mayHaveComments ? nil : node.flow) }
 
-    /// The rule below a line's beginning: the first line goes where the caller is, the others are indented.
-    package func joined(indent: Int, _ newline: String) -> String {
+    /// The lines; all but the first, which continues a line, are indented.
+    func joined(indent: Int, _ newline: String) -> String {
         let blanks = String(repeating: " ", count: indent)
         return lines.enumerated().map { $0 == 0 || $1.isEmpty ? $1 : blanks + $1 }.joined(separator: newline)
     }
 
-    /// The lines of a range without the blanks by which they stand to the right of column 0.
+    /// The lines of a range without their indentation.
     static func dedented(_ source: SourceText, _ range: Range<Int>) -> [String] {
         let column = source.column(of: range.lowerBound)
         var lines = plain(source.text(range)).split(separator: "\n", omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
-/// Where the parser's nodes begin and end in the text; the parser itself says only where they begin.
+/// Where nodes begin and end in the text; the parser gives only where they begin.
 extension SourceText {
     /// Where a node's own text begins, behind its tag.
-    package func start(of node: Node) -> Int {
+    func start(of node: Node) -> Int {
         var position = offset(line: node.line, column: node.column)
         while self[position] == UInt8(ascii: "!") {
             while position < bytes.count, !" \t\r\n".utf8.contains(bytes[position]) { position += 1 }
@@ -10,13 +10,10 @@ extension SourceText {
         return position
     }
 
-    /// Where a node ends; `nil` where the text is not understood.
+    /// The place behind a node's last character; `nil` where the text is not understood.
     ///
-    /// - Parameters:
-    ///   - node: the node.
-    ///   - indent: the column of the key or the hyphen that it belongs to.
-    /// - Returns: the place behind its last character.
-    package func end(of node: Node, indent: Int) -> Int? {
+    /// `indent` is the column of the key or the hyphen that it belongs to.
+    func end(of node: Node, indent: Int) -> Int? {
         let start = start(of: node)
         switch node.content {
         case .scalar(let scalar): return end(of: scalar, start, indent)
@@ -76,7 +73,7 @@ extension SourceText {
         return nil
     }
 
-    /// A plain text stands there letter by letter; only its blanks may be others.
+    /// A plain text is there letter by letter; only its blanks may differ.
     private func plain(_ text: String, _ start: Int) -> Int? {
         var position = start
         var end = start

@@ -1,7 +1,7 @@
-/// A profile's text as bytes, with the places in it that the parser names by line and column.
-package struct SourceText {
-    package let bytes: [UInt8]
-    /// What ends a line in this file.
+/// A profile's text as bytes, with the places that the parser gives as line and column.
+struct SourceText {
+    let bytes: [UInt8]
+    /// The line break of this file.
     let newline: String
     /// Where each line begins, as the parser counts them.
     private let lines: [Int]
@@ -21,7 +21,7 @@ package struct SourceText {
         newline = bytes.firstIndex(of: 0x0A).map { $0 > 0 && bytes[$0 - 1] == 0x0D } == true ? "\r\n" : "\n"
     }
 
-    /// How many bytes the line break at a place has, 0 where there is none (YAML 1.1 §4.1.4).
+    /// The size of the line break at a place, 0 where there is none (YAML 1.1 §4.1.4).
     private static func breakWidth(_ bytes: [UInt8], _ position: Int) -> Int {
         func byte(_ offset: Int) -> UInt8? { position + offset < bytes.count ? bytes[position + offset] : nil }
         switch bytes[position] {
@@ -36,12 +36,12 @@ package struct SourceText {
     /// The byte at a place; 0 at the end.
     subscript(_ position: Int) -> UInt8 { bytes.indices.contains(position) ? bytes[position] : 0 }
 
-    package func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+    func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
     // MARK: - Lines
 
-    /// Where a place is that the parser names; both count from 1.
-    package func offset(line: Int, column: Int) -> Int {
+    /// The place of a line and column, both from 1.
+    func offset(line: Int, column: Int) -> Int {
         guard lines.indices.contains(line - 1) else { return bytes.count }
         var position = lines[line - 1]
         var left = column - 1
@@ -54,7 +54,7 @@ package struct SourceText {
     }
 
     /// The number of the line that a place is in, from 0.
-    package func line(of position: Int) -> Int {
+    func line(of position: Int) -> Int {
         var (low, high) = (0, lines.count)
         while high - low > 1 {
             let middle = (low + high) / 2
@@ -63,49 +63,46 @@ package struct SourceText {
         return low
     }
 
-    /// Where the line of a place begins.
-    package func lineStart(_ position: Int) -> Int { lines[line(of: position)] }
+    func lineStart(_ position: Int) -> Int { lines[line(of: position)] }
 
-    /// Where the line after that of a place begins; the end of the text where there is none.
+    /// The beginning of the line after that of a place; the end of the text where there is none.
     func nextLine(_ position: Int) -> Int {
         let line = line(of: position)
         return line + 1 < lines.count ? lines[line + 1] : bytes.count
     }
 
-    /// Where the line of a place ends, without its break.
+    /// The end of the line of a place, without its break.
     func lineEnd(_ position: Int) -> Int {
         var end = position
         while end < bytes.count, SourceText.breakWidth(bytes, end) == 0 { end += 1 }
         return end
     }
 
-    /// How many characters stand before a place in its line.
-    package func column(of position: Int) -> Int {
+    /// The number of characters before a place in its line.
+    func column(of position: Int) -> Int {
         bytes[lineStart(position)..<position].count { $0 & 0xC0 != 0x80 }
     }
 
-    /// Whether nothing but blanks stands before a place in its line.
+    /// Whether there are only blanks before a place in its line.
     func isFirstInLine(_ position: Int) -> Bool {
         bytes[lineStart(position)..<position].allSatisfy { $0 == 0x20 || $0 == 0x09 }
     }
 
-    /// What a line is that begins here.
-    package enum LineKind: Equatable {
+    enum LineKind: Equatable {
         case blank
         /// A comment and nothing else, at this column from 0.
         case comment(column: Int)
         case content
     }
 
-    /// What the line that begins here is.
-    package func kind(ofLineAt start: Int) -> LineKind {
+    func kind(ofLineAt start: Int) -> LineKind {
         var position = start
         while self[position] == 0x20 || self[position] == 0x09 { position += 1 }
         if position >= bytes.count || SourceText.breakWidth(bytes, position) > 0 { return .blank }
         return self[position] == UInt8(ascii: "#") ? .comment(column: position - start) : .content
     }
 
-    /// Where the comment lines begin that stand directly above a line, at a column; the line itself where there are none.
+    /// The beginning of the comment lines directly above a line, at a column; the line itself where there are none.
     func commentsAbove(_ start: Int, column: Int, notBefore limit: Int) -> Int {
         var start = start
         while start > limit, start > lines[0] {
@@ -116,7 +113,7 @@ package struct SourceText {
         return start
     }
 
-    /// Where the comment lines end that stand directly below a line and are indented deeper than a column.
+    /// The end of the comment lines directly below a line that are indented deeper than a column.
     func commentsBelow(_ end: Int, deeperThan column: Int) -> Int {
         var end = end
         while end < bytes.count, end == lineStart(end), case .comment(let own) = kind(ofLineAt: end), own > column {
@@ -143,8 +140,7 @@ package struct SourceText {
         return position
     }
 
-    /// The comments between two places of which the parser passes over all that is between; each with whether it stands
-    /// on the line of what comes before.
+    /// The comments of a range that has no content; each with whether it ends the line of the content before.
     func comments(_ range: Range<Int>) -> [(text: String, isTrailing: Bool)] {
         var found: [(String, Bool)] = []
         var position = range.lowerBound

@@ -4,37 +4,32 @@ import Foundation
 import HTTPModel
 import NIOCore
 
-/// What came of one of a profile's own tests.
+/// The result of one of a profile's own tests.
 package struct ExpectationResult: Sendable {
-    /// Something that was not as expected.
     package struct Difference: Sendable, Hashable {
-        /// What was looked at, as the profile writes it: `sends.url`.
+        /// What was compared, as the profile writes it: `sends.url`.
         package var what: String
         package var expected: String
         package var came: String
     }
 
-    /// The test.
     package let expectation: Expectation
     /// What became of its request.
     package let exchange: RehearsedExchange
-    /// What was not as expected; empty where the test passes.
+    /// Empty where the test passes.
     package let differences: [Difference]
 
     package var passes: Bool { differences.isEmpty }
 }
 
 extension RuleProfile {
-    /// Plays the profile's own tests, in order, as one run; no network, and nothing is written.
+    /// Plays the profile's own tests, in order, as one run without a network; nothing is written.
     package func rehearse() -> [ExpectationResult] {
         var rehearsal = Rehearsal(self)
         return expectations.map { expectation in
             let exchange = rehearsal.play(expectation.request, expectation.response)
-            return ExpectationResult(
-                expectation: expectation,
-                exchange: exchange,
-                differences: expectation.checks.flatMap { $0.differences(from: exchange, self) }
-            )
+            let differences = expectation.checks.flatMap { $0.differences(from: exchange, self) }
+            return ExpectationResult(expectation: expectation, exchange: exchange, differences: differences)
         }
     }
 
@@ -66,12 +61,12 @@ extension Expectation.Check {
     fileprivate func differences(from exchange: RehearsedExchange, _ profile: RuleProfile) -> [Difference] {
         switch self {
         case .fires(let expected):
-            // A tool that is named without a rule stands for all of its rules.
+            // A tool that is named without a rule means any of its rules.
             var came: [FiredName] = []
             for fired in profile.firedRules(exchange.trace) {
-                let name = expected.contains(fired) ? fired : FiredName(tool: fired.tool, rule: nil)
-                let shown = expected.contains(name) ? name : fired
-                if !came.contains(shown) { came.append(shown) }
+                let tool = FiredName(tool: fired.tool, rule: nil)
+                let name = !expected.contains(fired) && expected.contains(tool) ? tool : fired
+                if !came.contains(name) { came.append(name) }
             }
             return compare("fires", expected.list, came.list, expected == came)
         case .sendsNothing:
@@ -93,10 +88,7 @@ extension Expectation.Check {
         isSame ? [] : [Difference(what: what, expected: expected, came: came)]
     }
 
-    private func differences(
-        _ test: Expectation.MessageTest,
-        sentIn exchange: RehearsedExchange
-    ) -> [Difference] {
+    private func differences(_ test: Expectation.MessageTest, sentIn exchange: RehearsedExchange) -> [Difference] {
         guard let sent = exchange.sent, let url = exchange.sentURL else {
             return [Difference(what: "sends", expected: test.url?.description ?? "a request", came: "nothing")]
         }
@@ -109,10 +101,7 @@ extension Expectation.Check {
         return differences + self.differences("sends", test, sent.head.fields, sent.body)
     }
 
-    private func differences(
-        _ test: Expectation.MessageTest,
-        answeredIn exchange: RehearsedExchange
-    ) -> [Difference] {
+    private func differences(_ test: Expectation.MessageTest, answeredIn exchange: RehearsedExchange) -> [Difference] {
         guard let answered = exchange.answered else {
             let came = exchange.isCutOff ? "the client was cut off" : "no answer"
             return [Difference(what: "answers", expected: test.status?.description ?? "an answer", came: came)]
@@ -136,11 +125,8 @@ extension Expectation.Check {
             differences += compare("\(side).headers.\(name)", value, fields.values(of: FieldName(name)))
         }
         guard let test = test.body else { return differences }
-        let decoded = ContentDecoder.decode(
-            body,
-            contentEncoding: fields.value(of: .contentEncoding),
-            limit: Rehearsal.bodyLimit
-        ).bytes
+        let coding = fields.value(of: .contentEncoding)
+        let decoded = ContentDecoder.decode(body, contentEncoding: coding, limit: Rehearsal.bodyLimit).bytes
         let text = String(buffer: decoded)
         let isAbsent = if case .absent = test { true } else { false }
         return differences + compare("\(side).body", test, isAbsent && text.isEmpty ? [] : [text])

@@ -4,22 +4,13 @@ import NIOCore
 
 /// A request that was played through a profile, and why its rules did what they did.
 package struct ExplainedRequest: Sendable {
-    /// What became of it.
     package let exchange: RehearsedExchange
-    /// What each rule did.
     package let explanation: Explanation
-    private let request: RehearsedRequest
+    fileprivate let request: RehearsedRequest
 
-    fileprivate init(_ exchange: RehearsedExchange, _ explanation: Explanation, _ request: RehearsedRequest) {
-        self.exchange = exchange
-        self.explanation = explanation
-        self.request = request
-    }
-
-    /// As people read it; ends with what goes out and what is answered.
+    /// Some lines for each tool, then what goes out and what is answered.
     ///
-    /// - Parameter isWhole: whether rules for other hosts are told one by one, however many they are.
-    /// - Returns: some lines for each tool, and what goes out.
+    /// With `isWhole` rules for other hosts are listed one by one, however many they are.
     package func text(isWhole: Bool = false) -> String {
         var text = ""
         if exchange.isTunnel, request.url.scheme != "tunnel" {
@@ -40,14 +31,16 @@ extension RehearsedRequest {
         let off = off ?? profile.off
         var rehearsal = Rehearsal(profile, without: off)
         let exchange = rehearsal.play(self, response)
+        let isUndecrypted = exchange.isTunnel && url.scheme != "tunnel"
+        let record = exchange.record
         let opening = ExchangeOpening(
-            id: exchange.record.id,
-            url: exchange.record.url,
-            head: exchange.isTunnel && url.scheme != "tunnel"
-                ? RequestHead(method: "CONNECT", target: exchange.record.url.authority) : head,
+            id: record.id,
+            url: record.url,
+            head: isUndecrypted ? RequestHead(method: "CONNECT", target: record.url.authority) : head,
             clientAddress: ""
         )
-        return ExplainedRequest(exchange, Explanation(exchange.trace, of: opening, by: profile, without: off), self)
+        let explanation = Explanation(exchange.trace, of: opening, by: profile, without: off)
+        return ExplainedRequest(exchange: exchange, explanation: explanation, request: self)
     }
 }
 
@@ -60,7 +53,7 @@ extension RehearsedExchange {
             if let address = destination?.address { text += " (connected to \(address))" }
             text += "\n"
             // Of a tunnel there is nothing but the CONNECT.
-            if !isTunnel { text += FieldDifference(request.head.fields, sent.head.fields).text }
+            if !isTunnel { text += sent.head.fields.difference(from: request.head.fields) }
             if !isTunnel, let body = request.body, sent.body != body { text += "  the body is changed\n" }
         } else {
             text += "goes out: nothing\n"
@@ -81,23 +74,15 @@ extension RehearsedExchange {
     }
 }
 
-/// The field lines that only one of two heads has.
-private struct FieldDifference {
-    let text: String
-
-    init(_ before: FieldSection, _ after: FieldSection) {
-        let (old, new) = (before.map(FieldDifference.line), after.map(FieldDifference.line))
-        let difference = new.difference(from: old)
-        text =
-            difference.removals.map { FieldDifference.text("-", $0) }.joined()
-            + difference.insertions.map { FieldDifference.text("+", $0) }.joined()
-    }
-
-    private static func line(_ field: Field) -> String { "\(field.name): \(field.value)" }
-
-    private static func text(_ sign: String, _ change: CollectionDifference<String>.Change) -> String {
-        switch change {
-        case .insert(_, let line, _), .remove(_, let line, _): "  \(sign) \(line)\n"
-        }
+extension FieldSection {
+    /// The lines that only one of the two sections has.
+    fileprivate func difference(from old: FieldSection) -> String {
+        let changes = map { "\($0.name): \($0.value)" }.difference(from: old.map { "\($0.name): \($0.value)" })
+        return (changes.removals + changes.insertions).map { change in
+            switch change {
+            case .remove(_, let line, _): "  - \(line)\n"
+            case .insert(_, let line, _): "  + \(line)\n"
+            }
+        }.joined()
     }
 }

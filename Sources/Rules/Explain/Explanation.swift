@@ -4,36 +4,27 @@ import Text
 
 /// Why each rule of a profile acted on an exchange, or did not.
 package struct Explanation: Sendable {
-    /// What is to be said of one rule.
+    /// One rule.
     package struct Line: Sendable {
         package let rule: RuleHeading
-        /// What became of it.
         package let verdict: RuleVerdict
-        /// Of several locations the one by which it is for the request: the first in its list that matches.
+        /// Of several locations the first that matches.
         package let location: Location?
     }
 
-    /// What is to be said of one tool.
     package struct ToolLines: Sendable {
         package let tool: ToolOutline
         /// Whether it is switched off.
         package let isOff: Bool
-        /// What the tool did that no single rule stands for.
+        /// What the tool did without a rule.
         package let remarks: [String]
-        /// Its rules in order.
         package let lines: [Line]
     }
 
-    /// The tools that the profile says something about, in the fixed order.
+    /// The tools that the profile has, in the fixed order.
     package let tools: [ToolLines]
 
-    /// Explains an exchange by its trace and by the profile that was in force.
-    ///
-    /// - Parameters:
-    ///   - trace: what the tools did.
-    ///   - opening: what they were asked about.
-    ///   - profile: the rules.
-    ///   - off: the tools that were switched off.
+    /// Explains an exchange by its trace and by the profile that was in force, where some tools were switched off.
     package init(
         _ trace: [TraceEntry],
         of opening: ExchangeOpening,
@@ -44,22 +35,21 @@ package struct Explanation: Sendable {
             let isOff = off.contains(tool.tool.id)
             let entries = trace.filter { $0.stage == tool.tool.key }
             var fired: [String: [String]] = [:]
-            var remarks: [String] = []
             for entry in entries {
-                if let rule = entry.rule {
-                    fired[RuleHeading.name(of: rule, among: tool.rules), default: []].append(entry.text)
-                } else {
-                    remarks.append(entry.text)
-                }
+                guard let rule = entry.rule else { continue }
+                fired[RuleHeading.name(of: rule, among: tool.rules), default: []].append(entry.text)
             }
+            let remarks = entries.filter { $0.rule == nil }.map(\.text)
             var lines = tool.rules.map { heading in
                 var verdict = RuleVerdict(heading, opening, isOff: isOff, fired: fired[heading.name] ?? [])
-                if heading.isConditional, case .idle = verdict {
-                    verdict = .missed("it left this request alone")
-                }
-                if let effect = tool.tool.silentEffect, case .idle = verdict { verdict = .fired([effect]) }
-                if case .idle = verdict, !tool.isWholeScope(heading) {
-                    verdict = .missed("its own condition does not hold: \(heading.action)")
+                if verdict.isIdle {
+                    if heading.isConditional {
+                        verdict = .missed("it left this request alone")
+                    } else if let effect = tool.tool.silentEffect {
+                        verdict = .fired([effect])
+                    } else if !tool.tool.isWholeScope(heading) {
+                        verdict = .missed("its own condition does not hold: \(heading.action)")
+                    }
                 }
                 let locations = heading.scope.locations ?? []
                 let location = locations.count > 1 ? locations.first { $0.matches(opening.url) } : nil
@@ -84,11 +74,11 @@ package struct Explanation: Sendable {
 
 /// What became of a rule.
 package enum RuleVerdict: Sendable {
-    /// It acted; what it did, in words.
+    /// It did these things.
     case fired([String])
     /// It is for this request, but found nothing to do.
     case idle
-    /// It is not for this request; why, in words.
+    /// It is not for this request, for this reason.
     case missed(String)
     /// An earlier rule decided.
     case shadowed(by: RuleHeading)
@@ -98,17 +88,16 @@ package enum RuleVerdict: Sendable {
     case off
 
     init(_ heading: RuleHeading, _ opening: ExchangeOpening, isOff: Bool, fired: [String]) {
-        if !fired.isEmpty {
-            self = .fired(fired)
-        } else if !heading.isEnabled {
-            self = .disabled
-        } else if isOff {
-            self = .off
-        } else if let reason = heading.scope.mismatch(opening) {
-            self = .missed(reason)
-        } else {
-            self = .idle
-        }
+        self =
+            if !fired.isEmpty {
+                .fired(fired)
+            } else if !heading.isEnabled {
+                .disabled
+            } else if isOff {
+                .off
+            } else {
+                heading.scope.mismatch(opening).map { .missed($0) } ?? .idle
+            }
     }
 
     var isFired: Bool { if case .fired = self { true } else { false } }
@@ -126,7 +115,7 @@ package enum RuleVerdict: Sendable {
         }
     }
 
-    /// The whole of it, one line for each thing that was done.
+    /// In full, one line for each thing that was done.
     package var texts: [String] {
         switch self {
         case .fired(let texts): texts
@@ -140,21 +129,17 @@ package enum RuleVerdict: Sendable {
 }
 
 extension RuleScope {
-    /// Why a request is not meant: the first field that does not match, with both values; `nil` where it is meant.
-    ///
-    /// Of several locations the one that comes nearest is named.
+    /// Why a request is out of scope: the first field that does not match, with both values, of the nearest location;
+    /// `nil` where it is in scope.
     package func mismatch(_ opening: ExchangeOpening) -> String? {
         if let locations, !locations.contains(where: { $0.matches(opening.url) }) {
             let order = LocationPattern.Field.allCases
-            let nearest = locations.compactMap { location in
-                location.mismatch(opening.url).map { (location, $0) }
-            }.enumerated().max { left, right in
-                let (one, two) = (
-                    order.firstIndex(of: left.element.1.field), order.firstIndex(of: right.element.1.field)
-                )
-                return (one ?? 0, -left.offset) < (two ?? 0, -right.offset)
+            let mismatches = locations.compactMap { location in location.mismatch(opening.url).map { (location, $0) } }
+            func depth(_ mismatch: LocationMismatch) -> Int { order.firstIndex(of: mismatch.field) ?? 0 }
+            // `min` takes the first of several that are equally near.
+            guard let (location, mismatch) = mismatches.min(by: { depth($0.1) > depth($1.1) }) else {
+                return "it has no location"
             }
-            guard let (location, mismatch) = nearest?.element else { return "it has no location" }
             return locations.count == 1
                 ? mismatch.description
                 : "none of \(locations.count) locations; the nearest is \(location): \(mismatch)"
@@ -170,13 +155,10 @@ extension RuleScope {
 }
 
 extension Explanation {
-    /// How many rules of a tool are told one by one where most of them are for other hosts.
+    /// Of a tool with more rules, those for other hosts are only counted.
     private static let mostLines = 20
 
-    /// As people read it.
-    ///
-    /// - Parameter isWhole: whether rules for other hosts are told one by one, too, however many they are.
-    /// - Returns: some lines for each tool.
+    /// Some lines for each tool; with `isWhole` rules for other hosts are listed too, however many they are.
     package func text(isWhole: Bool = false) -> String {
         guard !tools.isEmpty else { return "The profile has no rules.\n" }
         return tools.map { $0.text(isWhole: isWhole, most: Explanation.mostLines) }.joined(separator: "\n")

@@ -3,9 +3,8 @@ import Foundation
 import HTTPModel
 import Text
 
-/// A profile as it takes effect: the tools in their fixed order and their rules.
+/// A profile in effect: the tools in their fixed order and their rules.
 extension RuleProfile {
-    /// As people read it.
     package var listing: String {
         var text = name.isEmpty ? "" : "\(name)\n"
         text += "read from \(sources.map(\.file).joined(separator: ", "))\n"

@@ -10,14 +10,14 @@ import Musl
 import Darwin
 #endif
 
-/// Plays requests through a profile's tools without a network: what `expect` and `profile why` are answered by.
+/// Plays requests through a profile's tools without a network, for `expect` and `profile why`.
 ///
-/// The exchange machine and the tools are those of the real proxy; just the sockets and the clock are made up. Time does
-/// not pass but to the moments that stages wait for. Files are read as they would be; nothing is written.
+/// The exchange machine and the tools are those of the real proxy; only the sockets and the clock are simulated. Time
+/// passes only to the moments that stages wait for. Files are read; nothing is written.
 package struct Rehearsal {
-    /// How much of a body is kept to be looked at, in bytes.
+    /// How much of a body is kept, in bytes.
     package static let bodyLimit = 1 << 20
-    /// No exchange of a rehearsal takes as many steps.
+    /// No exchange takes as many steps.
     private static let mostSteps = 100_000
 
     private let chain: StageChain
@@ -25,18 +25,15 @@ package struct Rehearsal {
     private var now = NIODeadline.now()
     private var count: Int64 = 0
 
-    /// Prepares to rehearse under a profile; requests of one rehearsal follow one another, as those of one run do.
+    /// Prepares to play requests under a profile, one after the other as in one run.
     package init(_ profile: RuleProfile, without off: Set<StageID>? = nil) {
         chain = profile.rehearsalChain(without: off ?? profile.off)
         intercept = profile.intercept
     }
 
-    /// Plays one request.
+    /// Plays one request, and the response of a server, if one is asked.
     ///
-    /// - Parameters:
-    ///   - request: what the client sends. An `https` URL of a host that is not decrypted becomes a tunnel.
-    ///   - response: what a server answers, if one is asked.
-    /// - Returns: what became of it.
+    /// An `https` URL of a host that is not decrypted becomes a tunnel.
     package mutating func play(
         _ request: RehearsedRequest,
         _ response: RehearsedResponse = .init()
@@ -45,11 +42,8 @@ package struct Rehearsal {
         let isEncrypted = request.url.scheme == "https" || request.url.scheme == "wss"
         var request = request
         if isEncrypted, !intercept.decrypts(host: request.url.host, port: request.url.port) {
-            let (host, port) = (request.url.host, request.url.port)
-            request = RehearsedRequest(
-                method: "CONNECT",
-                url: RequestURL(scheme: "tunnel", host: host, port: port, path: "")
-            )
+            let url = RequestURL(scheme: "tunnel", host: request.url.host, port: request.url.port, path: "")
+            request = RehearsedRequest(method: "CONNECT", url: url)
         }
         var play = Play(ExchangeID(count), request, response, chain, now)
         let exchange = play.run(mostSteps: Rehearsal.mostSteps)
@@ -58,7 +52,7 @@ package struct Rehearsal {
     }
 }
 
-/// One exchange of a rehearsal: carries out what the machine wants and tells it what happened.
+/// One exchange of a rehearsal: carries out the machine's effects and feeds it events.
 private struct Play: ~Copyable {
     private enum Event {
         case requestPart(ByteBuffer)
@@ -96,10 +90,7 @@ private struct Play: ~Copyable {
         _ chain: StageChain,
         _ now: NIODeadline
     ) {
-        self.request = request
-        self.response = response
-        self.now = now
-        begin = now
+        (self.request, self.response, self.now, begin) = (request, response, now, now)
         let record = ExchangeRecord(
             id: id,
             kind: request.url.scheme == "tunnel" ? .tunnel : .http,
@@ -139,12 +130,12 @@ private struct Play: ~Copyable {
         return result
     }
 
-    /// Tells the machine of the next thing that happens; `false` where nothing does.
+    /// Feeds the machine the next event; `false` where there is none.
     private mutating func step() -> Bool {
         if readsClient, let event = fromClient.popFirst() {
-            tell(event)
+            feed(event)
         } else if readsServer, let event = fromServer.popFirst() {
-            tell(event)
+            feed(event)
         } else if let index = wakes.indices.min(by: { wakes[$0].moment < wakes[$1].moment }) {
             let wake = wakes.remove(at: index)
             now = max(now, wake.moment)
@@ -155,7 +146,7 @@ private struct Play: ~Copyable {
         return true
     }
 
-    private mutating func tell(_ event: Event) {
+    private mutating func feed(_ event: Event) {
         switch event {
         case .requestPart(let part): machine.requestPartReceived(part, now: now)
         case .requestEnd: machine.requestEndReceived(trailers: nil, wireBytes: 0, now: now)
@@ -166,12 +157,12 @@ private struct Play: ~Copyable {
             fromServer.append(.responseEnd)
             machine.responseHeadReceived(response.head, framing: framing, now: now)
         case .responsePart(let part): machine.responsePartReceived(part, now: now)
-        case .filePart(let file, let offset): tellFilePart(file, offset)
+        case .filePart(let file, let offset): feedFilePart(file, offset)
         case .responseEnd: machine.responseEndReceived(trailers: nil, wireBytes: 0, now: now)
         }
     }
 
-    private mutating func tellFilePart(_ file: AnswerFile, _ offset: Int64) {
+    private mutating func feedFilePart(_ file: AnswerFile, _ offset: Int64) {
         let wanted = Int(min(64 << 10, file.length - offset))
         guard wanted > 0 else {
             machine.responseEndReceived(trailers: nil, wireBytes: 0, now: now)
@@ -196,13 +187,9 @@ private struct Play: ~Copyable {
         case .connect(let destination, _):
             readsServer = true
             result.destination = destination
-            machine.upstreamReady(
-                UpstreamFacts(connection: ConnectionID(2), version: .http11, isReused: false),
-                now: now
-            )
-            if request.url.scheme == "tunnel" {
-                result.sent = .init(head: request.head)
-            }
+            let facts = UpstreamFacts(connection: ConnectionID(2), version: .http11, isReused: false)
+            machine.upstreamReady(facts, now: now)
+            if request.url.scheme == "tunnel" { result.sent = .init(head: request.head) }
         case .sendRequestHead(let head, _): result.sent = .init(head: head)
         case .sendRequestPart(let part): Play.append(part, to: &result.sent)
         case .sendRequestEnd: fromServer.append(request.url.scheme == "tunnel" ? .responseEnd : .responseHead)

@@ -2,15 +2,13 @@ package import ExchangeCore
 
 /// Counts which rules of a profile decide about recorded requests.
 ///
-/// Of tools whose first matching rule decides, only that one is counted. Exceptions and methods count, what a rule finds to
-/// do in a message does not.
+/// Of tools whose first matching rule decides, only that one is counted. A rule's scope counts, not what it finds to do in
+/// a message.
 package struct RuleUsage: Sendable {
-    /// What is known of one rule.
     package struct Entry: Sendable {
-        /// The rule's tool.
         package let tool: StageID
         package let rule: RuleHeading
-        /// How many requests it was for; `nil` where its own condition is not known here, or where it is not in force.
+        /// How many requests it was for; `nil` where it has a condition beside its scope, or is not in force.
         package fileprivate(set) var count: Int?
         /// The first few of them.
         package fileprivate(set) var samples: [String] = []
@@ -25,7 +23,7 @@ package struct RuleUsage: Sendable {
 
     /// All rules, in the order of the tools and of the profile.
     package private(set) var entries: [Entry] = []
-    /// How many requests were looked at.
+    /// How many requests were counted.
     package private(set) var requests = 0
 
     private var tools: [Tool] = []
@@ -34,23 +32,16 @@ package struct RuleUsage: Sendable {
     /// Begins to count for a profile.
     package init(_ profile: RuleProfile) {
         for tool in profile.tools {
-            tools.append(
-                Tool(index: RuleIndex(tool.countable), isFirst: tool.tool.selection == .first, base: entries.count)
-            )
-            let isOff = profile.off.contains(tool.tool.id)
-            for (heading, countable) in zip(tool.rules, tool.countable) {
-                entries.append(
-                    Entry(tool: tool.tool.id, rule: heading, count: countable.isEnabled && !isOff ? 0 : nil)
-                )
+            let (id, isFirst, countable) = (tool.tool.id, tool.tool.selection == .first, tool.countable)
+            tools.append(Tool(index: RuleIndex(countable), isFirst: isFirst, base: entries.count))
+            let isOff = profile.off.contains(id)
+            entries += zip(tool.rules, countable).map { rule, countable in
+                Entry(tool: id, rule: rule, count: countable.isEnabled && !isOff ? 0 : nil)
             }
         }
     }
 
-    /// Counts a request.
-    ///
-    /// - Parameters:
-    ///   - opening: the request.
-    ///   - sample: how it is to be named, where it is one of the first for a rule.
+    /// Counts a request; `sample` is its name, where it is one of the first for a rule.
     package mutating func add(_ opening: ExchangeOpening, sample: @autoclosure () -> String) {
         requests += 1
         for tool in tools {
@@ -65,7 +56,7 @@ package struct RuleUsage: Sendable {
         }
     }
 
-    /// As people read it: each rule with its count and samples, and the rules that are for none of the requests.
+    /// Each rule with its count and samples, and the rules that are for none of the requests.
     package var text: String {
         var text = "\(requests) request\(requests == 1 ? "" : "s")\n"
         var tool: StageID?
@@ -84,11 +75,11 @@ package struct RuleUsage: Sendable {
 }
 
 extension ToolOutline {
-    /// The rules; those whose conditions are not all in their scope as though they were not enabled.
+    /// The rules; those with conditions beside their scope are disabled.
     fileprivate var countable: [RuleHeading] {
         rules.map { heading in
             var heading = heading
-            if !isWholeScope(heading) { heading.isEnabled = false }
+            if !tool.isWholeScope(heading) { heading.isEnabled = false }
             return heading
         }
     }

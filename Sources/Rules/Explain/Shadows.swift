@@ -1,7 +1,7 @@
 import HTTPModel
 
 extension RuleScope {
-    /// Whether every request that `other` is for is meant here too; `false` also where that is not certain.
+    /// Whether every request in the scope of `other` is in this one too; `false` also where that is not certain.
     func covers(_ other: RuleScope) -> Bool {
         guard methods.isEmpty || (!other.methods.isEmpty && methods.isSuperset(of: other.methods)) else { return false }
         // Each hole of this scope must be one of the other's, too.
@@ -12,18 +12,16 @@ extension RuleScope {
     }
 }
 
-/// Finds rules that never decide, since an earlier one is for all that they are for.
+/// Finds rules that never decide, since an earlier one covers their scope.
 struct Shadows {
-    /// How many pairs of rules are compared at most; whoever has more rules for one host is told of fewer.
+    /// How many pairs of rules are compared at most; with more rules for one host some shadows are not found.
     private static let mostComparisons = 400_000
 
     private var earlier = HostTable<[Int]>(none: [])
     private var comparisons = 0
 
-    /// Finds the rule that shadows each one that is shadowed, both by position.
-    ///
-    /// - Parameter headings: the rules in order; `nil` for one that has conditions beside its scope.
-    /// - Returns: the rules that never decide, and for each the one that does.
+    /// The rules that never decide, and for each the one that does, both by position; `nil` stands for a rule that has
+    /// conditions beside its scope.
     static func find(_ headings: [RuleHeading?]) -> [Int: Int] {
         var shadows = Shadows()
         var found: [Int: Int] = [:]
@@ -39,17 +37,16 @@ struct Shadows {
         for key in Set(scope.locations?.map(\.hostKey) ?? [.any]) { earlier.update(key) { $0.append(rule) } }
     }
 
-    /// Looks among the rules for the host of the first location, since whoever covers all covers that.
+    /// Searches the rules for the host of the first location, since a rule that covers all covers that.
     private mutating func coverer(of heading: RuleHeading, in headings: [RuleHeading?]) -> Int? {
-        let host: String
-        switch heading.scope.locations?.map(\.hostKey).first {
-        case .exact(let name)?: host = name
-        // The table takes the text for a host of the suffix.
-        case .suffix(let suffix)?: host = "x" + suffix
-        case .any?: host = ""
-        case nil where heading.scope.locations == nil: host = ""
-        case nil: return nil
-        }
+        if heading.scope.locations?.isEmpty == true { return nil }
+        let host =
+            switch heading.scope.locations?.first?.hostKey {
+            case .exact(let name)?: name
+            // The table takes the text for a host of the suffix.
+            case .suffix(let suffix)?: "x" + suffix
+            case .any?, nil: ""
+            }
         var found: Int?
         var comparisons = comparisons
         earlier.forEach(host) { rules in

@@ -1,17 +1,14 @@
 package import HTTPModel
 import Text
 
-/// What came of profiles' own tests, in the Test Anything Protocol, version 14.
+/// The results of profiles' own tests in the Test Anything Protocol, version 14.
 package struct TAPReport {
     private var lines: [String] = []
     private var count = 0
-    /// How many tests failed.
     package private(set) var failures = 0
 
-    /// Begins a report.
     package init() {}
 
-    /// Adds a test of a profile.
     package mutating func add(_ result: ExpectationResult) {
         count += 1
         let name = TAPReport.escaped(result.expectation.name)
@@ -20,31 +17,29 @@ package struct TAPReport {
             return
         }
         failures += 1
-        let (expectation, exchange) = (result.expectation, result.exchange)
-        lines.append("not ok \(count) - \(name)")
-        lines.append("  ---")
-        lines.append("  at: \(TAPReport.quoted(expectation.place.description))")
-        lines.append("  request: \(TAPReport.quoted("\(expectation.request.method) \(expectation.request.url)"))")
-        lines.append("  differences:")
+        let (expectation, trace) = (result.expectation, result.exchange.trace)
+        lines += [
+            "not ok \(count) - \(name)", "  ---", "  at: \(TAPReport.quoted(expectation.place.description))",
+            "  request: \(TAPReport.quoted("\(expectation.request.method) \(expectation.request.url)"))",
+            "  differences:",
+        ]
         for difference in result.differences {
-            lines.append("    - what: \(TAPReport.quoted(difference.what))")
-            lines.append("      expected: \(TAPReport.quoted(difference.expected))")
-            lines.append("      came: \(TAPReport.quoted(difference.came))")
+            lines += [
+                "    - what: \(TAPReport.quoted(difference.what))",
+                "      expected: \(TAPReport.quoted(difference.expected))",
+                "      came: \(TAPReport.quoted(difference.came))",
+            ]
         }
-        lines.append("  trace:\(exchange.trace.isEmpty ? " []" : "")")
-        lines += exchange.trace.map { "    - \(TAPReport.quoted($0.line))" }
-        lines.append("  ...")
+        lines.append("  trace:\(trace.isEmpty ? " []" : "")")
+        lines += trace.map { "    - \(TAPReport.quoted($0.line))" } + ["  ..."]
     }
 
     /// Adds a profile that cannot be used at all.
     package mutating func add(broken name: String, _ issues: [ProfileIssue]) {
         count += 1
         failures += 1
-        lines.append("not ok \(count) - \(TAPReport.escaped(name))")
-        lines.append("  ---")
-        lines.append("  issues:")
-        lines += issues.map { "    - \(TAPReport.quoted($0.description))" }
-        lines.append("  ...")
+        lines += ["not ok \(count) - \(TAPReport.escaped(name))", "  ---", "  issues:"]
+        lines += issues.map { "    - \(TAPReport.quoted($0.description))" } + ["  ..."]
     }
 
     /// The report, plan included.

@@ -4,13 +4,12 @@ import Synchronization
 /// A compiled Perl-style regular expression (PCRE2, with JIT where the machine has it).
 ///
 /// Matching is limited in work and memory, so that no pattern can hang an event loop. The work is counted, not timed:
-/// the same message always fares the same, however busy the machine is.
+/// the result for a message never depends on how busy the machine is.
 package final class RegularExpression: Sendable {
-    /// Why a pattern is none.
     package struct SyntaxError: Error {
-        /// Where, in bytes from 0.
+        /// In bytes from 0.
         package let offset: Int
-        /// What is wrong, without a full stop.
+        /// Without a full stop.
         package let message: String
     }
 
@@ -19,28 +18,21 @@ package final class RegularExpression: Sendable {
 
     /// The `pcre2_code`.
     ///
-    /// SAFETY: after compilation PCRE2 only reads it, and documents that threads may share it; what a match writes is
-    /// made for each call. It is freed once, in `deinit`.
+    /// SAFETY: after compilation PCRE2 only reads it, and documents that threads may share it; what a match writes to
+    /// is allocated for each call. It is freed once, in `deinit`.
     nonisolated(unsafe) private let code: OpaquePointer  // SAFETY: see above
     private let isWhole: Bool
     /// How many groups there are.
     package let groupCount: Int
 
-    /// Longer patterns are no work of a human, and take long to compile.
+    /// In bytes; nobody writes longer patterns by hand, and they take long to compile.
     private static let longestPattern = 16 << 10
-    /// How far the machine's stack may grow for one match, in bytes; most get by with the 32 KiB that PCRE2 has itself.
+    /// How far the machine's stack may grow for one match, in bytes; most need no more than PCRE2's own 32 KiB.
     private static let largestStack = 16 << 20
     /// For machines without JIT, in KiB.
     private static let memoryLimit: UInt32 = 64 << 10
 
-    /// Compiles a pattern.
-    ///
-    /// - Parameters:
-    ///   - pattern: the pattern.
-    ///   - isCaseSensitive: whether the case of letters counts.
-    ///   - isWhole: whether the whole subject must match, not just a part of it.
-    ///   - isLiteral: whether the pattern is a text to be found as it is.
-    /// - Throws: ``SyntaxError``.
+    /// Compiles a pattern, which must match the whole subject or only a part of it; a literal one is plain text.
     package init(
         _ pattern: String,
         isCaseSensitive: Bool,
@@ -71,9 +63,7 @@ package final class RegularExpression: Sendable {
         groupCount = Int(groups)
     }
 
-    deinit {
-        pcre2_code_free_8(code)
-    }
+    deinit { pcre2_code_free_8(code) }
 
     private static func message(_ number: Int32) -> String {
         var text = [UInt8](repeating: 0, count: 256)
@@ -81,26 +71,12 @@ package final class RegularExpression: Sendable {
         return count > 0 ? String(decoding: text[..<Int(count)], as: UTF8.self) : "no valid regular expression"
     }
 
-    /// Calls `body` with each match in order; going on ends when it returns `false`.
+    /// Calls `body` with each match in `subject`, valid UTF-8, until it returns `false`; it must not keep the match.
     ///
-    /// - Parameters:
-    ///   - subject: valid UTF-8.
-    ///   - body: must not keep the match.
     /// - Throws: ``Runaway`` where the limits were passed.
     package func forEachMatch(in subject: UnsafeRawBufferPointer, _ body: (TextMatch) -> Bool) throws(Runaway) {
-        guard let base = subject.baseAddress else {
-            // An empty text that stands nowhere.
-            var failure: Runaway?
-            withUnsafeBytes(of: 0 as UInt8) { byte in
-                do throws(Runaway) {
-                    try forEachMatch(in: UnsafeRawBufferPointer(rebasing: byte[..<0]), body)
-                } catch {
-                    failure = error
-                }
-            }
-            if let failure { throw failure }
-            return
-        }
+        // An empty text may be nowhere, but PCRE2 wants a pointer, from which it then reads nothing.
+        let base = subject.baseAddress ?? UnsafeRawPointer(code)
         guard let data = pcre2_match_data_create_from_pattern_8(code, nil),
             let context = pcre2_match_context_create_8(nil)
         else { throw Runaway() }
@@ -142,30 +118,39 @@ package final class RegularExpression: Sendable {
         }
     }
 
-    /// Calls `body` with each match in order, as byte ranges: the whole, then each group, `nil` where it took no part.
+    /// Calls `body` with each match in a text and the text's bytes, until it returns `false`.
     ///
     /// - Throws: ``Runaway`` where the limits were passed.
-    package func forEachMatch(in subject: [UInt8], _ body: ([Range<Int>?]) -> Bool) throws(Runaway) {
-        var failure: Runaway?
-        subject.withUnsafeBytes { bytes in
-            do throws(Runaway) {
-                try forEachMatch(in: bytes) { match in body((0...groupCount).map { match.group($0) }) }
-            } catch {
-                failure = error
-            }
+    func forEachMatch(in text: String, _ body: (TextMatch, UnsafeRawBufferPointer) -> Bool) throws(Runaway) {
+        try Array(text.utf8).withUnsafeBufferPointer { bytes throws(Runaway) in
+            let subject = UnsafeRawBufferPointer(bytes)
+            try forEachMatch(in: subject) { body($0, subject) }
         }
-        if let failure { throw failure }
+    }
+
+    /// The groups of the first match, empty where they took no part; `nil` where there is no match.
+    ///
+    /// - Throws: ``Runaway`` where the limits were passed.
+    package func captures(in text: String) throws(Runaway) -> [String]? {
+        var captures: [String]?
+        try forEachMatch(in: text) { match, subject in
+            captures = (0..<groupCount).map { number in
+                match.group(number + 1).map { String(decoding: subject[$0], as: UTF8.self) } ?? ""
+            }
+            return false
+        }
+        return captures
     }
 
     /// What a match costs beside finding it.
     private static let matchCost: UInt64 = 64
 }
 
-/// What the expressions of one exchange may take in all, beside what the sizes of its texts allow them.
+/// The work that the expressions of one exchange may do in all, beside what the sizes of its texts allow them.
 ///
-/// A message has many places to look in, and each match may come close to the limit of one.
+/// A message has many texts to search, and each match may come close to the limit of one.
 package final class MatchingAllowance: Sendable {
-    /// That of the exchange whose rules are applied at present.
+    /// That of the exchange whose rules are being applied.
     @TaskLocal package static var current: MatchingAllowance?
 
     private let spent = Atomic<UInt64>(0)
@@ -181,14 +166,12 @@ package final class MatchingAllowance: Sendable {
         return spent < MatchingAllowance.limit ? min(MatchingAllowance.limit - spent, MatchingWork.basicLimit) : 0
     }
 
-    fileprivate func charge(_ work: UInt64) {
-        spent.wrappingAdd(work, ordering: .relaxed)
-    }
+    fileprivate func charge(_ work: UInt64) { spent.wrappingAdd(work, ordering: .relaxed) }
 }
 
 /// Counts the work of matching: 150 to 300 picoseconds for a unit, on machines of today.
 ///
-/// PCRE2 tells us before each item of a pattern that it tries, and where in the subject it has come to. What is not told,
+/// PCRE2 calls us before each item of a pattern that it tries, with its position in the subject. Work between two calls,
 /// such as running over a line for `.*`, shows as a distance.
 private struct MatchingWork {
     private var spent: UInt64 = 0
@@ -196,17 +179,13 @@ private struct MatchingWork {
     private let limit: UInt64
     private var position = 0
 
-    /// Begins a match.
-    ///
-    /// - Parameters:
-    ///   - size: the size of the subject in bytes.
-    ///   - allowance: what may be spent beside what the size allows.
+    /// Begins a match in a subject of `size` bytes; `allowance` may be spent beside what the size allows.
     init(size: Int, allowance: UInt64) {
         bySize = MatchingWork.limitPerByte * UInt64(size)
         limit = min(allowance + bySize, MatchingWork.longLimit + MatchingWork.longLimitPerByte * UInt64(size))
     }
 
-    /// What was spent beyond what the size of the subject allows.
+    /// What was spent beyond what the subject's size allows.
     var excess: UInt64 { spent - min(spent, bySize) }
 
     /// 3 to 5 ms: a thousand times what ordinary expressions take for a URL or a field.
@@ -217,12 +196,10 @@ private struct MatchingWork {
     private static let longLimit: UInt64 = 300_000_000
     /// For such, about 15 ns more for each byte.
     private static let longLimitPerByte: UInt64 = 64
-    /// What being told costs.
+    /// What a call costs.
     private static let itemCost: UInt64 = 32
 
-    mutating func count(_ units: UInt64) {
-        spent &+= units
-    }
+    mutating func count(_ units: UInt64) { spent &+= units }
 
     /// Whether matching may go on.
     private mutating func goesOn(at place: Int) -> Bool {
@@ -238,14 +215,13 @@ private struct MatchingWork {
         }
 }
 
-/// Where a match stands in its subject, in bytes; valid while the closure runs that was given it.
+/// The position of a match in its subject, in bytes; valid only within the closure that received it.
 package struct TextMatch {
     private let offsets: UnsafePointer<Int>
     private let count: Int
 
     fileprivate init(offsets: UnsafePointer<Int>, count: Int) {
-        self.offsets = offsets
-        self.count = count
+        (self.offsets, self.count) = (offsets, count)
     }
 
     package var whole: Range<Int> { group(0) ?? 0..<0 }

@@ -1,19 +1,15 @@
 package import HTTPModel
 import Synchronization
 
-/// Chance that can be repeated.
+/// Random draws that can be repeated.
 ///
-/// What is drawn depends on the seed, the rule and the request it is drawn for, and on nothing else: not on time, nor
-/// on what else is under way. So the same requests meet the same fate in every run, however they are interleaved. The port
-/// does not count on this machine, where tests have their servers listen at any that is free.
+/// They depend on the seed, the rule and the request, not on time or on other exchanges: the same requests get the same
+/// draws in every run, however they are interleaved. The port does not count on this machine, where tests have their
+/// servers listen at any that is free.
 package struct SeededDraw: Sendable {
     private let origin: StableHash
 
-    /// Creates the draws of one rule.
-    ///
-    /// - Parameters:
-    ///   - seed: what the user chose, or a random number.
-    ///   - rule: the rule's name, so that rules with the same seed differ.
+    /// The draws of one rule; its name is in them, so that rules with the same seed differ.
     package init(seed: UInt64, rule: String) {
         var hash = StableHash()
         hash.combine(seed)
@@ -21,14 +17,9 @@ package struct SeededDraw: Sendable {
         origin = hash
     }
 
-    /// A number from 0 up to, but not including, 1, the same for the same request at all times.
+    /// A number in 0..<1, the same for the same request at all times; method and URL as the client sent them.
     ///
-    /// - Parameters:
-    ///   - method: the method as the client sent it.
-    ///   - url: the URL as the client sent it.
-    ///   - nth: which of the requests with that method and URL it is, from 1.
-    ///   - index: tells the draws for one request apart.
-    /// - Returns: the number.
+    /// `nth` is which of the requests with that method and URL it is, from 1; `index` tells the draws for one apart.
     package func uniform(_ method: String, _ url: RequestURL, nth: Int, index: Int) -> Double {
         var hash = origin
         hash.combine(method)
@@ -38,12 +29,7 @@ package struct SeededDraw: Sendable {
         return hash.uniform
     }
 
-    /// A number from 0 up to, but not including, 1, that no request has a part in.
-    ///
-    /// - Parameters:
-    ///   - topic: what is drawn.
-    ///   - index: tells the draws about it apart.
-    /// - Returns: the number.
+    /// A number in 0..<1 that depends on no request; `index` tells the draws for one topic apart.
     package func uniform(_ topic: StaticString, index: Int) -> Double {
         var hash = origin
         hash.combine("\(topic)")
@@ -52,7 +38,7 @@ package struct SeededDraw: Sendable {
     }
 }
 
-/// Counts requests by method and URL, so that the n-th of them is known as such.
+/// Counts requests by method and URL.
 package final class RequestCounter: Sendable {
     private struct Counts {
         var known: [UInt64: UInt32] = [:]
@@ -67,11 +53,9 @@ package final class RequestCounter: Sendable {
     private let table = Mutex(Table())
     private let limit: Int
 
-    package init(limit: Int = 65_536) {
-        self.limit = limit
-    }
+    package init(limit: Int = 65_536) { self.limit = limit }
 
-    /// Counts on from where another counter stands; what either counts from now on, both have counted.
+    /// Continues another counter; what either counts from now on, both have counted.
     package func goOn(from other: RequestCounter) {
         let shared = other.table.withLock { $0 }
         table.withLock { $0 = shared }
@@ -99,9 +83,7 @@ package final class RequestCounter: Sendable {
 private struct StableHash: Sendable {
     private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    mutating func combine(_ byte: UInt8) {
-        state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
-    }
+    mutating func combine(_ byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
 
     /// Combines a text and where it ends.
     mutating func combine(_ text: String) {
@@ -121,7 +103,7 @@ private struct StableHash: Sendable {
         if let query = url.query { combine(query) }
     }
 
-    /// All bits of it depend on all that was combined (the finalizer of SplitMix64).
+    /// Mixed so that every bit depends on all that was combined (the finalizer of SplitMix64).
     var value: UInt64 {
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -129,6 +111,6 @@ private struct StableHash: Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// The value as a number from 0 up to, but not including, 1.
+    /// The value as a number in 0..<1.
     var uniform: Double { Double(value >> 11) * 0x1p-53 }
 }

@@ -9,51 +9,48 @@ package struct TextPattern: Sendable {
     /// How many groups a replacement can refer to; `nil` for plain text, whose replacements are plain too.
     package let groupCount: Int?
 
-    /// Reads a pattern.
+    /// Reads a pattern, which must match the whole of a text or only a part of it.
     ///
-    /// `/…/` is a regular expression; a plain text that begins and ends so begins with `\`.
-    ///
-    /// - Parameters:
-    ///   - text: the pattern as written.
-    ///   - isCaseSensitive: whether the case of letters counts.
-    ///   - isWhole: whether the whole text must match, not just a part of it.
     /// - Throws: ``RegularExpression/SyntaxError`` with the offset in `text`.
     package init(_ text: String, isCaseSensitive: Bool, isWhole: Bool) throws(RegularExpression.SyntaxError) {
-        let isExpression = text.utf8.count > 2 && text.hasPrefix("/") && text.hasSuffix("/")
-        if isExpression {
-            let inner = String(text.dropFirst().dropLast())
-            do {
-                try self.init(expression: inner, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
-            } catch {
-                throw RegularExpression.SyntaxError(offset: error.offset + 1, message: error.message)
-            }
-        } else {
-            let plain = text.hasPrefix("\\/") ? String(text.dropFirst()) : text
-            let literal = try RegularExpression(
+        self.text = text
+        guard let inner = TextPattern.expression(in: text) else {
+            let plain = TextPattern.plain(text)
+            expression = try RegularExpression(
                 plain,
                 isCaseSensitive: isCaseSensitive,
                 isWhole: isWhole,
                 isLiteral: true
             )
-            self.init(text, literal, groupCount: nil)
+            groupCount = nil
+            return
         }
-    }
-
-    private init(_ text: String, _ expression: RegularExpression, groupCount: Int?) {
-        self.text = text
-        self.expression = expression
-        self.groupCount = groupCount
+        do throws(RegularExpression.SyntaxError) {
+            expression = try RegularExpression(inner, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
+        } catch {
+            throw RegularExpression.SyntaxError(offset: error.offset + 1, message: error.message)
+        }
+        groupCount = expression.groupCount
     }
 
     /// Compiles a regular expression that is written without slashes.
     package init(
         expression pattern: String,
         isCaseSensitive: Bool,
-        isWhole: Bool
+        isWhole: Bool = false
     ) throws(RegularExpression.SyntaxError) {
-        let expression = try RegularExpression(pattern, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
-        self.init("/\(pattern)/", expression, groupCount: expression.groupCount)
+        text = "/\(pattern)/"
+        expression = try RegularExpression(pattern, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
+        groupCount = expression.groupCount
     }
+
+    /// The regular expression that is written `/…/`; `nil` for plain text.
+    package static func expression(in text: String) -> String? {
+        text.utf8.count > 2 && text.hasPrefix("/") && text.hasSuffix("/") ? String(text.dropFirst().dropLast()) : nil
+    }
+
+    /// A plain text without the backslash that keeps it from being read as a regular expression.
+    package static func plain(_ text: String) -> String { text.hasPrefix("\\/") ? String(text.dropFirst()) : text }
 
     /// How messages show it: an expression with its slashes, a text in quotes; a long one is cut.
     package var description: String {
@@ -66,7 +63,7 @@ package struct TextPattern: Sendable {
     /// Whether the pattern is found.
     package func matches(_ text: String) throws(RegularExpression.Runaway) -> Bool {
         var isFound = false
-        try forEachMatch(in: text) { _, _ in
+        try expression.forEachMatch(in: text) { _, _ in
             isFound = true
             return false
         }
@@ -83,7 +80,7 @@ package struct TextPattern: Sendable {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The text with each match replaced, or only the first, in the encoding that it came in; `nil` where there is none.
+    /// Likewise, in the encoding that the text came in.
     package func replacing(
         in bytes: [UInt8],
         with replacement: Replacement,
@@ -94,7 +91,7 @@ package struct TextPattern: Sendable {
         var result: [UInt8] = []
         var end = 0
         var isFound = false
-        try forEachMatch(in: text) { match, subject in
+        try expression.forEachMatch(in: text) { match, subject in
             let whole = match.whole
             guard whole.lowerBound >= end else { return true }
             isFound = true
@@ -116,13 +113,13 @@ package struct TextPattern: Sendable {
         try expansion(of: replacement, in: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What the first match would be replaced by, in the encoding of the text; `nil` where there is none.
+    /// Likewise, in the encoding that the text came in.
     package func expansion(
         of replacement: Replacement,
         in bytes: [UInt8]
     ) throws(RegularExpression.Runaway) -> [UInt8]? {
         var result: [UInt8]?
-        try forEachMatch(in: String(fieldBytes: bytes)) { match, subject in
+        try expression.forEachMatch(in: String(fieldBytes: bytes)) { match, subject in
             var expansion: [UInt8] = []
             replacement.append(to: &expansion, match, subject, FieldEncoding(bytes))
             result = expansion
@@ -131,30 +128,10 @@ package struct TextPattern: Sendable {
         return result
     }
 
-    private func forEachMatch(
-        in text: String,
-        _ body: (TextMatch, UnsafeRawBufferPointer) -> Bool
-    ) throws(RegularExpression.Runaway) {
-        var text = text
-        var failure: RegularExpression.Runaway?
-        text.withUTF8 { bytes in
-            let subject = UnsafeRawBufferPointer(bytes)
-            do throws(RegularExpression.Runaway) {
-                try expression.forEachMatch(in: subject) { body($0, subject) }
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
-    }
-
     // MARK: - Bytes
 
-    /// Calls `body` with each match in order; going on ends when it returns `false`.
+    /// Calls `body` with each match in `subject`, valid UTF-8, until it returns `false`; it must not keep the match.
     ///
-    /// - Parameters:
-    ///   - subject: valid UTF-8.
-    ///   - body: must not keep the match.
     /// - Throws: ``RegularExpression/Runaway`` where the limits were passed.
     package func forEachMatch(
         in subject: UnsafeRawBufferPointer,
@@ -164,76 +141,55 @@ package struct TextPattern: Sendable {
     }
 }
 
-/// What a match is replaced by.
+/// What takes the place of a match.
 ///
-/// In the text `$1` to `$9` are groups, `$0` the whole match and `$$` a dollar sign. For a plain pattern it is the text
-/// as written.
+/// In the text `$1` to `$9` are groups, `$0` the whole match and `$$` a dollar sign; any other `$` is one too, as in
+/// `/$metadata`. For a plain pattern it is the text as written.
 package struct Replacement: Sendable {
     private enum Piece: Sendable {
         case text([UInt8])
         case group(Int)
     }
 
-    private let pieces: [Piece]
-    /// The highest group referred to.
-    package let highestGroup: Int
+    private var pieces: [Piece] = []
+    /// The highest group referred to; 0 for none.
+    package private(set) var highestGroup = 0
+    /// Whether it refers to a group or the whole match.
+    package private(set) var hasGroups = false
 
     package init(_ text: String, hasGroups: Bool) {
-        guard hasGroups else {
-            pieces = [.text(Array(text.utf8))]
-            highestGroup = 0
-            return
-        }
-        var pieces: [Piece] = []
         var literal: [UInt8] = []
-        var highest = 0
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "$"), let next = rest.first else {
-                literal.append(byte)
-                continue
-            }
-            if next == UInt8(ascii: "$") {
+            if hasGroups, byte == UInt8(ascii: "$"), let next = rest.first, (0x30...0x39).contains(next) {
                 rest.removeFirst()
-                literal.append(byte)
-            } else if (0x30...0x39).contains(next) {
-                rest.removeFirst()
-                pieces.append(.text(literal))
+                pieces += [.text(literal), .group(Int(next) - 0x30)]
                 literal = []
-                pieces.append(.group(Int(next) - 0x30))
-                highest = max(highest, Int(next) - 0x30)
+                highestGroup = max(highestGroup, Int(next) - 0x30)
+                self.hasGroups = true
             } else {
+                if hasGroups, byte == UInt8(ascii: "$"), rest.first == byte { rest.removeFirst() }
                 literal.append(byte)
             }
         }
         pieces.append(.text(literal))
-        self.pieces = pieces
-        highestGroup = highest
     }
 
     /// Whether nothing would be left.
-    package var isEmpty: Bool {
-        pieces.allSatisfy {
-            if case .text(let bytes) = $0 { bytes.isEmpty } else { false }
-        }
-    }
+    package var isEmpty: Bool { !hasGroups && plain.isEmpty }
 
     /// The text, for where there is no match whose groups it could refer to.
-    package var plain: String {
-        var bytes: [UInt8] = []
-        for case .text(let text) in pieces { bytes += text }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    package var plain: String { filled([]) }
 
-    /// Appends what a match becomes, given by its ranges in `subject`: the whole, then each group.
-    package func append(to result: inout [UInt8], groups: [Range<Int>?], of subject: [UInt8]) {
-        for piece in pieces {
+    /// The text with captures in place of `$1` and so on; a group that is not among them, as `$0`, is left out.
+    package func filled(_ captures: [String]) -> String {
+        let bytes = pieces.flatMap { piece in
             switch piece {
-            case .text(let bytes): result += bytes
-            case .group(let number):
-                if number < groups.count, let range = groups[number] { result += subject[range] }
+            case .text(let bytes): bytes
+            case .group(let number): captures.indices.contains(number - 1) ? Array(captures[number - 1].utf8) : []
             }
         }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Appends what a match in `subject`, which is UTF-8, becomes in an encoding.

@@ -3,12 +3,12 @@ package import NIOCore
 
 /// What must hold of the traffic of a run, checked once it is over.
 package struct Assertion: Sendable {
-    /// What it is called: the name it was given, else its filter.
+    /// The name it was given, else its filter.
     package let name: String
     package let place: ProfilePlace
     /// Which exchanges it is about.
     package let filter: Filter
-    /// The filter as it is written.
+    /// The filter as written.
     package let filterText: String
     /// How many there must be.
     package let count: CountTest
@@ -33,10 +33,7 @@ package struct CountTest: Sendable, Hashable, CustomStringConvertible {
 
     package static let some = CountTest(relation: .atLeast, number: 1)
 
-    private init(relation: Relation, number: Int) {
-        self.relation = relation
-        self.number = number
-    }
+    private init(relation: Relation, number: Int) { (self.relation, self.number) = (relation, number) }
 
     /// Reads `3`, `>=1`, `<= 5`, `>0` or `<10`; `nil` for anything else.
     package init?(_ text: String) {
@@ -60,48 +57,30 @@ package struct CountTest: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Assertion {
-    /// What stands under `assert`.
-    package static let keys: [GrammarKey] = [
-        GrammarKey("name", .text, "What the assertion is called.", example: "name: one login", fallback: "its filter"),
-        GrammarKey(
-            "filter",
-            .text,
-            "Which exchanges it is about, in the language of 'sluice list'.",
-            example: "filter: host:api.example.com path:/login"
-        ),
-        GrammarKey(
-            "count",
-            .text,
-            "How many there must be: a number, or one with >=, <=, > or < before it.",
-            example: "count: \">=1\"",
-            fallback: ">=1"
-        ),
-        GrammarKey("status", .text, "The status that each must have.", example: "status: 2xx", fallback: "any"),
-        GrammarKey(
-            "within",
-            .duration,
-            "The longest that each may take, from its first byte to its last.",
-            example: "within: 500ms",
-            fallback: "any time"
-        ),
+    static let keys: [GrammarKey] = [
+        GrammarKey("name", .text, example: "one login", fallback: "its filter").means("What the assertion is called."),
+        GrammarKey("filter", .text, example: "host:api.example.com path:/login")
+            .means("Which exchanges it is about, in the language of 'sluice list'."),
+        GrammarKey("count", .text, example: "\">=1\"", fallback: ">=1")
+            .means("How many there must be: a number, or one with >=, <=, > or < before it."),
+        GrammarKey("status", .text, example: "2xx", fallback: "any").means("The status that each must have."),
+        GrammarKey("within", .duration, example: "500ms", fallback: "any time")
+            .means("The longest that each may take, from its first byte to its last."),
     ]
 
     /// Reads one entry; `nil` where it cannot be used.
     init?(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "an assertion", keys: Assertion.keys) else { return nil }
         let filter = reader.required(fields, "filter", "an assertion").flatMap { Assertion.filter($0, &reader) }
-        let written = fields["name"].flatMap { reader.text($0, "name") } ?? ""
+        let written = reader.text(fields, "name") ?? ""
         let status = fields["status"].flatMap { Expectation.status($0, "status", &reader) }
         let limit = fields["within"].flatMap { reader.duration($0, "within") }
         let count = if let node = fields["count"] { Assertion.count(node, &reader) } else { CountTest?.some(.some) }
-        // By now all that is wrong with it was found.
+        // Only now, so that everything that is wrong with it was found.
         guard let filter, let count else { return nil }
-        name = written.isEmpty ? filter.text : written
-        place = reader.place(node)
+        (name, place) = (written.isEmpty ? filter.text : written, reader.place(node))
         (self.filter, filterText) = (filter.filter, filter.text)
-        self.status = status
-        self.limit = limit
-        self.count = count
+        (self.status, self.limit, self.count) = (status, limit, count)
     }
 
     private static func filter(_ node: Node, _ reader: inout ProfileReader) -> (filter: Filter, text: String)? {
@@ -118,10 +97,8 @@ extension Assertion {
     private static func count(_ node: Node, _ reader: inout ProfileReader) -> CountTest? {
         guard let text = reader.text(node, "count") else { return nil }
         if let test = CountTest(text) { return test }
-        reader.error(
-            "count must be a number, or one with >=, <=, > or < before it, not '\(text.prefix(40))'",
-            at: node
-        )
+        let message = "count must be a number, or one with >=, <=, > or < before it, not '\(text.prefix(40))'"
+        reader.error(message, at: node)
         return nil
     }
 }

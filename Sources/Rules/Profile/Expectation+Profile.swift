@@ -5,19 +5,15 @@ import NIOCore
 /// How profiles write their own tests.
 extension Expectation {
     static let requestKeys: [GrammarKey] = [
-        GrammarKey("method", .text, "The method.", example: "method: POST", fallback: "GET"),
-        GrammarKey(
-            "url",
-            .text,
-            "What is asked for; after CONNECT host and port.",
-            example: "url: https://api.example.com/v1/users"
-        ),
+        GrammarKey("method", .text, example: "POST", fallback: "GET").means("The method."),
+        GrammarKey("url", .text, example: "https://api.example.com/v1/users")
+            .means("What is asked for; after CONNECT host and port."),
         headers,
         body,
     ]
 
     static let responseKeys: [GrammarKey] = [
-        GrammarKey("status", .number(100...999, unit: ""), "The status code.", example: "status: 404", fallback: "200"),
+        GrammarKey("status", .number(100...999, unit: ""), example: "404", fallback: "200").means("The status code."),
         headers,
         body,
     ]
@@ -25,27 +21,22 @@ extension Expectation {
     private static let headers = GrammarKey(
         "headers",
         .names(.list(.text)),
-        "The fields; Host and Content-Length are added where they are not there.",
-        example: "headers: { Accept: application/json, Cookie: [ a=1, b=2 ] }",
+        example: "{ Accept: application/json, Cookie: [ a=1, b=2 ] }",
         fallback: "none"
-    )
-    private static let body = GrammarKey("body", .text, "The body.", example: "body: '{\"a\":1}'", fallback: "none")
+    ).means("The fields; Host and Content-Length are added where they are not there.")
+    private static let body = GrammarKey("body", .text, example: "'{\"a\":1}'", fallback: "none").means("The body.")
 
     static let sentKeys: [GrammarKey] = [
-        GrammarKey("method", .text, "The method that goes out.", example: "method: GET"),
-        GrammarKey("url", .pattern, "The URL that goes out.", example: "url: http://localhost:3000/users"),
-        GrammarKey(
-            "address",
-            .pattern,
-            "What is connected to in place of the host, where dns-spoofing names something; ~ for nothing.",
-            example: "address: 127.0.0.1"
-        ),
+        GrammarKey("method", .text, example: "GET").means("The method that goes out."),
+        GrammarKey("url", .pattern, example: "http://localhost:3000/users").means("The URL that goes out."),
+        GrammarKey("address", .pattern, example: "127.0.0.1")
+            .means("What is connected to in place of the host, where dns-spoofing names something; ~ for nothing."),
         testedHeaders,
         testedBody,
     ]
 
     static let answerKeys: [GrammarKey] = [
-        GrammarKey("status", .text, "The status code, or a class of them.", example: "status: 2xx"),
+        GrammarKey("status", .text, example: "2xx").means("The status code, or a class of them."),
         testedHeaders,
         testedBody,
     ]
@@ -53,129 +44,93 @@ extension Expectation {
     private static let testedHeaders = GrammarKey(
         "headers",
         .names(.pattern),
-        "The fields: the whole value, /a regular expression/ found in it, or ~ for a field that is not there.",
-        example: "headers: { X-Sluice: seen, Server: /nginx/, Cookie: ~ }"
-    )
-    private static let testedBody = GrammarKey(
-        "body",
-        .pattern,
-        "The body without its content coding: the whole text, or /a regular expression/ found in it.",
-        example: "body: '/\"plan\":\"pro\"/'"
-    )
+        example: "{ X-Sluice: seen, Server: /nginx/, Cookie: ~ }"
+    ).means("The fields: the whole value, /a regular expression/ found in it, or ~ for a field that is not there.")
+    private static let testedBody = GrammarKey("body", .pattern, example: "'/\"plan\":\"pro\"/'")
+        .means("The body without its content coding: the whole text, or /a regular expression/ found in it.")
 
-    /// What stands under `expect`.
-    package static let keys: [GrammarKey] = [
-        GrammarKey(
-            "name",
-            .text,
-            "What the test is called.",
-            example: "name: users are a fixture",
-            fallback: "its request"
-        ),
-        GrammarKey(
-            "request",
-            .either(.text, .mapping(requestKeys)),
-            "The request that a client sends: METHOD URL, or a mapping.",
-            example: "request: GET https://api.example.com/v1/users"
-        ),
+    static let keys: [GrammarKey] = [
+        GrammarKey("name", .text, example: "users are a fixture", fallback: "its request")
+            .means("What the test is called."),
+        GrammarKey("request", .either(.text, .mapping(requestKeys)), example: "GET https://api.example.com/v1/users")
+            .means("The request that a client sends: METHOD URL, or a mapping."),
         GrammarKey(
             "response",
             .mapping(responseKeys),
-            "What a server answers, if one is asked.",
-            example: "response: { status: 200, headers: { Set-Cookie: a=1 }, body: hello }",
+            example: "{ status: 200, headers: { Set-Cookie: a=1 }, body: hello }",
             fallback: "200 without a body"
+        ).means("What a server answers, if one is asked."),
+        GrammarKey("fires", .list(.text), example: "[ map-remote, rewrite ]").means(
+            "The tools, or rules as tool/name, that fire: exactly these, in the order in which each first does."
         ),
-        GrammarKey(
-            "fires",
-            .list(.text),
-            "The tools, or rules as tool/name, that fire: exactly these, in the order in which each first does.",
-            example: "fires: [ map-remote, rewrite ]"
-        ),
-        GrammarKey(
-            "sends",
-            .either(.text, .mapping(sentKeys)),
-            "What goes out: its URL, 'nothing', or a mapping of what matters.",
-            example: "sends: http://localhost:3000/v1/users"
-        ),
+        GrammarKey("sends", .either(.text, .mapping(sentKeys)), example: "http://localhost:3000/v1/users")
+            .means("What goes out: its URL, 'nothing', or a mapping of what matters."),
         GrammarKey(
             "answers",
             .either(.text, .mapping(answerKeys)),
-            "What the client is answered: a status, or a mapping of what matters.",
-            example: "answers: { status: 200, headers: { X-Sluice: seen } }"
-        ),
-        GrammarKey("blocked", .flag, "Whether a list refuses the request.", example: "blocked: true"),
-        GrammarKey(
-            "held",
-            .either(.flag, .list(.choice(["request", "response"]))),
-            "Which messages are held at a breakpoint; true for the request, false for none.",
-            example: "held: [ request, response ]"
-        ),
-        GrammarKey("fails", .flag, "Whether it ends as though the network had failed.", example: "fails: true"),
+            example: "{ status: 200, headers: { X-Sluice: seen } }"
+        ).means("What the client is answered: a status, or a mapping of what matters."),
+        GrammarKey("blocked", .flag, example: "true").means("Whether a list refuses the request."),
+        GrammarKey("held", .either(.flag, .directions), example: "[ request, response ]")
+            .means("Which messages are held at a breakpoint; true for the request, false for none."),
+        GrammarKey("fails", .flag, example: "true").means("Whether it ends as though the network had failed."),
     ]
 
     /// Reads one entry; `nil` where it cannot be used.
     init?(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "an expectation", keys: Expectation.keys) else { return nil }
         let request = reader.required(fields, "request", "an expectation").flatMap { RehearsedRequest($0, &reader) }
-        let written = fields["name"].flatMap { reader.text($0, "name") } ?? ""
+        let written = reader.text(fields, "name") ?? ""
         let response = fields["response"].flatMap { RehearsedResponse($0, &reader) } ?? RehearsedResponse()
         var checks: [Check] = []
         if let node = fields["fires"] { checks.append(.fires(Expectation.fired(node, &reader))) }
         if let node = fields["sends"], let check = Expectation.sends(node, &reader) { checks.append(check) }
         if let node = fields["answers"], let check = Expectation.answers(node, &reader) { checks.append(check) }
-        if let node = fields["blocked"], let flag = reader.flag(node, "blocked") { checks.append(.isBlocked(flag)) }
-        if let node = fields["held"], let held = Expectation.held(node, &reader) { checks.append(.isHeld(held)) }
-        if let node = fields["fails"], let flag = reader.flag(node, "fails") { checks.append(.fails(flag)) }
+        if let flag = reader.flag(fields, "blocked") { checks.append(.isBlocked(flag)) }
+        if let node = fields["held"] { checks.append(.isHeld(Expectation.held(node, &reader))) }
+        if let flag = reader.flag(fields, "fails") { checks.append(.fails(flag)) }
         let names = ["fires", "sends", "answers", "blocked", "held", "fails"]
         if names.allSatisfy({ fields[$0] == nil }) {
             reader.error("an expectation needs one of \(names.joined(separator: ", "))", at: node)
         }
-        // By now all that is wrong with it was found.
+        // Only now, so that everything that is wrong with it was found.
         guard let request else { return nil }
         name = written.isEmpty ? "\(request.method) \(request.url)" : written
         place = reader.place(node)
-        self.request = request
-        self.response = response
-        self.checks = checks
+        (self.request, self.response, self.checks) = (request, response, checks)
     }
 
     /// `[ tool, tool/rule ]`.
     private static func fired(_ node: Node, _ reader: inout ProfileReader) -> [FiredName] {
-        reader.list(node).compactMap { entry in
+        node.members.compactMap { entry in
             guard let text = reader.text(entry, "fires") else { return nil }
-            let slash = text.firstIndex(of: "/")
-            let tool = String(text[..<(slash ?? text.endIndex)])
-            let rule = slash.map { String(text[text.index(after: $0)...]) }
-            if let tool = reader.tools[key: tool] {
-                return FiredName(tool: tool.id, rule: rule)
+            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            if let tool = reader.tools[key: parts[0]] {
+                return FiredName(tool: tool.id, rule: parts.count > 1 ? parts[1] : nil)
             }
-            let known = reader.tools.inOrder.map(\.key)
-            reader.error("there is no tool '\(tool.prefix(40))'\(Suggestion.text(for: tool, among: known))", at: entry)
+            let hint = Suggestion.text(for: parts[0], among: reader.tools.inOrder.map(\.key))
+            reader.error("there is no tool '\(parts[0].prefix(40))'\(hint)", at: entry)
             return nil
         }
     }
 
     private static func sends(_ node: Node, _ reader: inout ProfileReader) -> Check? {
-        guard node.mapping != nil else {
-            guard let text = reader.text(node, "sends") else { return nil }
-            if text == "nothing" { return .sendsNothing }
-            guard RequestURL(text) != nil || RehearsedRequest(method: "CONNECT", target: text) != nil else {
-                reader.error("sends must be a URL, 'nothing' or a mapping, not '\(text.prefix(40))'", at: node)
-                return nil
-            }
-            return .sends(MessageTest(url: .text(RequestURL(text)?.description ?? text)))
+        guard node.mapping == nil else { return message(node, "sends", sentKeys, &reader).map { .sends($0) } }
+        guard let text = reader.text(node, "sends") else { return nil }
+        if text == "nothing" { return .sendsNothing }
+        guard RequestURL(text) != nil || RehearsedRequest(method: "CONNECT", target: text) != nil else {
+            reader.error("sends must be a URL, 'nothing' or a mapping, not '\(text.prefix(40))'", at: node)
+            return nil
         }
-        return message(node, "sends", sentKeys, &reader).map { .sends($0) }
+        return .sends(MessageTest(url: .text(RequestURL(text)?.description ?? text)))
     }
 
     private static func answers(_ node: Node, _ reader: inout ProfileReader) -> Check? {
-        guard node.mapping != nil else {
-            return status(node, "answers", &reader).map { .answers(MessageTest(status: $0)) }
-        }
-        return message(node, "answers", answerKeys, &reader).map { .answers($0) }
+        guard node.mapping == nil else { return message(node, "answers", answerKeys, &reader).map { .answers($0) } }
+        return status(node, "answers", &reader).map { .answers(MessageTest(status: $0)) }
     }
 
-    /// Of the keys only those are there that the grammar has.
+    /// Reads what is expected of a message; the grammar decides which keys it can have.
     private static func message(
         _ node: Node,
         _ what: String,
@@ -184,7 +139,7 @@ extension Expectation {
     ) -> MessageTest? {
         guard let fields = reader.fields(node, what, keys: keys) else { return nil }
         var test = MessageTest()
-        test.method = fields["method"].flatMap { reader.text($0, "method") }
+        test.method = reader.text(fields, "method")
         test.url = fields["url"].flatMap { ValueTest($0, "url", &reader) }
         test.address = fields["address"].flatMap { ValueTest($0, "address", &reader) }
         test.status = fields["status"].flatMap { status($0, "status", &reader) }
@@ -195,20 +150,18 @@ extension Expectation {
         return test
     }
 
-    package static func status(_ node: Node, _ what: String, _ reader: inout ProfileReader) -> StatusTest? {
+    static func status(_ node: Node, _ what: String, _ reader: inout ProfileReader) -> StatusTest? {
         guard let text = reader.text(node, what) else { return nil }
         if let test = StatusTest(text) { return test }
         reader.error("\(what) must be a status such as 200 or 2xx, not '\(text.prefix(40))'", at: node)
         return nil
     }
 
-    private static func held(_ node: Node, _ reader: inout ProfileReader) -> Set<FlowDirection>? {
+    private static func held(_ node: Node, _ reader: inout ProfileReader) -> Set<FlowDirection> {
         switch node.scalar?.string {
-        case "true": return [.request]
-        case "false": return []
-        default:
-            let choices: [(String, FlowDirection)] = [("request", .request), ("response", .response)]
-            return Set(reader.list(node).compactMap { reader.choice($0, "held", choices) })
+        case "true": [.request]
+        case "false": []
+        default: Set(reader.directions(node, "held").map(\.direction))
         }
     }
 }
@@ -219,11 +172,11 @@ extension ValueTest {
         guard let text = reader.text(node, what) else { return nil }
         if node.isNothing {
             self = .absent
-        } else if text.utf8.count > 2, text.hasPrefix("/"), text.hasSuffix("/") {
+        } else if TextPattern.expression(in: text) != nil {
             guard let pattern = reader.pattern(node, text, isCaseSensitive: true, isWhole: false) else { return nil }
-            self = .expression(pattern, source: text)
+            self = .expression(pattern)
         } else {
-            self = .text(text.hasPrefix("\\/") ? String(text.dropFirst()) : text)
+            self = .text(TextPattern.plain(text))
         }
     }
 }
@@ -233,66 +186,60 @@ extension RehearsedRequest {
     fileprivate init?(_ node: Node, _ reader: inout ProfileReader) {
         guard node.mapping != nil else {
             guard let text = reader.text(node, "request") else { return nil }
-            guard let request = RehearsedRequest(text) else {
-                reader.error(
-                    "request must be METHOD URL, as in GET https://example.com/, not '\(text.prefix(40))'",
-                    at: node
-                )
-                return nil
+            if let request = RehearsedRequest(text) {
+                self = request
+                return
             }
-            self = request
-            return
+            let message = "request must be METHOD URL, as in GET https://example.com/, not '\(text.prefix(40))'"
+            reader.error(message, at: node)
+            return nil
         }
         guard let fields = reader.fields(node, "request", keys: Expectation.requestKeys),
             let url = reader.required(fields, "url", "request"), let target = reader.text(url, "url")
         else { return nil }
-        let method = fields["method"].flatMap { reader.text($0, "method") } ?? "GET"
+        let method = reader.text(fields, "method") ?? "GET"
         guard let request = RehearsedRequest(method: method, target: target) else {
             reader.error("'\(method.prefix(20)) \(target.prefix(40))' is no request", at: url)
             return nil
         }
         self = request
-        self.fields = fields["headers"].map { reader.headerFields($0) } ?? []
-        body = fields["body"].flatMap { reader.text($0, "body") }.map { ByteBuffer(string: $0) }
+        (self.fields, body) = reader.content(fields)
     }
 }
 
 extension RehearsedResponse {
     fileprivate init?(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "response", keys: Expectation.responseKeys) else { return nil }
-        self.init()
         status = reader.number(fields, "status").map { Int($0) } ?? 200
-        self.fields = fields["headers"].map { reader.headerFields($0) } ?? []
-        body = fields["body"].flatMap { reader.text($0, "body") }.map { ByteBuffer(string: $0) }
+        (self.fields, body) = reader.content(fields)
     }
 }
 
 extension ProfileReader {
-    /// The entries of a mapping whose keys are the user's.
-    package mutating func pairs(_ node: Node, _ what: String) -> [(String, Node)] {
-        guard let mapping = node.mapping else {
-            error("\(what) must be a mapping of names to values, not \(node.kind)", at: node)
-            return []
+    /// The header fields and the body of a message.
+    fileprivate mutating func content(
+        _ fields: ProfileFields
+    ) -> (fields: [(name: String, value: String)], body: ByteBuffer?) {
+        let lines = fields["headers"].map { node in
+            headers(node) { name, value in
+                if !name.isToken { return "'\(name.prefix(40))' cannot be the name of a header" }
+                return value.isFieldValue ? nil : "the value of a header cannot have line breaks or control characters"
+            }
         }
-        return mapping.compactMap { member in
-            if let name = member.key.scalar?.string { return (name, member.value) }
-            error("a name must be a text", at: member.key)
-            return nil
-        }
+        return (lines ?? [], text(fields, "body").map { ByteBuffer(string: $0) })
     }
 
-    /// Header fields as a mapping of names to a value or several.
-    fileprivate mutating func headerFields(_ node: Node) -> [(name: String, value: String)] {
+    /// Header fields as a mapping of names to a value or several; `fault` says why one cannot be.
+    package mutating func headers(
+        _ node: Node,
+        fault: (_ name: String, _ value: String) -> String?
+    ) -> [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = []
         for (name, node) in pairs(node, "headers") {
-            guard !name.isEmpty, name.utf8.allSatisfy(ProfileReader.isTokenByte) else {
-                error("'\(name.prefix(40))' cannot be the name of a header", at: node)
-                continue
-            }
-            for entry in list(node) {
+            for entry in node.members {
                 guard let value = text(entry, name) else { continue }
-                if value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) {
-                    error("the value of a header cannot have line breaks or control characters", at: entry)
+                if let fault = fault(name, value) {
+                    error(fault, at: entry)
                 } else {
                     fields.append((name, value))
                 }

@@ -1,10 +1,9 @@
 import ExchangeCore
 import HTTPModel
-import NIOCore
 
-/// A profile's own test: given a request, and what a server would answer to it, what the tools do.
+/// A profile's own test: what the tools do, given a request and the server's answer to it.
 package struct Expectation: Sendable {
-    /// What it is called: the name it was given, else its request.
+    /// The name it was given, else its request.
     package let name: String
     package let place: ProfilePlace
     package let request: RehearsedRequest
@@ -12,7 +11,6 @@ package struct Expectation: Sendable {
 
     let checks: [Check]
 
-    /// One thing that is expected.
     enum Check: Sendable {
         /// Exactly these tools or rules fire, in this order.
         case fires([FiredName])
@@ -48,26 +46,26 @@ struct FiredName: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// What is expected of a text.
-package enum ValueTest: Sendable, CustomStringConvertible {
+enum ValueTest: Sendable, CustomStringConvertible {
     /// It is not there.
     case absent
     case text(String)
-    /// It has this in it: a regular expression, and how it was written.
-    case expression(TextPattern, source: String)
+    /// A regular expression is found in it.
+    case expression(TextPattern)
 
-    package func passes(_ values: [String]) -> Bool {
+    func passes(_ values: [String]) -> Bool {
         switch self {
         case .absent: values.isEmpty
         case .text(let text): values.contains(text)
-        case .expression(let pattern, _): values.contains { (try? pattern.matches($0)) ?? false }
+        case .expression(let pattern): values.contains { (try? pattern.matches($0)) ?? false }
         }
     }
 
-    package var description: String {
+    var description: String {
         switch self {
         case .absent: "absent"
         case .text(let text): text
-        case .expression(_, let source): source
+        case .expression(let pattern): pattern.text
         }
     }
 }
@@ -78,16 +76,9 @@ package struct StatusTest: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads `200` or `2xx`; `nil` for anything else.
     package init?(_ text: String) {
-        guard text.utf8.count == 3, let digit = text.first?.wholeNumberValue, (1...9).contains(digit) else {
-            return nil
-        }
-        if text.dropFirst() == "xx" {
-            codes = (digit * 100)...(digit * 100 + 99)
-        } else if let code = Int(text) {
-            codes = code...code
-        } else {
-            return nil
-        }
+        let (first, last) = (text.replacing("xx", with: "00"), text.replacing("xx", with: "99"))
+        guard text.utf8.count == 3, let first = Int(first), let last = Int(last), first >= 100 else { return nil }
+        codes = first...last
     }
 
     package func passes(_ status: Int) -> Bool { codes.contains(status) }

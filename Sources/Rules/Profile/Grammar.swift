@@ -1,22 +1,31 @@
-/// A key of a profile: what it is called, what it takes, what it is for.
+/// A key of a profile: its name, what it takes, and what it is for.
 ///
 /// The same table decides which keys are taken and what `sluice profile help` prints.
 package struct GrammarKey: Sendable {
     package let name: String
     package let value: GrammarValue
     /// What it is for, in one sentence.
-    package let summary: String
+    package private(set) var summary = ""
     /// A line of YAML, or several, that shows it; without indentation.
     package let example: String
     /// What counts where the key is not there, in words; `nil` where it must be, or where nothing counts then.
     package let fallback: String?
 
-    package init(_ name: String, _ value: GrammarValue, _ summary: String, example: String, fallback: String? = nil) {
-        self.name = name
-        self.value = value
-        self.summary = summary
-        self.example = example
-        self.fallback = fallback
+    /// A key whose example is one value of it.
+    package init(_ name: String, _ value: GrammarValue, example: String, fallback: String? = nil) {
+        self.init(name, value, whole: "\(name): \(example)", fallback: fallback)
+    }
+
+    /// A key whose example shows more than the key.
+    package init(_ name: String, _ value: GrammarValue, whole example: String, fallback: String? = nil) {
+        (self.name, self.value, self.example, self.fallback) = (name, value, example, fallback)
+    }
+
+    /// The key with its summary.
+    package func means(_ summary: String) -> GrammarKey {
+        var key = self
+        key.summary = summary
+        return key
     }
 }
 
@@ -34,7 +43,7 @@ package indirect enum GrammarValue: Sendable {
     case locations
     /// A plain text, or a regular expression between slashes.
     case pattern
-    /// A file or directory; a relative one is looked for beside the profile.
+    /// A file or directory, relative to the profile.
     case path
     /// A list of values, or a single one.
     case list(GrammarValue)
@@ -44,7 +53,10 @@ package indirect enum GrammarValue: Sendable {
     case names(GrammarValue)
     case either(GrammarValue, GrammarValue)
 
-    /// In words, for help.
+    /// Requests, responses or both.
+    package static let directions = GrammarValue.list(.choice(["request", "response"]))
+
+    /// As help shows it.
     package var text: String {
         switch self {
         case .flag: "true or false"

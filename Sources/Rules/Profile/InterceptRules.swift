@@ -1,35 +1,27 @@
-package import HTTPModel
+import HTTPModel
 
 /// Which hosts are decrypted.
 package struct InterceptRules: Sendable, Hashable {
+    /// `nil` for every host; only host and port of the locations count.
     private var only: [Location]?
-    private var except: [Location]
+    private var except: [Location] = []
 
     /// Every host is decrypted.
-    package init() {
-        only = nil
-        except = []
-    }
-
-    /// Decrypts hosts that match `only` (`nil`: every host) and not `except`; just host and port of locations count.
-    package init(only: [Location]?, except: [Location]) {
-        self.only = only
-        self.except = except
-    }
+    package init() {}
 
     package func decrypts(host: String, port: Int) -> Bool {
         let url = RequestURL(scheme: "tunnel", host: host, port: port, path: "")
         return (only?.contains { $0.matches(url) } ?? true) && !except.contains { $0.matches(url) }
     }
 
-    /// In words; `nil` where every host is decrypted.
+    /// `decrypted: HOSTS except HOSTS`; `nil` where every host is decrypted.
     package var text: String? {
         let decrypted = only.map { $0.isEmpty ? "no host" : $0.map(\.description).joined(separator: ", ") }
         let without = except.isEmpty ? "" : " except \(except.map(\.description).joined(separator: ", "))"
         return decrypted == nil && without.isEmpty ? nil : "decrypted: \(decrypted ?? "every host")\(without)"
     }
 
-    /// Whether it is certain that no host a location means is decrypted.
+    /// Whether certainly no host that a location matches is decrypted.
     func neverDecrypts(_ location: Location) -> Bool {
         if except.contains(where: { $0.pattern.port.isEmpty && $0.coversHost(of: location) }) { return true }
         if case .exact(let host) = location.hostKey {
@@ -41,40 +33,19 @@ package struct InterceptRules: Sendable, Hashable {
 }
 
 extension InterceptRules {
-    /// What a profile may say.
-    package static let keys: [GrammarKey] = [
-        GrammarKey(
-            "only",
-            .locations,
-            "The hosts that are decrypted: host and port, nothing else is known before.",
-            example: "only: [ \"*.example.com\", \"localhost:8443\" ]",
-            fallback: "every host"
-        ),
-        GrammarKey(
-            "except",
-            .locations,
-            "Hosts that are passed through unread.",
-            example: "except: [ \"*.bank.example\" ]",
-            fallback: "none"
-        ),
+    static let keys: [GrammarKey] = [
+        GrammarKey("only", .locations, example: "[ \"*.example.com\", \"localhost:8443\" ]", fallback: "every host")
+            .means("The hosts that are decrypted: host and port, nothing else is known before."),
+        GrammarKey("except", .locations, example: "[ \"*.bank.example\" ]", fallback: "none")
+            .means("Hosts that are passed through unread."),
     ]
 
-    /// Adds what one file says: hosts to decrypt and hosts not to are both gathered over the files of a profile.
-    package mutating func add(_ node: Node, _ reader: inout ProfileReader) {
+    /// Adds what one file says: both lists are gathered over the files of a profile.
+    ///
+    /// Before anything is decrypted only host and port are known.
+    mutating func add(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "intercept", keys: InterceptRules.keys) else { return }
-        if let node = fields["only"] { only = (only ?? []) + InterceptRules.hosts(node, &reader) }
-        if let node = fields["except"] { except += InterceptRules.hosts(node, &reader) }
-    }
-
-    /// Before anything is decrypted nothing but host and port is known.
-    private static func hosts(_ node: Node, _ reader: inout ProfileReader) -> [Location] {
-        let locations = reader.locations(node)
-        for location in locations {
-            let pattern = location.pattern
-            if !pattern.path.isEmpty || !pattern.query.isEmpty || !pattern.protocol.isEmpty {
-                reader.error("intercept takes a host and a port; '\(location)' has more", at: node)
-            }
-        }
-        return locations
+        if let node = fields["only"] { only = (only ?? []) + reader.hosts(node, "intercept") }
+        if let node = fields["except"] { except += reader.hosts(node, "intercept") }
     }
 }

@@ -22,19 +22,13 @@ package struct Node: Sendable, Hashable {
         package var key: Node
         package var value: Node
 
-        package init(_ key: String, _ value: Node) {
-            self.key = .text(key)
-            self.value = value
-        }
+        package init(_ key: String, _ value: Node) { self.init(.text(key), value) }
 
-        fileprivate init(_ key: Node, _ value: Node) {
-            self.key = key
-            self.value = value
-        }
+        fileprivate init(_ key: Node, _ value: Node) { (self.key, self.value) = (key, value) }
 
         /// On one line.
         package var flow: String {
-            // What profiles call a key needs no quotes, even where YAML 1.1 would take it for a flag: `on`, `off`.
+            // A key of profiles needs no quotes, even where YAML 1.1 would take it for a flag: `on`, `off`.
             let word = key.scalar?.string ?? ""
             let isWord = !word.isEmpty && word.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D }
             return "\(isWord ? word : key.flow): \(value.flow)"
@@ -67,33 +61,28 @@ package struct Node: Sendable, Hashable {
         }
     }
 
-    /// Reads a text, with the limits of a profile's.
+    /// Reads a text, with the limits of a profile's; `nil` where there is nothing in it.
     ///
-    /// - Returns: the root; `nil` where there is nothing in the text.
     /// - Throws: ``ProfileError`` where it is no YAML.
     package static func read(_ text: String, file: String) throws(ProfileError) -> Node? {
         try ProfileText.tree(text, file: file)
     }
 
-    /// Reads a file, with the limits of a profile's.
+    /// Reads a file, with the limits of a profile's; `nil` where there is nothing in it.
     ///
-    /// - Returns: the root; `nil` where there is nothing in the file.
     /// - Throws: ``ProfileError`` where it cannot be read or is no YAML.
     package static func read(file: String) throws(ProfileError) -> Node? {
         try read(ProfileText.read(file), file: file)
     }
 
-    // MARK: - Looking
+    // MARK: - Reading
 
     package var scalar: Scalar? { if case .scalar(let scalar) = content { scalar } else { nil } }
     package var sequence: [Node]? { if case .list(let list) = content { list } else { nil } }
     package var mapping: [Member]? { if case .mapping(let members) = content { members } else { nil } }
 
     /// The value of a key; `nil` where it is not there, or this is no mapping.
-    package subscript(key: String) -> Node? {
-        guard case .mapping(let members) = content else { return nil }
-        return members[key]
-    }
+    package subscript(key: String) -> Node? { mapping?[key] }
 
     /// The members of a list; anything else is a list of itself.
     package var members: [Node] { sequence ?? [self] }
@@ -101,7 +90,7 @@ package struct Node: Sendable, Hashable {
     /// Whether nothing is written, or `~` or `null`.
     package var isNothing: Bool { scalar.map { $0.style == .plain && ["", "~", "null"].contains($0.string) } ?? false }
 
-    /// The text of a scalar, nothing written as blank; `nil` where it is none.
+    /// The text of a scalar, empty where nothing is written; `nil` for a list or mapping.
     package var string: String? { isNothing ? "" : scalar?.string }
 
     package var kind: String {
@@ -112,12 +101,10 @@ package struct Node: Sendable, Hashable {
         }
     }
 
-    /// How many characters of the file come before the text's own: the quote.
+    /// The number of characters before the text's own: 1 for a quote.
     package var quoteWidth: Int { scalar?.style == .quoted ? 1 : 0 }
 
-    /// What the node says as one text, the same for the same content; without one key of a mapping at its top.
-    ///
-    /// No rule is nested as deep as `depth` levels.
+    /// The node as one text, the same for the same content, at most `depth` levels of it; without one key at its top.
     package func text(without key: String? = nil, depth: Int = 16) -> String {
         guard depth > 0 else { return "" }
         switch content {
@@ -142,11 +129,10 @@ extension [Node.Member] {
         get { first { $0.key.scalar?.string == key }?.value }
         set {
             let index = firstIndex { $0.key.scalar?.string == key }
-            switch (index, newValue) {
-            case (let index?, let value?): self[index].value = value
-            case (let index?, nil): remove(at: index)
-            case (nil, let value?): append(Node.Member(key, value))
-            case (nil, nil): break
+            if let index {
+                if let newValue { self[index].value = newValue } else { remove(at: index) }
+            } else if let newValue {
+                append(Node.Member(key, newValue))
             }
         }
     }

@@ -14,17 +14,15 @@ struct ProfileCompiler {
     private(set) var assertions: [Assertion] = []
     private(set) var definitions: ProfileReader.Definitions = [:]
     private var rules: [StageID: [any ToolRule]] = [:]
-    /// Tools that a file says something about, even if that is nothing.
+    /// Tools whose key a file has, even without rules.
     private var mentioned: Set<StageID> = []
     private var switchedOffAt: [StageID: ProfilePlace] = [:]
-    /// Where rules stood that act all, by what they say.
+    /// Where rules were, by what they say, of tools whose rules all act.
     private var seen: [StageID: [String: ProfilePlace]] = [:]
 
-    init(_ registry: ToolRegistry) {
-        self.registry = registry
-    }
+    init(_ registry: ToolRegistry) { self.registry = registry }
 
-    /// The tools that the files say something about, in the fixed order, with their rules.
+    /// The tools whose keys the files have, in the fixed order, with their rules.
     var tools: [(tool: Tool, rules: [any ToolRule])] {
         registry.inOrder.filter { mentioned.contains($0.id) }.map { ($0, rules[$0.id] ?? []) }
     }
@@ -56,22 +54,24 @@ struct ProfileCompiler {
         checkNames()
     }
 
-    /// Names of rules and tools that stand for nothing.
+    /// Finds names of rules and tools that refer to nothing.
     private mutating func checkNames() {
         for expectation in expectations {
             for case .fires(let names) in expectation.checks {
                 for name in names {
-                    guard let rule = name.rule, rules[name.tool]?.contains(where: { $0.heading.name == rule }) != true
-                    else { continue }
-                    let message = "'\(name.tool.name)' has no rule '\(rule)'"
-                    issues.append(ProfileIssue(.error, message, at: expectation.place))
+                    let known = rules[name.tool, default: []].map(\.heading.name)
+                    guard let rule = name.rule, !known.contains(rule) else { continue }
+                    note(.error, "'\(name.tool.name)' has no rule '\(rule)'", at: expectation.place)
                 }
             }
         }
         for (tool, place) in switchedOffAt where !mentioned.contains(tool) {
-            let message = "'\(tool.name)' is switched off, but the profile has no rules for it"
-            issues.append(ProfileIssue(.lint, message, at: place))
+            note(.lint, "'\(tool.name)' is switched off, but the profile has no rules for it", at: place)
         }
+    }
+
+    private mutating func note(_ severity: ProfileIssue.Severity, _ message: String, at place: ProfilePlace) {
+        issues.append(ProfileIssue(severity, message, at: place))
     }
 
     private mutating func finish(_ reader: ProfileReader) {
@@ -88,7 +88,7 @@ struct ProfileCompiler {
 
     private mutating func read(_ fields: ProfileFields, _ reader: inout ProfileReader) {
         checkVersion(fields, &reader)
-        if let node = fields["name"], let text = reader.text(node, "name") {
+        if let text = reader.text(fields, "name") {
             name += (name.isEmpty || text.isEmpty ? "" : ", ") + text
         }
         for entry in fields["include"]?.members ?? [] { _ = reader.path(entry, "include") }
@@ -116,7 +116,7 @@ struct ProfileCompiler {
         }
     }
 
-    /// Of rules that all act, one that stands twice acts twice.
+    /// Where all rules act, one that is written twice acts twice.
     private mutating func lintRepeated(_ node: Node, _ tool: StageID, _ reader: inout ProfileReader) {
         for entry in node.members where entry.mapping != nil {
             let text = entry.text(without: "name")
@@ -140,18 +140,15 @@ struct ProfileCompiler {
         return length <= (isV6 ? 128 : 32)
     }
 
-    /// Reads what the user has defined for tools, which the rules of every file may name.
+    /// Reads what the user has defined for tools; the rules of every file may refer to it.
     private mutating func readDefinitions(_ fields: ProfileFields, _ reader: inout ProfileReader) {
         for kind in registry.tools.compactMap(\.definitions) {
             guard let node = fields[kind.key.name] else { continue }
-            guard let mapping = node.mapping else {
-                reader.error(
-                    "\(kind.key.name) must be a mapping of names to \(kind.values), not \(node.kind)",
-                    at: node
-                )
-                continue
+            if node.mapping == nil {
+                let message = "\(kind.key.name) must be a mapping of names to \(kind.values), not \(node.kind)"
+                reader.error(message, at: node)
             }
-            for member in mapping {
+            for member in node.mapping ?? [] {
                 guard let name = reader.text(member.key, "the name of a \(kind.noun)")?.lowercased(),
                     let fields = reader.fields(member.value, "a \(kind.noun)", keys: kind.keys)
                 else { continue }

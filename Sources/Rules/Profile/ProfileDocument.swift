@@ -1,15 +1,12 @@
 package import HTTPModel
 
-/// One file of a profile with the tree of what its text says: what rules are compiled from, compared by, edited in and
-/// exported from.
+/// One file of a profile with the tree of its text: rules are compiled, compared, edited and exported from it.
 package struct ProfileDocument {
     package let source: ProfileSource
     /// `nil` where there is nothing in the text.
     package let root: Node?
 
-    /// Reads a text.
-    ///
-    /// - Throws: ``ProfileError`` where it is no YAML.
+    /// - Throws: ``ProfileError`` where the text is no YAML.
     package init(_ source: ProfileSource) throws(ProfileError) {
         self.source = source
         root = try ProfileText.tree(source.text, file: source.file)
@@ -18,13 +15,13 @@ package struct ProfileDocument {
     /// Where relative paths begin.
     package var directory: String { ProfileText.directory(of: source.file) }
 
-    package func place(_ node: Node) -> ProfilePlace {
+    func place(_ node: Node) -> ProfilePlace {
         ProfilePlace(file: source.file, line: node.line, column: node.column)
     }
 }
 
 extension RuleProfile {
-    /// What each rule says, by its place: the same text where only comments, quotes or the order of keys differ.
+    /// The content of each rule by its place: the same text where only comments, quotes or the order of keys differ.
     package var ruleTexts: [ProfilePlace: String] {
         var texts: [ProfilePlace: String] = [:]
         for source in sources {

@@ -1,45 +1,28 @@
-import ExchangeCore
-
-/// The keys at the top level of a profile that are no tools.
+/// The keys at the top level of a profile.
 enum ProfileGrammar {
     private static func keys(_ tools: ToolRegistry) -> [GrammarKey] {
         [
-            GrammarKey("version", .text, "The version of the profile's grammar: 1.", example: "version: 1"),
-            GrammarKey(
-                "name",
-                .text,
-                "What the profile is called.",
-                example: "name: staging",
-                fallback: "the name of its file"
-            ),
-            GrammarKey(
-                "include",
-                .list(.path),
-                "Other profiles, whose rules come before this one's; files, not pipes.",
-                example: "include: [ common.yaml ]",
-                fallback: "none"
-            ),
+            GrammarKey("version", .text, example: "1").means("The version of the profile's grammar: 1."),
+            GrammarKey("name", .text, example: "staging", fallback: "the name of its file")
+                .means("What the profile is called."),
+            GrammarKey("include", .list(.path), example: "[ common.yaml ]", fallback: "none")
+                .means("Other profiles, whose rules come before this one's; files, not pipes."),
             GrammarKey(
                 "off",
                 .list(.choice(tools.inOrder.map(\.key))),
-                "Tools that are switched off at first; 'sluice tool on NAME' switches them on while Sluice runs.",
-                example: "off: [ breakpoints, throttle ]",
+                example: "[ breakpoints, throttle ]",
                 fallback: "none"
+            ).means(
+                "Tools that are switched off at first; 'sluice tool on NAME' switches them on while Sluice runs."
             ),
-            GrammarKey(
-                "access",
-                .list(.text),
-                "Networks that may use the proxy beside this machine, as CIDR; like --allow.",
-                example: "access: [ \"192.168.0.0/16\" ]",
-                fallback: "none"
-            ),
+            GrammarKey("access", .list(.text), example: "[ \"192.168.0.0/16\" ]", fallback: "none")
+                .means("Networks that may use the proxy beside this machine, as CIDR; like --allow."),
             GrammarKey(
                 "intercept",
                 .mapping(InterceptRules.keys),
-                "Which hosts are decrypted.",
-                example: "intercept: { except: [ \"*.bank.example\" ] }",
+                example: "{ except: [ \"*.bank.example\" ] }",
                 fallback: "all"
-            ),
+            ).means("Which hosts are decrypted."),
         ]
     }
 
@@ -47,20 +30,22 @@ enum ProfileGrammar {
         GrammarKey(
             "expect",
             .list(.mapping(Expectation.keys)),
-            "The profile's own tests, without a network: a request, and what the tools do. 'sluice profile test' runs them.",
-            example: "expect: { request: GET http://example.com/, fires: [], sends: http://example.com/ }",
+            example: "{ request: GET http://example.com/, fires: [], sends: http://example.com/ }",
             fallback: "none"
+        ).means(
+            "The profile's own tests, without a network: a request, and what the tools do. 'sluice profile test' runs them."
         ),
         GrammarKey(
             "assert",
             .list(.mapping(Assertion.keys)),
-            "What must hold of the traffic of 'sluice run --profile FILE -- COMMAND' once the command has ended.",
-            example: "assert: { filter: host:api.example.com, count: \">=1\", status: 2xx, within: 500ms }",
+            example: "{ filter: host:api.example.com, count: \">=1\", status: 2xx, within: 500ms }",
             fallback: "none"
+        ).means(
+            "What must hold of the traffic of 'sluice run --profile FILE -- COMMAND' once the command has ended."
         ),
     ]
 
-    /// All keys of the top level, tools included, in the order in which help lists them.
+    /// In the order in which help lists them.
     static func allKeys(_ tools: ToolRegistry) -> [GrammarKey] {
         keys(tools) + tools.tools.compactMap(\.definitions?.key)
             + tools.inOrder.map { tool in
@@ -68,10 +53,9 @@ enum ProfileGrammar {
                 return GrammarKey(
                     tool.key,
                     tool.takesTrue ? .either(.flag, rule) : rule,
-                    tool.summary,
-                    example: tool.example,
+                    whole: tool.example,
                     fallback: "not in use"
-                )
+                ).means(tool.summary)
             }
             + tests
     }

@@ -1,6 +1,4 @@
-import ExchangeCore
-
-/// What `sluice profile help` prints: the tables by which profiles are read, as text.
+/// The output of `sluice profile help`: the tables by which profiles are read, as text.
 package enum ProfileHelp {
     package struct UnknownKey: Error, CustomStringConvertible {
         package let description: String
@@ -50,20 +48,13 @@ package enum ProfileHelp {
         text += wrapped("takes", inner.isEmpty ? key.value.text : key.value.shortText)
         if let fallback = key.fallback { text += wrapped("default", fallback) }
         if let tool = tools[key: path] {
-            text += wrapped(
-                "several",
-                tool.selection == .first ? "the first that matches decides" : "all that match act"
-            )
+            let selection = tool.selection == .first ? "the first that matches decides" : "all that match act"
+            text += wrapped("several", selection)
         }
-        if !inner.isEmpty { text += "\n" + table(inner.map { ($0.name, $0.summary + defaultText($0)) }) }
-        text += "\nFor example:\n\n"
-        return text
-            + key.example.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { $0.isEmpty ? "\n" : "    \($0)\n" }.joined()
-    }
-
-    private static func defaultText(_ key: GrammarKey) -> String {
-        key.fallback.map { " Default: \($0)." } ?? ""
+        let rows = inner.map { ($0.name, $0.summary + ($0.fallback.map { " Default: \($0)." } ?? "")) }
+        if !rows.isEmpty { text += "\n" + table(rows) }
+        let lines = key.example.split(separator: "\n", omittingEmptySubsequences: false)
+        return text + "\nFor example:\n\n" + lines.map { $0.isEmpty ? "\n" : "    \($0)\n" }.joined()
     }
 
     // MARK: - Topics
@@ -123,10 +114,7 @@ package enum ProfileHelp {
             Topic(
                 names: ["paths"],
                 summary: "Where files are looked for.",
-                text: """
-                    A relative path begins beside the profile that names it, ~/ in your home directory.
-
-                    """
+                text: "A relative path begins beside the profile that names it, ~/ in your home directory.\n"
             ),
             Topic(
                 names: ["order"],
@@ -148,20 +136,18 @@ package enum ProfileHelp {
 
     private static let width = 100
 
-    private static func wrapped(_ label: String, _ text: String) -> String {
-        let indent = 10
-        let lines = wrap(text, to: width - indent)
-        let pad = String(repeating: " ", count: indent)
-        return label + String(repeating: " ", count: indent - label.count) + lines.joined(separator: "\n" + pad) + "\n"
-    }
+    private static func wrapped(_ label: String, _ text: String) -> String { row(label, text, column: 10) }
 
     private static func table(_ rows: [(String, String)]) -> String {
         let column = 2 + (rows.map(\.0.count).max() ?? 0) + 2
-        let pad = String(repeating: " ", count: column)
-        return rows.map { name, text in
-            "  \(name)" + String(repeating: " ", count: column - 2 - name.count)
-                + wrap(text, to: width - column).joined(separator: "\n" + pad) + "\n"
-        }.joined()
+        return rows.map { row("  \($0)", $1, column: column) }.joined()
+    }
+
+    /// A text beside its label, wrapped within its column.
+    private static func row(_ label: String, _ text: String, column: Int) -> String {
+        func blanks(_ count: Int) -> String { String(repeating: " ", count: count) }
+        let lines = wrap(text, to: width - column).joined(separator: "\n" + blanks(column))
+        return label + blanks(column - label.count) + lines + "\n"
     }
 
     private static func wrap(_ text: String, to width: Int) -> [String] {
@@ -179,7 +165,7 @@ package enum ProfileHelp {
 }
 
 extension GrammarValue {
-    /// The keys of the mapping that stands in it; empty where there is none.
+    /// The keys of the mapping in it; empty where there is none.
     package var keys: [GrammarKey] {
         switch self {
         case .mapping(let keys): keys
@@ -189,7 +175,7 @@ extension GrammarValue {
         }
     }
 
-    /// In words, where the keys of a mapping are listed apart.
+    /// As help shows it where the keys of a mapping are listed apart.
     fileprivate var shortText: String {
         switch self {
         case .mapping: "a mapping"

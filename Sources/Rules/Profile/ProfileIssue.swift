@@ -3,12 +3,12 @@ package struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
     package enum Severity: Sendable, Hashable {
         /// The profile cannot be used.
         case error
-        /// The profile can be used, but does perhaps not what was meant.
+        /// The profile can be used, but perhaps does not do what was meant.
         case lint
     }
 
     package var severity: Severity
-    /// The file, as it was named to us.
+    /// The file as the user named it.
     package var file: String
     /// From 1.
     package var line: Int
@@ -19,21 +19,15 @@ package struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
     /// Whether the file itself could not be read.
     var isUnreadable = false
 
-    package init(severity: Severity, file: String, line: Int, column: Int, message: String) {
-        self.severity = severity
-        self.file = file
-        self.line = line
-        self.column = column
-        self.message = message
-    }
-
-    package init(_ severity: Severity, _ message: String, at place: ProfilePlace) {
-        self.init(severity: severity, file: place.file, line: place.line, column: place.column, message: message)
-    }
-
     /// One line in the form that editors jump to: `file:line:column: message`.
     package var description: String {
         "\(file):\(line):\(column): \(severity == .lint ? "lint: " : "")\(message)"
+    }
+}
+
+extension ProfileIssue {
+    init(_ severity: Severity, _ message: String, at place: ProfilePlace) {
+        self.init(severity: severity, file: place.file, line: place.line, column: place.column, message: message)
     }
 }
 
@@ -42,21 +36,22 @@ package struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible 
     /// At least one is an error.
     package var issues: [ProfileIssue]
 
-    package init(issues: [ProfileIssue]) {
-        self.issues = issues
-    }
+    /// One line for each issue.
+    package var description: String { issues.map(\.description).joined(separator: "\n") }
+}
 
+extension ProfileError {
     /// One error, at a node of the file or its beginning.
     package init(_ message: String, file: String, at node: Node? = nil) {
         self.init(message, file: file, line: node?.line ?? 1, column: node?.column ?? 1)
     }
 
-    package init(_ message: String, file: String, line: Int, column: Int) {
+    init(_ message: String, file: String, line: Int, column: Int) {
         issues = [ProfileIssue(severity: .error, file: file, line: line, column: column, message: message)]
     }
 
-    /// One line for each issue.
-    package var description: String {
-        issues.map(\.description).joined(separator: "\n")
+    /// The issues as an error, where one of them is.
+    static func check(_ issues: [ProfileIssue]) throws(ProfileError) {
+        if issues.contains(where: { $0.severity == .error }) { throw ProfileError(issues: issues) }
     }
 }

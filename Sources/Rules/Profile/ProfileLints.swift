@@ -1,4 +1,3 @@
-import ExchangeCore
 import HTTPModel
 
 /// What is allowed but hardly meant in a profile as a whole: found once every rule is read.
@@ -23,10 +22,8 @@ struct ProfileLints {
         var first: [String: ProfilePlace] = [:]
         for heading in tool.rules {
             if let place = first[heading.name] {
-                lint(
-                    heading.place,
-                    "the rule at \(place) is called '\(heading.name)' too; traces cannot tell them apart"
-                )
+                let message = "the rule at \(place) is called '\(heading.name)' too; traces cannot tell them apart"
+                lint(heading.place, message)
             } else {
                 first[heading.name] = heading.place
             }
@@ -36,27 +33,23 @@ struct ProfileLints {
     private mutating func lintShadows(_ tool: ToolOutline) {
         for (rule, by) in tool.shadows.sorted(by: { $0.key < $1.key }) {
             let (shadowed, shadow) = (tool.rules[rule], tool.rules[by])
-            lint(
-                shadowed.place,
+            let message =
                 "'\(shadowed.name)' never decides: '\(shadow.name)' at \(shadow.place) is for all that it is for"
-            )
+            lint(shadowed.place, message)
         }
     }
 
-    /// Where nothing is decrypted, nothing is known but host and port.
+    /// Where nothing is decrypted, only host and port are known.
     private mutating func lintUndecrypted(_ heading: RuleHeading) {
         for location in heading.scope.locations ?? [] {
             let pattern = location.pattern
-            let isPlain = ["http", "ws"].contains(pattern.protocol.lowercased())
-            guard !pattern.path.isEmpty || !pattern.query.isEmpty, !isPlain, intercept.neverDecrypts(location) else {
-                continue
-            }
-            let isEncrypted = ["https", "wss"].contains(pattern.protocol.lowercased())
-            lint(
-                heading.place,
-                "\(location) asks for a path or query, but 'intercept' does not have \(pattern.host) decrypted: "
-                    + (isEncrypted ? "it matches nothing" : "it matches plain http only")
-            )
+            let scheme = pattern.protocol.lowercased()
+            guard !pattern.path.isEmpty || !pattern.query.isEmpty, !["http", "ws"].contains(scheme),
+                intercept.neverDecrypts(location)
+            else { continue }
+            let rest = ["https", "wss"].contains(scheme) ? "it matches nothing" : "it matches plain http only"
+            let host = "'intercept' does not have \(pattern.host) decrypted"
+            lint(heading.place, "\(location) asks for a path or query, but \(host): \(rest)")
         }
     }
 }

@@ -1,31 +1,20 @@
 package import HTTPModel
 
-/// What every rule has: its name, whether it is in force, and the requests it is for.
 extension ProfileReader {
-    /// - Parameters:
-    ///   - fields: the rule's fields.
-    ///   - grammar: the tool's grammar.
-    ///   - number: the rule's number in its tool, from 1.
-    /// - Returns: the heading; `nil` where the rule cannot be used.
-    package mutating func heading(_ fields: ProfileFields, _ grammar: ToolDescriptor, number: Int) -> RuleHeading? {
-        let name = fields["name"].flatMap { text($0, "name") } ?? ""
-        let isEnabled = fields["enabled"].flatMap { flag($0, "enabled") } ?? true
-        var heading = RuleHeading(
-            name: name.isEmpty ? "rule \(number)" : name,
-            place: place(fields.node),
-            isEnabled: isEnabled
-        )
-        switch grammar.scope {
+    /// Reads what every rule has: its name, whether it is in force, and the requests it is for.
+    ///
+    /// `number` is the rule's in its tool, from 1. `nil` where the rule cannot be used.
+    mutating func heading(_ fields: ProfileFields, _ tool: ToolDescriptor, number: Int) -> RuleHeading? {
+        let name = text(fields, "name") ?? ""
+        var heading = RuleHeading(name: name.isEmpty ? "rule \(number)" : name, place: place(fields.node))
+        heading.isEnabled = flag(fields, "enabled") ?? true
+        switch tool.scope {
         case .none: return heading
         case .only: heading.scope.locations = fields["only"].map { locations($0) }
-        case .at:
-            guard let at = required(fields, "at", grammar.noun) else { return nil }
-            heading.scope.locations = locations(at)
-        case .from:
-            guard let from = required(fields, "from", grammar.noun) else { return nil }
-            // What else it may be is the tool's own business.
-            let isLocation = grammar.keys.allSatisfy { $0.name != "from" }
-            if isLocation { heading.scope.locations = locations(from) }
+        case .at, .from:
+            guard let node = required(fields, tool.scope.rawValue, tool.noun) else { return nil }
+            // A tool that has the key among its own reads it itself.
+            if tool.keys.allSatisfy({ $0.name != tool.scope.rawValue }) { heading.scope.locations = locations(node) }
         }
         heading.scope.exceptions = fields["except"].map { locations($0) } ?? []
         heading.scope.methods = fields["method"].map { methods($0) } ?? []
@@ -34,16 +23,15 @@ extension ProfileReader {
 
     private mutating func methods(_ node: Node) -> Set<String> {
         var methods: Set<String> = []
-        for entry in list(node) {
+        for entry in node.members {
             guard let text = text(entry, "method") else { continue }
-            let isToken = !text.isEmpty && text.utf8.allSatisfy(ProfileReader.isTokenByte)
-            if !isToken { error("'\(text.prefix(40))' cannot be a method", at: entry) }
-            if text != text.uppercased(), ProfileReader.usualMethods.contains(text.uppercased()) {
-                lint("methods are written in upper case; '\(text)' is taken for \(text.uppercased())", at: entry)
-                methods.insert(text.uppercased())
-            } else {
-                methods.insert(text)
+            if !text.isToken { error("'\(text.prefix(40))' cannot be a method", at: entry) }
+            let upper = text.uppercased()
+            let isUsual = ProfileReader.usualMethods.contains(upper)
+            if isUsual, text != upper {
+                lint("methods are written in upper case; '\(text)' is taken for \(upper)", at: entry)
             }
+            methods.insert(isUsual ? upper : text)
         }
         return methods
     }
@@ -52,29 +40,34 @@ extension ProfileReader {
         "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT",
     ]
 
-    /// RFC 9110 §5.6.2.
-    package static func isTokenByte(_ byte: UInt8) -> Bool {
-        (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
-
     // MARK: - Locations
 
     /// One location or a list of them.
     package mutating func locations(_ node: Node) -> [Location] {
-        if let list = node.sequence, list.isEmpty {
-            lint("the list of locations is empty, so nothing matches", at: node)
+        if node.sequence?.isEmpty == true { lint("the list of locations is empty, so nothing matches", at: node) }
+        return node.members.compactMap { entry in
+            let location = entry.mapping == nil ? locationByText(entry) : locationByFields(entry)
+            for found in location?.lints ?? [] { lint(found.description, at: entry) }
+            return location
         }
-        return list(node).compactMap { location($0) }
     }
 
-    /// One location, as a text or by its fields.
-    package mutating func location(_ node: Node) -> Location? {
-        if node.mapping != nil { return locationByFields(node) }
+    /// One host, with a port or not, or a list of them; `what` names who takes them.
+    package mutating func hosts(_ node: Node, _ what: String) -> [Location] {
+        let locations = locations(node)
+        for location in locations {
+            let pattern = location.pattern
+            if !pattern.path.isEmpty || !pattern.query.isEmpty || !pattern.protocol.isEmpty {
+                error("\(what) takes a host and a port; '\(location)' has more", at: node)
+            }
+        }
+        return locations
+    }
+
+    private mutating func locationByText(_ node: Node) -> Location? {
         guard let text = text(node, "a location") else { return nil }
         do {
-            let location = try Location(text)
-            for found in location.lints { lint(found.description, at: node) }
-            return location
+            return try Location(text)
         } catch {
             self.error(error.description, at: node, offset: error.column - 1 + node.quoteWidth)
             return nil
@@ -82,19 +75,17 @@ extension ProfileReader {
     }
 
     private static let locationKeys = LocationPattern.Field.allCases.map {
-        GrammarKey($0.rawValue, .text, "A wildcard pattern; blank means any.", example: "\($0.rawValue): \"*\"")
+        GrammarKey($0.rawValue, .text, example: "\"*\"").means("A wildcard pattern; blank means any.")
     }
 
     private mutating func locationByFields(_ node: Node) -> Location? {
         guard let fields = fields(node, "a location", keys: ProfileReader.locationKeys) else { return nil }
         var pattern = LocationPattern()
         for field in LocationPattern.Field.allCases {
-            if let value = fields[field.rawValue], let text = text(value, field.rawValue) { pattern[field] = text }
+            if let text = text(fields, field.rawValue) { pattern[field] = text }
         }
         do {
-            let location = try Location(pattern)
-            for found in location.lints { lint(found.description, at: node) }
-            return location
+            return try Location(pattern)
         } catch {
             self.error(error.description, at: error.field.flatMap { fields[$0.rawValue] } ?? node)
             return nil

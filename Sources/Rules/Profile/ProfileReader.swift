@@ -1,3 +1,4 @@
+package import ExchangeCore
 import HTTPModel
 package import NIOCore
 
@@ -7,24 +8,19 @@ package import NIOCore
 /// is not what it should be, so that one pass finds all mistakes.
 package struct ProfileReader {
     package let file: String
-    /// Where relative paths begin: the directory of the file.
-    package let directory: String
-    /// The tools whose names mean something.
-    package let tools: ToolRegistry
-    /// What the user has defined by the key it stands under, and by name in lower case, in every file of the profile.
-    package var definitions: Definitions = [:]
+    /// The tools that the profile may name.
+    let tools: ToolRegistry
+    /// What the user has defined for tools, in every file of the profile: by key, and by name in lower case.
+    package internal(set) var definitions: Definitions = [:]
     package private(set) var issues: [ProfileIssue] = []
 
-    /// Beyond this many there is no use in going on.
+    /// More issues than this are not gathered.
     private static let mostIssues = 200
 
     package typealias Definitions = [String: [String: any Sendable]]
 
     package init(file: String, tools: ToolRegistry = ToolRegistry([]), _ definitions: Definitions = [:]) {
-        self.file = file
-        self.tools = tools
-        self.definitions = definitions
-        directory = ProfileText.directory(of: file)
+        (self.file, self.tools, self.definitions) = (file, tools, definitions)
     }
 
     var hasErrors: Bool { issues.contains { $0.severity == .error } }
@@ -39,7 +35,7 @@ package struct ProfileReader {
         note(.lint, message, line: node.line, column: node.column)
     }
 
-    package mutating func note(
+    mutating func note(
         _ severity: ProfileIssue.Severity,
         _ message: @autoclosure () -> String,
         line: Int,
@@ -49,33 +45,23 @@ package struct ProfileReader {
         issues.append(ProfileIssue(severity: severity, file: file, line: line, column: column, message: message()))
     }
 
-    package func place(_ node: Node) -> ProfilePlace {
-        ProfilePlace(file: file, line: node.line, column: node.column)
-    }
+    func place(_ node: Node) -> ProfilePlace { ProfilePlace(file: file, line: node.line, column: node.column) }
 
-    // MARK: - Mappings and lists
+    // MARK: - Mappings
 
-    /// The members of a list; anything else is a list of itself.
-    package func list(_ node: Node) -> [Node] {
-        node.members
-    }
-
-    /// The fields of a mapping, unknown keys noted.
+    /// The fields of a mapping; unknown keys are errors.
     package mutating func fields(_ node: Node, _ what: String, keys: [GrammarKey]) -> ProfileFields? {
         guard let mapping = node.mapping else {
             error("\(what) must be a mapping, as in { \(keys.first?.name ?? "key"): … }, not \(node.kind)", at: node)
             return nil
         }
+        let known = keys.map(\.name)
         var fields = ProfileFields(node: node, keys: keys)
         for member in mapping {
-            guard let name = member.key.scalar?.string else {
-                error("a key must be a word", at: member.key)
-                continue
-            }
-            if keys.contains(where: { $0.name == name }) {
-                fields.values[name] = member.value
-            } else {
-                let known = keys.map(\.name)
+            switch member.key.scalar?.string {
+            case nil: error("a key must be a word", at: member.key)
+            case let name? where known.contains(name): fields.values[name] = member.value
+            case let name?:
                 error(
                     "\(what) has no key '\(name.prefix(40))'\(Suggestion.text(for: name, among: known))",
                     at: member.key
@@ -85,66 +71,97 @@ package struct ProfileReader {
         return fields
     }
 
-    package mutating func required(_ fields: ProfileFields, _ key: String, _ what: String) -> Node? {
-        if let node = fields[key] { return node }
-        error("\(what) needs '\(key)'", at: fields.node)
-        return nil
+    /// The entries of a mapping whose keys are the user's.
+    mutating func pairs(_ node: Node, _ what: String) -> [(String, Node)] {
+        guard let mapping = node.mapping else {
+            error("\(what) must be a mapping of names to values, not \(node.kind)", at: node)
+            return []
+        }
+        return mapping.compactMap { member in
+            if let name = member.key.scalar?.string { return (name, member.value) }
+            error("a name must be a text", at: member.key)
+            return nil
+        }
     }
 
-    /// Draws depend on the rule's name, which is its number where it has none.
-    package mutating func lintUnnamedSeed(_ fields: ProfileFields) {
-        guard let node = fields["seed"], fields["name"] == nil else { return }
-        lint("the seed's draws depend on the rule's name; without one a rule put before it changes them", at: node)
+    package mutating func required(_ fields: ProfileFields, _ key: String, _ what: String) -> Node? {
+        if fields[key] == nil { error("\(what) needs '\(key)'", at: fields.node) }
+        return fields[key]
     }
 
     // MARK: - Values
 
     /// The text of a scalar, whatever type YAML takes it for; nothing written reads as empty.
     package mutating func text(_ node: Node, _ what: String) -> String? {
-        if let text = node.string { return text }
-        error("\(what) must be a text, not \(node.kind)", at: node)
-        return nil
+        if node.string == nil { error("\(what) must be a text, not \(node.kind)", at: node) }
+        return node.string
+    }
+
+    package mutating func text(_ fields: ProfileFields, _ key: String) -> String? {
+        fields[key].flatMap { text($0, key) }
     }
 
     package mutating func flag(_ node: Node, _ what: String) -> Bool? {
-        switch node.scalar?.string {
-        case "true": return true
-        case "false": return false
-        default:
-            error("\(what) must be true or false", at: node)
-            return nil
-        }
+        let flag = node.scalar.flatMap { Bool($0.string) }
+        if flag == nil { error("\(what) must be true or false", at: node) }
+        return flag
+    }
+
+    package mutating func flag(_ fields: ProfileFields, _ key: String) -> Bool? {
+        fields[key].flatMap { flag($0, key) }
     }
 
     /// One of some words.
     package mutating func choice<Value>(_ node: Node, _ what: String, _ choices: [(String, Value)]) -> Value? {
-        let words = choices.map(\.0)
         guard let text = text(node, what) else { return nil }
         if let choice = choices.first(where: { $0.0 == text }) { return choice.1 }
-        error("\(what) must be \(words.joined(separator: " or ")), not '\(text.prefix(40))'", at: node)
+        let words = choices.map(\.0).joined(separator: " or ")
+        error("\(what) must be \(words), not '\(text.prefix(40))'", at: node)
         return nil
     }
 
-    /// A number, in the range that the grammar has for the key.
+    /// One direction or a list of them.
+    package mutating func directions(_ node: Node, _ what: String) -> [(direction: FlowDirection, node: Node)] {
+        node.members.compactMap { entry in
+            choice(entry, what, [("request", .request), ("response", .response)]).map { ($0, entry) }
+        }
+    }
+
+    /// A number in the range that the grammar has for the key.
     package mutating func number(_ fields: ProfileFields, _ key: String) -> Double? {
-        guard let node = fields[key] else { return nil }
-        guard case .number(let range, let unit)? = fields.grammar(key)?.value else { return number(node, key, nil, "") }
+        guard let node = fields[key],
+            case .number(let range, let unit)? = fields.keys.first(where: { $0.name == key })?.value
+        else { return nil }
         return number(node, key, range, unit)
     }
 
-    package mutating func number(_ node: Node, _ what: String, _ range: ClosedRange<Double>?, _ unit: String) -> Double?
+    /// A number without a fraction, in the range that the grammar has for the key.
+    package mutating func integer(_ fields: ProfileFields, _ key: String) -> Int? {
+        guard let node = fields[key], let number = number(fields, key) else { return nil }
+        if number != number.rounded() { error("\(key) must be a whole number", at: node) }
+        return Int(exactly: number)
+    }
+
+    package mutating func number(_ node: Node, _ what: String, _ range: ClosedRange<Double>, _ unit: String) -> Double?
     {
         guard let text = text(node, what) else { return nil }
+        let unit = unit.isEmpty ? "" : " (\(unit))"
         guard let number = Double(text), number.isFinite else {
-            error("\(what) must be a number\(unit.isEmpty ? "" : " (\(unit))"), not '\(text.prefix(40))'", at: node)
+            error("\(what) must be a number\(unit), not '\(text.prefix(40))'", at: node)
             return nil
         }
-        if let range, !range.contains(number) {
+        guard range.contains(number) else {
             let (low, high) = (GrammarValue.text(range.lowerBound), GrammarValue.text(range.upperBound))
-            error("\(what) must be from \(low) to \(high)\(unit.isEmpty ? "" : " (\(unit))"), not \(text)", at: node)
+            error("\(what) must be from \(low) to \(high)\(unit), not \(text)", at: node)
             return nil
         }
         return number
+    }
+
+    /// Draws depend on the rule's name, which is its number where it has none.
+    package mutating func lintUnnamedSeed(_ fields: ProfileFields) {
+        guard let node = fields["seed"], fields["name"] == nil else { return }
+        lint("the seed's draws depend on the rule's name; without one a rule put before it changes them", at: node)
     }
 
     /// A time with its unit: `500ms`, `30s`, `2m`.
@@ -167,27 +184,43 @@ package struct ProfileReader {
             error("\(what) must be the path of a file or directory", at: node)
             return nil
         }
-        return ProfileText.absolute(text, in: directory)
+        return ProfileText.absolute(text, in: ProfileText.directory(of: file))
     }
 
-    /// What a rule looks for in a text; `nil` where the key is not there, is blank, or is no good.
-    package mutating func pattern(
-        _ fields: ProfileFields,
-        _ key: String,
-        isCaseSensitive: Bool,
-        isWhole: Bool
-    ) -> TextPattern? {
-        guard let node = fields[key], let text = text(node, key), !text.isEmpty else { return nil }
-        return pattern(node, text, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
-    }
-
+    /// What a rule looks for in a text.
     package mutating func pattern(_ node: Node, _ text: String, isCaseSensitive: Bool, isWhole: Bool) -> TextPattern? {
-        do {
-            return try TextPattern(text, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
+        expression(text, at: node) { () throws(RegularExpression.SyntaxError) in
+            try TextPattern(text, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
+        }
+    }
+
+    /// Compiles a regular expression that begins `skipped` characters into a node's text.
+    package mutating func expression<Pattern>(
+        _ text: String,
+        at node: Node,
+        after skipped: Int = 0,
+        _ compile: () throws(RegularExpression.SyntaxError) -> Pattern
+    ) -> Pattern? {
+        do throws(RegularExpression.SyntaxError) {
+            return try compile()
         } catch {
             let characters = String(decoding: Array(text.utf8).prefix(error.offset), as: UTF8.self).count
-            self.error("bad regular expression: \(error.message)", at: node, offset: characters + node.quoteWidth)
+            let offset = skipped + characters + node.quoteWidth
+            self.error("bad regular expression: \(error.message)", at: node, offset: offset)
             return nil
         }
     }
+}
+
+/// A mapping's values by key.
+package struct ProfileFields {
+    package let node: Node
+    /// The keys that may stand in it.
+    let keys: [GrammarKey]
+    package fileprivate(set) var values: [String: Node] = [:]
+
+    init(node: Node, keys: [GrammarKey]) { (self.node, self.keys) = (node, keys) }
+
+    /// The value of a key; `nil` where it is not there.
+    package subscript(key: String) -> Node? { values[key] }
 }

@@ -4,12 +4,12 @@ import Foundation
 import Synchronization
 import Yams
 
-/// Gets from a file to a YAML tree, on guard against what a hostile file can do.
+/// Reads YAML, within limits that protect against hostile files.
 package enum ProfileText {
-    /// No profile that people write is larger.
+    /// In bytes; no profile that people write is larger.
     package static let limit = 1 << 20
-    /// How many characters that begin or divide values a text may have: seven for each of eleven thousand rules, and no
-    /// more than can be read in a second.
+    /// How many characters that begin or divide values a text may have: seven for each of eleven thousand rules, as many
+    /// as can be read in a second.
     static let mostMarks = 80_000
 
     /// Reads a file, or the output of a command where pipes are taken; at most one byte more than the limit is ever read.
@@ -23,19 +23,18 @@ package enum ProfileText {
             throw unreadable
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            if bytes.count > limit { throw tooLarge(path) }
-            throw ProfileError("is not UTF-8 text", file: path)
+            throw bytes.count > limit ? tooLarge(path) : ProfileError("is not UTF-8 text", file: path)
         }
         return text
     }
 
-    /// The directory that a file is in; `.` where its name says none.
+    /// The directory of a file; `.` where its name has none.
     package static func directory(of file: String) -> String {
         guard let slash = file.lastIndex(of: "/") else { return "." }
         return slash == file.startIndex ? "/" : String(file[..<slash])
     }
 
-    /// A path as it stands, or from a directory where it is relative; `~/` is the home directory.
+    /// A path, from a directory where it is relative; `~/` is the home directory.
     package static func absolute(_ path: String, in directory: String) -> String {
         if path.hasPrefix("/") { return path }
         if path.hasPrefix("~/") { return NSHomeDirectory() + path.dropFirst() }
@@ -52,7 +51,7 @@ package enum ProfileText {
     }
 
     /// Parses the text; `nil` where there is nothing in it.
-    package static func tree(_ text: String, file: String) throws(ProfileError) -> Node? {
+    static func tree(_ text: String, file: String) throws(ProfileError) -> Node? {
         guard text.utf8.count <= limit else { throw tooLarge(file) }
         // A byte order mark is no part of the text (YAML 1.2 §5.2), but the parser takes it for one.
         let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
@@ -68,8 +67,8 @@ package enum ProfileText {
         }
     }
 
-    /// Parses on a thread of its own: the parser calls itself for each level of nesting, up to a thousand, and the stack
-    /// of the caller's thread may be small.
+    /// Parses on a thread of its own: the parser recurs for each level of nesting, up to a thousand, and the stack of the
+    /// caller's thread may be small.
     private static func parse(_ text: String) throws -> Node? {
         let outcome = Mutex<Result<Node?, any Error>?>(nil)
         let done = DispatchSemaphore(value: 0)
@@ -91,19 +90,11 @@ package enum ProfileText {
             let hint = isAlias ? "; a text that begins with * stands in quotes" : ""
             let occasion = context.map { ", \($0.text)" } ?? ""
             let place = isAlias ? context?.mark ?? mark : mark
-            return ProfileError(
-                "no valid YAML: \(problem)\(occasion)\(hint)",
-                file: file,
-                line: place.line,
-                column: place.column
-            )
+            let message = "no valid YAML: \(problem)\(occasion)\(hint)"
+            return ProfileError(message, file: file, line: place.line, column: place.column)
         case .duplicatedKeysInMapping(let keys, let context):
-            return ProfileError(
-                "the key '\(keys.first ?? "")' stands twice in the same mapping",
-                file: file,
-                line: context.mark.line,
-                column: context.mark.column
-            )
+            let message = "the key '\(keys.first ?? "")' stands twice in the same mapping"
+            return ProfileError(message, file: file, line: context.mark.line, column: context.mark.column)
         case .reader(let problem, let offset, let value, let text):
             // The offset counts characters, and is not known within what is no character.
             let before = text.prefix(offset ?? 0).unicodeScalars
@@ -111,25 +102,21 @@ package enum ProfileText {
             let column = before.reversed().prefix { $0 != "\n" }.count + 1
             let code = String(max(value, 0), radix: 16, uppercase: true)
             let hex = String(repeating: "0", count: max(0, 4 - code.count)) + code
-            return ProfileError(
-                "no valid YAML: \(problem) (U+\(hex)); in double quotes it is written \\u\(hex)",
-                file: file,
-                line: line,
-                column: column
-            )
+            let message = "no valid YAML: \(problem) (U+\(hex)); in double quotes it is written \\u\(hex)"
+            return ProfileError(message, file: file, line: line, column: column)
         default: return ProfileError("no valid YAML: \(error)", file: file)
         }
     }
 
-    /// Finds what makes a text cost more time than a profile may, and which no profile needs.
+    /// Finds what makes a text take too much time to read, and which no profile needs.
     ///
-    /// Each value takes its time, however small it is. Lists of aliases of lists of aliases grow without bound; lists
-    /// within keys within keys are compared over and over. Quotes and comments are not told apart, so that no trick with them gets one past this check.
+    /// Each value takes time, however small it is. Lists of aliases of lists of aliases grow without bound; lists within
+    /// keys within keys are compared over and over. The check looks into quotes and comments too, so that nothing can be
+    /// hidden with them.
     private static func trap(in text: String) -> (line: Int, column: Int, message: String)? {
         var line = 1
         var column = 1
-        var before: UInt8 = 0x20
-        var beforeThat: UInt8 = 0x20
+        var (beforeThat, before): (UInt8, UInt8) = (0x20, 0x20)
         var marks = 0
         for byte in text.utf8 {
             switch byte {
@@ -139,16 +126,14 @@ package enum ProfileText {
             }
             if marks > mostMarks { return (line, column, "up to here the profile has as many values as can be taken") }
             if before == UInt8(ascii: "&"), isNameByte(byte), endsToken(beforeThat) {
-                let message =
-                    "anchors (&name) are not taken in profiles; if it is text, write \\x26 for & in double quotes"
-                return (line, column - 1, message)
+                let way = "if it is text, write \\x26 for & in double quotes"
+                return (line, column - 1, "anchors (&name) are not taken in profiles; \(way)")
             }
             if before == UInt8(ascii: "?"), isBlank(byte) || "[{!#".utf8.contains(byte), endsToken(beforeThat),
                 !"\"'".utf8.contains(beforeThat)
             {
-                let message =
-                    "keys that begin with '?' are not taken in profiles; if it is text, write \\x3F in double quotes"
-                return (line, column - 1, message)
+                let way = "if it is text, write \\x3F in double quotes"
+                return (line, column - 1, "keys that begin with '?' are not taken in profiles; \(way)")
             }
             (beforeThat, before) = (before, byte)
             if byte == UInt8(ascii: "\n") {

@@ -1,34 +1,31 @@
 package import ExchangeCore
 package import HTTPModel
 
-/// A set-up of tools as one file or several describe it: read, checked and compiled.
+/// The tools as one file or several configure them: read, checked and compiled.
 ///
-/// The rules of several files stand one after the other, in the order of the files.
+/// The rules of several files are in the order of the files.
 package struct RuleProfile: Sendable {
-    /// The name that the profile gives itself; empty where it does not.
+    /// Empty where the profile has none.
     package let name: String
-    /// The files it was read from, those that are included before those that include them.
+    /// The files, those that are included before those that include them.
     package let sources: [ProfileSource]
-    /// The tools that the files say something about, in the fixed order.
+    /// The tools whose keys the files have, in the fixed order.
     package let tools: [ToolOutline]
     /// The tools that are switched off at first.
     package let off: Set<StageID>
-    /// Which hosts are decrypted.
     package let intercept: InterceptRules
     /// Further networks that may use the proxy, as CIDR.
     package let access: [String]
-    /// The profile's own tests.
     package let expectations: [Expectation]
-    /// What must hold of the traffic of a run.
     package let assertions: [Assertion]
     /// What is allowed but hardly meant.
     package let lints: [ProfileIssue]
 
-    package let registry: ToolRegistry
-    let compiled: [Compiled]
+    let registry: ToolRegistry
+    private let compiled: [Compiled]
 
     /// A tool with a rule that is in force.
-    struct Compiled: Sendable {
+    private struct Compiled: Sendable {
         let tool: Tool
         let stage: any RuleTool
         /// `nil` where the stage is to be asked about every exchange.
@@ -37,13 +34,10 @@ package struct RuleProfile: Sendable {
 
     /// Reads a profile from its files and those that they include.
     ///
-    /// - Parameters:
-    ///   - paths: the files.
-    ///   - edited: texts that count in the place of what is in the files of their names, which need not be there.
-    ///   - takesPipes: whether the output of a command, as the shell's `<(…)` names it, will do for a file that is not an
-    ///     included one. It is waited for, but not when it is silent for five seconds: for when a command begins.
-    ///   - tools: the tools that the profile may name.
-    /// - Returns: the profile, compiled.
+    /// Texts in `edited` replace those in the files of their names, which need not exist. With `takesPipes` a file that is
+    /// not included may be the output of a command, as the shell's `<(…)` names it; it is waited for until it is silent
+    /// for five seconds, so this is for the beginning of a command.
+    ///
     /// - Throws: ``ProfileError`` with everything that is wrong.
     package static func load(
         paths: [String],
@@ -54,37 +48,28 @@ package struct RuleProfile: Sendable {
         try RuleProfile(sources: try ProfileSource.read(paths, edited: edited, takesPipes: takesPipes), tools: tools)
     }
 
-    /// Reads a profile from one text; `file` is what issues call it.
+    /// Reads a profile from one text; `file` is its name in issues.
     ///
     /// - Throws: ``ProfileError`` with everything that is wrong.
     package init(_ text: String, file: String, tools: ToolRegistry) throws(ProfileError) {
         try self.init(sources: [ProfileSource(file: file, text: text)], tools: tools)
     }
 
-    /// Compiles texts that have been read; what they include is among them already.
+    /// Compiles texts that have been read, with those that they include.
     ///
     /// - Throws: ``ProfileError`` with everything that is wrong.
     package init(sources: [ProfileSource], tools registry: ToolRegistry) throws(ProfileError) {
         var compiler = ProfileCompiler(registry)
         try compiler.add(sources)
-        let issues = compiler.issues
-        if issues.contains(where: { $0.severity == .error }) { throw ProfileError(issues: issues) }
-        self.registry = registry
-        name = compiler.name
-        self.sources = sources
-        off = compiler.off
-        intercept = compiler.intercept
-        access = compiler.access
-        expectations = compiler.expectations
-        assertions = compiler.assertions
+        try ProfileError.check(compiler.issues)
+        (self.registry, self.sources, name, off) = (registry, sources, compiler.name, compiler.off)
+        (intercept, access) = (compiler.intercept, compiler.access)
+        (expectations, assertions) = (compiler.expectations, compiler.assertions)
         tools = compiler.tools.map { ToolOutline($0, $1.map(\.heading)) }
-        lints = RuleProfile.sorted(issues + ProfileLints(tools, intercept: intercept).issues, by: sources)
+        lints = RuleProfile.sorted(compiler.issues + ProfileLints(tools, intercept: intercept).issues, by: sources)
         compiled = compiler.tools.filter { $0.rules.contains { $0.heading.isEnabled } }.map { tool, rules in
-            Compiled(
-                tool: tool,
-                stage: tool.stage(rules),
-                headings: tool.actsWithoutMatch ? nil : rules.map(\.heading)
-            )
+            let headings = tool.actsWithoutMatch ? nil : rules.map(\.heading)
+            return Compiled(tool: tool, stage: tool.stage(rules), headings: headings)
         }
         switchTools(without: off)
     }
@@ -92,9 +77,9 @@ package struct RuleProfile: Sendable {
     /// The tools in force at first.
     package var chain: StageChain { chain(without: off) }
 
-    /// The tools in force, in their fixed order, where some are switched off.
+    /// The tools in force, in their fixed order, without those that are switched off.
     ///
-    /// Tools that are switched in place stay even then: `switchTools` switches them.
+    /// Tools that are switched in place stay: `switchTools` switches them.
     package func chain(without off: Set<StageID>) -> StageChain {
         let inForce = compiled.filter { !off.contains($0.tool.id) || $0.tool.isSwitchedInPlace }
         return StageChain(inForce.map(\.stage), preselection: HostPreselection(inForce.map(\.headings)))
@@ -106,30 +91,28 @@ package struct RuleProfile: Sendable {
         return StageChain(inForce.map(\.stage.rehearsed), preselection: HostPreselection(inForce.map(\.headings)))
     }
 
-    // MARK: - Exchanges that are under way
+    // MARK: - Exchanges under way
 
-    /// Switches the tools whose switching reaches exchanges that are under way.
-    ///
-    /// A profile begins with what it says itself under `off`.
+    /// Switches the tools whose switching reaches exchanges under way; at first those under the profile's `off` are off.
     package func switchTools(without off: Set<StageID>) {
         for compiled in compiled { compiled.stage.isOn = !off.contains(compiled.tool.id) }
     }
 
-    /// Lets the tools take over what those of an older profile have counted; to be called before this one is in force.
+    /// Lets the tools take over the counts of an older profile's; to be called before this one is in force.
     package func prepare(toReplace old: RuleProfile) {
-        for compiled in compiled {
-            if let before = old.stage(of: compiled.tool) { compiled.stage.prepare(toReplaceAny: before) }
-        }
+        func prepare<Stage: RuleTool>(_ stage: Stage, _ old: (any RuleTool)?) { (old as? Stage).map(stage.prepare) }
+        for compiled in compiled { prepare(compiled.stage, old.stage(of: compiled.tool)) }
     }
 
-    /// Tells the tools that those of another profile are in force in their place, or none.
+    /// Lets the tools know that those of another profile, or none, are in force in their place.
     package func wasReplaced(by new: RuleProfile?) {
-        for compiled in compiled { compiled.stage.wasReplaced(byAny: new?.stage(of: compiled.tool)) }
+        func replace<Stage: RuleTool>(_ stage: Stage, _ new: (any RuleTool)?) { stage.wasReplaced(by: new as? Stage) }
+        for compiled in compiled { replace(compiled.stage, new?.stage(of: compiled.tool)) }
     }
 
     private func stage(of tool: Tool) -> (any RuleTool)? { compiled.first { $0.tool == tool }?.stage }
 
-    /// In the order of the files, and of each from its top.
+    /// By file, and from the top of each.
     private static func sorted(_ issues: [ProfileIssue], by sources: [ProfileSource]) -> [ProfileIssue] {
         let places = Dictionary(sources.enumerated().map { ($1.file, $0) }) { first, _ in first }
         return issues.sorted {

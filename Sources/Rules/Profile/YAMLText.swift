@@ -1,22 +1,22 @@
 import HTTPModel
 import Text
 
-/// Texts as YAML has them.
+/// Writes texts as YAML.
 package enum YAMLText {
     /// Words that YAML, or a reader of it, takes for something else.
-    private static let taken: Set<String> = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
+    private static let reserved: Set<String> = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
 
-    /// The text as a YAML scalar that can stand anywhere: plain where nothing can be misread, else in quotes.
+    /// The text as a YAML scalar for any place: plain where nothing can be misread, else in quotes.
     static func quoted(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
-        if let first = scalars.first, isLetter(first) || first == "/", !taken.contains(text.lowercased()),
+        if let first = scalars.first, isLetter(first) || first == "/", !reserved.contains(text.lowercased()),
             scalars.allSatisfy({ isLetter($0) || ("0"..."9").contains($0) || "_-./".unicodeScalars.contains($0) })
         {
             return text
         }
         // Regular expressions and JSON read best where nothing in them needs a backslash.
-        let readsBetter = scalars.contains("\\") || scalars.contains("\"")
-        if readsBetter, !scalars.contains("'"), scalars.allSatisfy(isPrintable), !hasTrap(["'"] + scalars) {
+        let hasEscapes = scalars.contains("\\") || scalars.contains("\"")
+        if hasEscapes, !scalars.contains("'"), scalars.allSatisfy(isPrintable), !hasTrap(["'"] + scalars) {
             return "'\(text)'"
         }
         return doubleQuoted(scalars)
@@ -72,11 +72,7 @@ package enum YAMLText {
     }
 
     /// What ``ProfileText`` refuses wherever it stands: it could begin an anchor or a key of many parts.
-    private static func isTrap(
-        _ before: Unicode.Scalar,
-        _ scalar: Unicode.Scalar,
-        _ after: Unicode.Scalar
-    ) -> Bool {
+    private static func isTrap(_ before: Unicode.Scalar, _ scalar: Unicode.Scalar, _ after: Unicode.Scalar) -> Bool {
         guard scalar == "&" || scalar == "?" else { return false }
         let endsToken = !before.isASCII || before.value <= 0x20 || "[]{},:?\"'".unicodeScalars.contains(before)
         guard endsToken else { return false }

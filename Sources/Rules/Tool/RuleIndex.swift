@@ -1,68 +1,66 @@
 import ExchangeCore
 import HTTPModel
 
-/// Finds the rules that are for a request without asking all of them: rules are looked up by host.
+/// Finds the rules that are for a request by its host, without asking all of them.
 struct RuleIndex: Sendable {
-    /// A rule that is for a request, and the location by which it is; `nil` where it is for every one.
+    /// A location of a rule; `nil` for a rule that is for every request.
     struct Match {
-        let rule: Int
         let location: Location?
-    }
-
-    private struct Entry {
-        let location: Location?
+        /// The rule's position among the headings.
         let rule: Int
         /// The location's place in the rule's list.
-        let place: Int
+        fileprivate let place: Int
+
+        fileprivate static func < (left: Match, right: Match) -> Bool {
+            (left.rule, left.place) < (right.rule, right.place)
+        }
     }
 
     private let scopes: [RuleScope]
-    private var byHost = HostTable<[Entry]>(none: [])
+    private var byHost = HostTable<[Match]>(none: [])
 
-    /// Indexes the rules that are enabled; they are called by their position in `headings`.
+    /// Indexes the rules that are enabled.
     init(_ headings: [RuleHeading]) {
         scopes = headings.map(\.scope)
         for (rule, heading) in headings.enumerated() where heading.isEnabled {
             guard let locations = heading.scope.locations else {
-                byHost.update(.any) { $0.append(Entry(location: nil, rule: rule, place: 0)) }
+                byHost.update(.any) { $0.append(Match(location: nil, rule: rule, place: 0)) }
                 continue
             }
             for (place, location) in locations.enumerated() {
-                byHost.update(location.hostKey) { $0.append(Entry(location: location, rule: rule, place: place)) }
+                byHost.update(location.hostKey) { $0.append(Match(location: location, rule: rule, place: place)) }
             }
         }
     }
 
     /// The first rule, in the user's order, that is for a request, and the first of its locations that matches.
     func first(_ opening: ExchangeOpening) -> Match? {
-        var best: Entry?
+        var best: Match?
         byHost.forEach(opening.url.host) { entries in
-            for entry in entries {
-                if let best, (entry.rule, entry.place) >= (best.rule, best.place) { continue }
+            for entry in entries where best.map({ entry < $0 }) ?? true {
                 if matches(entry, opening) { best = entry }
             }
         }
-        return best.map { Match(rule: $0.rule, location: $0.location) }
+        return best
     }
 
     /// All rules that are for a request, in the user's order, each with the first of its locations that matches.
     func all(_ opening: ExchangeOpening) -> [Match] {
-        var found: [Entry] = []
+        var found: [Match] = []
         byHost.forEach(opening.url.host) { entries in
             for entry in entries where matches(entry, opening) { found.append(entry) }
         }
-        if found.count > 1 { found.sort { ($0.rule, $0.place) < ($1.rule, $1.place) } }
-        return found.indices.filter { $0 == 0 || found[$0].rule != found[$0 - 1].rule }.map {
-            Match(rule: found[$0].rule, location: found[$0].location)
-        }
+        if found.count > 1 { found.sort { $0 < $1 } }
+        return found.indices.filter { $0 == 0 || found[$0].rule != found[$0 - 1].rule }.map { found[$0] }
     }
 
-    private func matches(_ entry: Entry, _ opening: ExchangeOpening) -> Bool {
-        (entry.location?.matches(opening.url) ?? true) && scopes[entry.rule].admits(opening)
+    private func matches(_ entry: Match, _ opening: ExchangeOpening) -> Bool {
+        (entry.location?.matches(opening.url) ?? true)
+            && scopes[entry.rule].admits(method: opening.head.method, url: opening.url)
     }
 }
 
-/// Values by what the hosts that they are for have in common.
+/// Values by the hosts that they are for.
 struct HostTable<Value: Sendable>: Sendable {
     private let none: Value
     private var exact: [Substring: Value] = [:]
@@ -70,10 +68,7 @@ struct HostTable<Value: Sendable>: Sendable {
     private var suffixes: [Substring: Value] = [:]
     private var others: Value
 
-    init(none: Value) {
-        self.none = none
-        others = none
-    }
+    init(none: Value) { (self.none, others) = (none, none) }
 
     mutating func update(_ key: Location.HostKey, _ change: (inout Value) -> Void) {
         let none = none
@@ -97,7 +92,7 @@ struct HostTable<Value: Sendable>: Sendable {
     }
 }
 
-/// Tells which stages can concern a host at all, in one look for all of them.
+/// Finds the stages that can concern a host at all, with one search for all of them.
 struct HostPreselection: StagePreselection {
     private var byHost = HostTable<UInt64>(none: 0)
 

@@ -1,21 +1,19 @@
 package import ExchangeCore
 package import HTTPModel
 
-/// A tool that a profile configures: what others need to know of it, its rules, and the stage that they make.
+/// A tool that a profile configures: its description, its rules, and the stage that they make.
 ///
 /// Adding one takes one file in `Tools`, one line in the registry, one test file and an example in `Profiles`.
 package protocol RuleTool: Stage {
     /// One rule, compiled; `RuleHeading` where a rule has nothing of its own.
     associatedtype Rule: ToolRule
     static var descriptor: ToolDescriptor { get }
-    /// Reads what is the tool's own in one entry.
-    ///
-    /// The heading is read already. What is wrong goes to the reader; `nil` where the entry cannot be used.
+    /// Reads the tool's own keys of one entry, whose heading is read already; `nil` where the entry cannot be used.
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule?
-    /// Makes the stage of all rules in the user's order, those that are not enabled too.
+    /// Makes the stage of all rules in the user's order, disabled ones too.
     init(rules: RuleList<Rule>)
 
-    // MARK: What only some tools answer in their own way
+    // MARK: What most tools leave to the defaults
 
     /// Whether a rule is for a request; what is in messages, chance and other rules do not count.
     static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool
@@ -23,15 +21,15 @@ package protocol RuleTool: Stage {
     static func breadths(for url: RequestURL) -> [ExchangeBreadth]
     /// The fields of a rule made from a recorded exchange.
     static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member]
-    /// The stage for a dry run: one that writes nothing.
+    /// The stage for a dry run, which writes nothing.
     var rehearsed: any Stage { get }
-    /// Whether the tool is switched by `isOn`, which reaches exchanges that are under way, and not by leaving it out.
+    /// Whether the tool is switched by `isOn`, which reaches exchanges under way, and not by leaving it out.
     static var isSwitchedInPlace: Bool { get }
-    /// Whether it acts; does something only where `isSwitchedInPlace`.
+    /// Whether it acts; setting it has an effect only where `isSwitchedInPlace`.
     var isOn: Bool { get nonmutating set }
-    /// Called before the stage is in force in the place of an older one.
+    /// Called before the stage replaces an older one.
     func prepare(toReplace old: Self)
-    /// Called once another stage is in force in its place, or none.
+    /// Called once another stage, or none, is in force in its place.
     func wasReplaced(by new: Self?)
 }
 
@@ -54,14 +52,10 @@ extension RuleTool {
     }
     package func prepare(toReplace old: Self) {}
     package func wasReplaced(by new: Self?) {}
+
 }
 
-extension RuleTool {
-    package func prepare(toReplaceAny old: any RuleTool) { (old as? Self).map(prepare) }
-    package func wasReplaced(byAny new: (any RuleTool)?) { wasReplaced(by: new as? Self) }
-}
-
-/// A tool of which the first rule that matches decides, each exchange by itself.
+/// A tool whose first rule that matches decides, each exchange by itself.
 package protocol FirstRuleTool: RuleTool {
     var rules: RuleList<Rule> { get }
     func handler(for opening: ExchangeOpening, by match: RuleMatch<Rule>) -> any StageHandler
@@ -81,7 +75,7 @@ extension RuleHeading: ToolRule {
     package var heading: RuleHeading { self }
 }
 
-/// The rules of a tool in the user's order, found by the request that they are for.
+/// The rules of a tool in the user's order, found by request.
 package struct RuleList<Rule: ToolRule>: Sendable {
     package let all: [Rule]
     private let index: RuleIndex
@@ -95,39 +89,38 @@ package struct RuleList<Rule: ToolRule>: Sendable {
 
     /// The first rule that is for a request, and the first of its locations that matches.
     package func first(_ opening: ExchangeOpening) -> RuleMatch<Rule>? {
-        guard takesTunnels || !opening.isTunnel else { return nil }
-        return index.first(opening).map { RuleMatch(position: $0.rule, rule: all[$0.rule], location: $0.location) }
+        takesTunnels || !opening.isTunnel ? index.first(opening).map(match) : nil
     }
 
     /// All rules that are for a request, each with the first of its locations that matches.
     package func matches(_ opening: ExchangeOpening) -> [RuleMatch<Rule>] {
-        guard takesTunnels || !opening.isTunnel else { return [] }
-        return index.all(opening).map { RuleMatch(position: $0.rule, rule: all[$0.rule], location: $0.location) }
+        takesTunnels || !opening.isTunnel ? index.all(opening).map(match) : []
+    }
+
+    private func match(_ found: RuleIndex.Match) -> RuleMatch<Rule> {
+        RuleMatch(position: found.rule, rule: all[found.rule], location: found.location)
     }
 }
 
-/// A rule that is for a request, and the location by which it is; `nil` where it is for every one.
+/// A rule that is for a request.
 package struct RuleMatch<Rule: ToolRule> {
     package let position: Int
     package let rule: Rule
+    /// The location that matches; `nil` where the rule is for every request.
     package let location: Location?
 }
 
 /// What a profile says about one tool.
 package struct ToolOutline: Sendable {
     package let tool: Tool
-    /// The rules in the user's order, those that are not enabled too.
+    /// The rules in the user's order, disabled ones too.
     package let rules: [RuleHeading]
-    /// By position: rules that never decide, and for each the earlier one that is for all that it is for.
+    /// By position: rules that never decide, and for each the earlier one that covers its whole scope.
     package let shadows: [Int: Int]
 
     init(_ tool: Tool, _ rules: [RuleHeading]) {
-        self.tool = tool
-        self.rules = rules
+        (self.tool, self.rules) = (tool, rules)
         let comparable = rules.map { tool.isWholeScope($0) && !$0.isConditional ? $0 : nil }
         shadows = tool.selection == .first ? Shadows.find(comparable) : [:]
     }
-
-    /// Whether a rule's scope says all about which requests it is for.
-    func isWholeScope(_ heading: RuleHeading) -> Bool { tool.isWholeScope(heading) }
 }

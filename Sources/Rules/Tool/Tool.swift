@@ -1,4 +1,4 @@
-package import HTTPModel
+import HTTPModel
 
 /// A tool with its types erased, as a registry lists it.
 @dynamicMemberLookup
@@ -21,57 +21,51 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
 
     // MARK: - Reading
 
-    /// Reads the value of the tool's key: one entry or a list of them.
+    /// Reads the value of the tool's key: one entry or a list of them, of which those that can be used are returned.
     ///
-    /// - Parameters:
-    ///   - node: the value.
-    ///   - count: how many rules of the tool were read before.
-    ///   - reader: told what is wrong.
-    /// - Returns: the rules that can be used.
-    package func read(_ node: Node, after count: Int, _ reader: inout ProfileReader) -> [any ToolRule] {
+    /// `count` rules of the tool were read before, in other files.
+    func read(_ node: Node, after count: Int, _ reader: inout ProfileReader) -> [any ToolRule] {
         if node.scalar != nil, descriptor.takesTrue {
-            guard let isOn = reader.flag(node, descriptor.key), isOn else { return [] }
-            let heading = RuleHeading(name: "rule \(count + 1)", place: reader.place(node), action: "")
+            guard reader.flag(node, descriptor.key) == true else { return [] }
+            let heading = RuleHeading(name: "rule \(count + 1)", place: reader.place(node))
             return type.anyRule(heading, ProfileFields(node: node, keys: []), &reader).map { [$0] } ?? []
         }
         if let message = descriptor.emptyListLint, node.sequence?.isEmpty == true { reader.lint(message, at: node) }
         var rules: [any ToolRule] = []
-        for entry in reader.list(node) {
+        for entry in node.members {
             guard let fields = reader.fields(entry, descriptor.noun, keys: descriptor.allKeys) else { continue }
-            guard let heading = reader.heading(fields, descriptor, number: count + rules.count + 1) else {
+            if let heading = reader.heading(fields, descriptor, number: count + rules.count + 1) {
+                if let rule = type.anyRule(heading, fields, &reader) { rules.append(rule) }
+            } else if descriptor.scope == .at {
                 // What else is wrong with it is found too.
-                if descriptor.scope == .at {
-                    _ = type.anyRule(RuleHeading(name: "", place: reader.place(entry)), fields, &reader)
-                }
-                continue
+                _ = type.anyRule(RuleHeading(name: "", place: reader.place(entry)), fields, &reader)
             }
-            if let rule = type.anyRule(heading, fields, &reader) { rules.append(rule) }
         }
         return rules
     }
 
-    /// Whether switching it reaches exchanges that are under way.
-    package var isSwitchedInPlace: Bool { type.isSwitchedInPlace }
+    /// Whether switching it reaches exchanges under way.
+    var isSwitchedInPlace: Bool { type.isSwitchedInPlace }
 
-    package func stage(_ rules: [any ToolRule]) -> any RuleTool { type.stage(rules) }
+    func stage(_ rules: [any ToolRule]) -> any RuleTool { type.stage(rules) }
 
     // MARK: - Rules and requests
 
     /// Whether a rule is for a request; what is in messages, chance and other rules do not count.
-    package func concerns(_ rule: any ToolRule, method: String, url: RequestURL) -> Bool {
+    func concerns(_ rule: any ToolRule, method: String, url: RequestURL) -> Bool {
         (descriptor.takesTunnels || url.scheme != "tunnel") && type.anyConcerns(rule, method: method, url: url)
     }
 
-    /// Whether a rule's scope says all about which requests it is for; some have conditions of their own.
+    /// Whether a rule's scope decides alone which requests it is for; some rules have conditions of their own.
     func isWholeScope(_ heading: RuleHeading) -> Bool {
         heading.scope.locations != nil || descriptor.scope == .at || descriptor.scope == .only
     }
 
-    package func breadths(for url: RequestURL) -> [ExchangeBreadth] {
+    func breadths(for url: RequestURL) -> [ExchangeBreadth] {
         url.scheme != "tunnel" || descriptor.takesTunnels ? type.breadths(for: url) : []
     }
 
-    package func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth) -> [Node.Member] {
+    func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth) -> [Node.Member] {
         type.draft(from: record, breadth, at: .texts(breadth.locations(of: record.url)))
     }
 }
@@ -94,7 +88,6 @@ extension RuleTool {
     }
 }
 
-/// The tools that there are.
 package struct ToolRegistry: Sendable, Hashable {
     /// In the order in which menus list them.
     package let tools: [Tool]
@@ -106,14 +99,12 @@ package struct ToolRegistry: Sendable, Hashable {
         inOrder = tools.sorted()
     }
 
-    /// The tool of a key, as it stands in a profile.
     package subscript(key key: String) -> Tool? { tools.first { $0.key == key } }
 
-    /// The keys of a profile under which rules stand, in the order in which messages pass the tools.
+    /// The sections of a profile that have rules, in the order in which messages pass the tools.
     package var sections: [ProfileSection] { inOrder.map { .tool($0) } + [.intercept] }
 
-    /// The section of a key; `nil` where it is none.
-    package func section(_ key: String) -> ProfileSection? { sections.first { $0.key == key } }
+    func section(_ key: String) -> ProfileSection? { sections.first { $0.key == key } }
 
     /// The tool of which a preset can be chosen for all traffic.
     package var withPresets: Tool? { tools.first { $0.presets != nil } }

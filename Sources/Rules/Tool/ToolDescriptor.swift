@@ -1,15 +1,15 @@
 package import ExchangeCore
 package import HTTPModel
 
-/// Everything that others need to know of a tool.
+/// Everything that the rest of Sluice needs to know of a tool.
 package struct ToolDescriptor: Sendable {
     /// How a rule of the tool says which requests it is for.
     package enum ScopeKey: String, Sendable {
-        /// `at`, which must be there.
+        /// `at`, which is required.
         case at
-        /// `from`, which must be there; the tool reads it itself where it is no location.
+        /// `from`, which is required; the tool reads it itself where it is no location.
         case from
-        /// `only`; without it every request is meant.
+        /// `only`; without it the rule is for every request.
         case only
         /// The tool has a way of its own.
         case none
@@ -30,7 +30,7 @@ package struct ToolDescriptor: Sendable {
     package let letterAlone: Set<KeyUse>
     /// The messages that the tool acts on.
     package let directions: Set<FlowDirection>
-    /// Whether it acts on CONNECTs that are not decrypted, of which just host and port are known.
+    /// Whether it acts on CONNECTs that are not decrypted, of which only host and port are known.
     package let takesTunnels: Bool
     /// What messages call one rule: `a block rule`.
     package let noun: String
@@ -47,11 +47,11 @@ package struct ToolDescriptor: Sendable {
     package let takesTrue: Bool
     /// Whether it must be asked about every exchange, since it acts where no rule matches.
     package let actsWithoutMatch: Bool
-    /// How much a rule made from an exchange is for, where nothing else is asked for.
+    /// How much a rule made from an exchange is for, unless the user chooses.
     package let usualBreadth: ExchangeBreadth
     /// What a rule has done that is for a request and left no trace; `nil` for nothing.
     package let silentEffect: String?
-    /// What is said of an empty list of rules; `nil` where that is meant.
+    /// The lint for an empty list of rules; `nil` where an empty list may be meant.
     package let emptyListLint: String?
     package let change: TraceEntry.Change?
     package let presets: PresetChoice?
@@ -64,14 +64,14 @@ package struct ToolDescriptor: Sendable {
         order: Int,
         title: String,
         letter: String,
-        alone letterAlone: Set<KeyUse>,
-        directions: Set<FlowDirection>,
-        takesTunnels: Bool,
+        alone: Set<KeyUse> = [],
+        directions: Set<FlowDirection> = [.request, .response],
+        takesTunnels: Bool = false,
         noun: String,
         summary: String,
         scope: ScopeKey,
-        selection: RuleSelection,
-        keys: [GrammarKey],
+        selection: RuleSelection = .first,
+        keys: [GrammarKey] = [],
         example: String,
         takesTrue: Bool = false,
         actsWithoutMatch: Bool = false,
@@ -82,26 +82,13 @@ package struct ToolDescriptor: Sendable {
         presets: PresetChoice? = nil,
         definitions: ToolDefinitions? = nil
     ) {
-        id = StageID(key, order: order)
-        self.title = title
-        self.letter = letter
-        self.letterAlone = letterAlone
-        self.directions = directions
-        self.takesTunnels = takesTunnels
-        self.noun = noun
-        self.summary = summary
-        self.scope = scope
-        self.selection = selection
-        self.keys = keys
-        self.example = example
-        self.takesTrue = takesTrue
-        self.actsWithoutMatch = actsWithoutMatch
-        self.usualBreadth = usualBreadth
-        self.silentEffect = silentEffect
-        self.emptyListLint = emptyListLint
-        self.change = change
-        self.presets = presets
-        self.definitions = definitions
+        (id, self.title, self.letter, letterAlone) = (StageID(key, order: order), title, letter, alone)
+        (self.directions, self.takesTunnels) = (directions, takesTunnels)
+        (self.noun, self.summary, self.example) = (noun, summary, example)
+        (self.scope, self.selection, self.keys, self.takesTrue) = (scope, selection, keys, takesTrue)
+        (self.actsWithoutMatch, self.usualBreadth, self.change) = (actsWithoutMatch, usualBreadth, change)
+        (self.silentEffect, self.emptyListLint) = (silentEffect, emptyListLint)
+        (self.presets, self.definitions) = (presets, definitions)
     }
 
     /// What one rule is called where rules are counted.
@@ -111,25 +98,21 @@ package struct ToolDescriptor: Sendable {
 
     /// All keys of a rule: where it acts, the tool's own, and those that every rule has.
     package var allKeys: [GrammarKey] {
-        var all: [GrammarKey] = []
-        switch scope {
-        case .at: all.append(GrammarKey.at)
-        // A tool whose `from` may be more than a location describes it among its own keys.
-        case .from: if !keys.contains(where: { $0.name == "from" }) { all.append(GrammarKey.from) }
-        case .only: all.append(GrammarKey.only)
-        case .none: break
-        }
-        all += keys
-        if scope != .none { all += [GrammarKey.except, GrammarKey.method] }
-        return all + [GrammarKey.name, GrammarKey.enabled]
+        let place: [GrammarKey] =
+            switch scope {
+            case .at: [.at]
+            // A tool whose `from` may be more than a location describes it among its own keys.
+            case .from: keys.contains { $0.name == "from" } ? [] : [.from]
+            case .only: [.only]
+            case .none: []
+            }
+        return place + keys + (scope == .none ? [] : [.except, .method]) + [.name, .enabled]
     }
 }
 
-/// Which of several rules that match a request act.
-package enum RuleSelection: Sendable, Hashable {
-    /// The first one; later ones are shadowed.
+/// Which of several rules that match a request act: the first, which shadows later ones, or all in the user's order.
+package enum RuleSelection: Sendable {
     case first
-    /// All, in the user's order.
     case all
 }
 
@@ -147,11 +130,7 @@ package struct PresetChoice: Sendable {
         package let source: String
 
         package init(name: String, alias: String?, brief: String, text: String, source: String) {
-            self.name = name
-            self.alias = alias
-            self.brief = brief
-            self.text = text
-            self.source = source
+            (self.name, self.alias, self.brief, self.text, self.source) = (name, alias, brief, text, source)
         }
     }
 
@@ -162,9 +141,7 @@ package struct PresetChoice: Sendable {
     package let presets: [Preset]
 
     package init(title: String, effect: String, presets: [Preset]) {
-        self.title = title
-        self.effect = effect
-        self.presets = presets
+        (self.title, self.effect, self.presets) = (title, effect, presets)
     }
 
     /// The preset of that name or alias; the case of letters does not count.
@@ -193,24 +170,15 @@ package struct ToolDefinitions: Sendable {
         isTaken: @escaping @Sendable (_ name: String) -> Bool,
         read: @escaping @Sendable (ProfileFields, inout ProfileReader) -> any Sendable
     ) {
-        self.key = key
-        self.noun = noun
-        self.values = values
-        self.keys = keys
-        self.isTaken = isTaken
-        self.read = read
+        (self.key, self.noun, self.values, self.keys) = (key, noun, values, keys)
+        (self.isTaken, self.read) = (isTaken, read)
     }
 }
 
 extension GrammarKey {
     private static func locations(_ key: String, _ example: String, fallback: String? = nil) -> GrammarKey {
-        GrammarKey(
-            key,
-            .locations,
-            "The locations the rule is for, matched against the URL as the client sent it.",
-            example: "\(key): \(example)",
-            fallback: fallback
-        )
+        GrammarKey(key, .locations, example: example, fallback: fallback)
+            .means("The locations the rule is for, matched against the URL as the client sent it.")
     }
 
     fileprivate static let at = locations("at", "[\"*.example.com\", \"https://api.example.com/v1/*\"]")
@@ -219,29 +187,13 @@ extension GrammarKey {
     fileprivate static let except = GrammarKey(
         "except",
         .locations,
-        "Locations the rule is not for, even where another key names them.",
-        example: "except: [\"*.example.com/health\"]",
+        example: "[\"*.example.com/health\"]",
         fallback: "none"
-    )
-    fileprivate static let method = GrammarKey(
-        "method",
-        .list(.text),
-        "The methods the rule is for.",
-        example: "method: [GET, HEAD]",
-        fallback: "any"
-    )
-    fileprivate static let name = GrammarKey(
-        "name",
-        .text,
-        "What traces and messages call the rule.",
-        example: "name: no ads",
-        fallback: "its number, as in 'rule 3'"
-    )
-    fileprivate static let enabled = GrammarKey(
-        "enabled",
-        .flag,
-        "Whether the rule is in force.",
-        example: "enabled: false",
-        fallback: "true"
-    )
+    ).means("Locations the rule is not for, even where another key names them.")
+    fileprivate static let method = GrammarKey("method", .list(.text), example: "[GET, HEAD]", fallback: "any")
+        .means("The methods the rule is for.")
+    fileprivate static let name = GrammarKey("name", .text, example: "no ads", fallback: "its number, as in 'rule 3'")
+        .means("What traces and messages call the rule.")
+    fileprivate static let enabled = GrammarKey("enabled", .flag, example: "false", fallback: "true")
+        .means("Whether the rule is in force.")
 }

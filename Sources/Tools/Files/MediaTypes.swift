@@ -1,20 +1,18 @@
-import Rules
-
-/// Which media type a file has, by the extension of its name.
+/// Media types by the extension of a file's name.
 enum MediaTypes {
-    /// The type of what nobody knows (RFC 2046 §4.5.1).
+    /// The type of unknown data (RFC 2046 §4.5.1).
     static let unknown = "application/octet-stream"
 
-    /// The value of `Content-Type` for a file; texts are taken for UTF-8.
+    /// The value of `Content-Type` for a file; text is taken for UTF-8.
     static func contentType(of name: String) -> String {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex,
             let type = types[name[name.utf8.index(after: dot)...].lowercased()]
         else { return unknown }
-        // JSON is UTF-8 by itself (RFC 8259 §8.1), and XML says what it is (RFC 7303 §3).
+        // JSON is always UTF-8 (RFC 8259 §8.1), and XML declares its encoding (RFC 7303 §3).
         return type.hasPrefix("text/") ? "\(type); charset=utf-8" : type
     }
 
-    /// Whether a file's extension tells as much as this value of `Content-Type`: the same type, in UTF-8 or in no charset.
+    /// Whether a file's extension implies this value of `Content-Type`: the same type, in UTF-8 or without a charset.
     static func tells(_ name: String, _ contentType: String) -> Bool {
         let parts = contentType.lowercased().split(separator: ";").map {
             $0.filter { $0 != " " && $0 != "\t" && $0 != "\"" }

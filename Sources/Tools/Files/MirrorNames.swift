@@ -1,16 +1,15 @@
 import HTTPModel
-import Rules
 
-/// Under which names a mirror keeps the response to a URL.
+/// The names under which a mirror saves the response to a URL.
 ///
-/// `https://a.example/v1/items?page=2` is kept as `a.example/v1/items?page=2`, `https://a.example:8443/` as
+/// `https://a.example/v1/items?page=2` is saved as `a.example/v1/items?page=2`, `https://a.example:8443/` as
 /// `a.example_8443/index.html`. Names are decoded once where that leaves a plain name, so that map-local finds them;
-/// whatever else would be of meaning to a file system stays encoded, or becomes so. No URL makes a name that leads
-/// anywhere else, and different URLs make different names, apart from those that mean the same.
+/// whatever else has a meaning to a file system stays or becomes encoded. No URL makes a name that leads anywhere else,
+/// and URLs that mean different things make different names.
 struct MirrorNames {
-    /// What ends the name of a file that stands beside a directory of its name, as for `/a` and `/a/b`.
+    /// The suffix of a file beside a directory of its name, as for `/a` and `/a/b`.
     ///
-    /// No name out of a URL ends so, as a `%` in it is always the beginning of an encoded byte.
+    /// No name from a URL ends so, since a `%` in it always begins an encoded byte.
     static let besideDirectory = "%"
 
     /// The directories, the host's first.
@@ -18,12 +17,11 @@ struct MirrorNames {
     /// The name of the file in the last of them.
     let file: String
 
-    /// Directories below directories beyond this become one name, so that no URL makes thousands.
+    /// Deeper directories become one name, so that no URL makes thousands.
     private static let mostLevels = 32
-    /// The longest name in bytes; file systems take 255, and the name of a sidecar has to fit.
+    /// The longest name in bytes; file systems take 255, and the name of a sidecar must fit.
     private static let longest = 200
 
-    /// Finds the names for a URL.
     init(_ url: RequestURL) {
         let port = url.port == RequestURL.defaultPort(of: url.scheme) ? "" : "_\(url.port)"
         let host = MirrorNames.name(Array(url.host.utf8)[...], isHost: true, suffix: port)
@@ -54,7 +52,7 @@ struct MirrorNames {
                 case 0x80...: !isText
                 default: false
                 }
-            if isUnsafe { append(byte, to: &name) } else { name.append(byte) }
+            name += isUnsafe ? PercentEncoding.encoded(byte) : [byte]
         }
         if name.isEmpty { name = Array("%empty".utf8) }
         var text = String(decoding: name, as: UTF8.self) + suffix
@@ -64,19 +62,12 @@ struct MirrorNames {
         return shortened(text)
     }
 
-    /// The bytes of a query that would be of meaning to a file system, encoded; the rest as sent.
+    /// A query as sent, but for the bytes that have a meaning to a file system.
     private static func encoded(query: String) -> String {
-        var name: [UInt8] = []
-        for byte in query.utf8 {
-            let isUnsafe = byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\")
-            if isUnsafe { append(byte, to: &name) } else { name.append(byte) }
+        let name = query.utf8.flatMap { byte in
+            byte < 0x20 || byte == 0x7F || "/\\".utf8.contains(byte) ? PercentEncoding.encoded(byte) : [byte]
         }
         return String(decoding: name, as: UTF8.self)
-    }
-
-    private static func append(_ byte: UInt8, to name: inout [UInt8]) {
-        let digits = Array("0123456789ABCDEF".utf8)
-        name += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
     }
 
     /// A name that is too long ends with a hash of the whole in place of its rest.

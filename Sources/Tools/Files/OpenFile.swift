@@ -1,5 +1,3 @@
-import Rules
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -12,16 +10,11 @@ import Darwin
 struct OpenFile: ~Copyable {
     let descriptor: CInt
 
-    /// Takes an open descriptor over.
-    init(owning descriptor: CInt) {
-        self.descriptor = descriptor
-    }
+    init(owning descriptor: CInt) { self.descriptor = descriptor }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
-    /// Gives the descriptor away, to be closed by whoever takes it.
+    /// Gives the descriptor away, to be closed by the receiver.
     consuming func release() -> CInt {
         let descriptor = descriptor
         discard self
@@ -33,7 +26,7 @@ struct OpenFile: ~Copyable {
         self.init(owning: try SystemError.check { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
     }
 
-    /// Opens a file by its path, without ever waiting for whatever it is; links are followed.
+    /// Opens a file by its path, without ever waiting; links are followed.
     init(path: String) throws(SystemError) {
         self.init(owning: try SystemError.check { open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) })
     }
@@ -51,7 +44,7 @@ struct OpenFile: ~Copyable {
         return FileStatus(status)
     }
 
-    /// What an entry of this directory is; a link is not followed.
+    /// The status of an entry of this directory; a link is not followed.
     func status(of name: String) throws(SystemError) -> FileStatus {
         var status = stat()
         _ = try SystemError.check { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
@@ -70,13 +63,9 @@ struct OpenFile: ~Copyable {
         var bytes = [UInt8](repeating: 0, count: range.count)
         var filled = 0
         while filled < bytes.count {
-            let count = bytes.withUnsafeMutableBytes {
-                pread(
-                    descriptor,
-                    $0.baseAddress?.advanced(by: filled),
-                    $0.count - filled,
-                    off_t(range.lowerBound) + off_t(filled)
-                )
+            let count = bytes.withUnsafeMutableBytes { target in
+                let rest = UnsafeMutableRawBufferPointer(rebasing: target[filled...])
+                return pread(descriptor, rest.baseAddress, rest.count, off_t(range.lowerBound) + off_t(filled))
             }
             if count < 0 {
                 if errno == EINTR { continue }
@@ -89,7 +78,7 @@ struct OpenFile: ~Copyable {
         return bytes
     }
 
-    /// Calls `body` with the name of each entry of this directory, until it returns `false` or there were very many.
+    /// Calls `body` with the name of each entry of this directory, at most 100,000, until it returns `false`.
     func forEachName(_ body: (String) -> Bool) throws(SystemError) {
         let copy = try SystemError.check { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let listing = fdopendir(copy) else {
@@ -98,7 +87,7 @@ struct OpenFile: ~Copyable {
             throw error
         }
         defer { closedir(listing) }
-        for _ in 0..<OpenFile.mostNames {
+        for _ in 0..<100_000 {
             guard let entry = readdir(listing) else { return }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
@@ -106,8 +95,6 @@ struct OpenFile: ~Copyable {
             if name != ".", name != "..", !body(name) { return }
         }
     }
-
-    private static let mostNames = 100_000
 }
 
 struct FileStatus {
@@ -138,7 +125,7 @@ struct FileStatus {
         number = UInt64(truncatingIfNeeded: status.st_ino)
     }
 
-    /// What is at a path, links followed; `nil` where nothing is.
+    /// The status of a path, links followed; `nil` where nothing is there.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -148,21 +135,18 @@ struct FileStatus {
     func isSame(as other: FileStatus) -> Bool { device == other.device && number == other.number }
 }
 
-/// What the system says went wrong.
+/// An error of the system.
 struct SystemError: Error, CustomStringConvertible {
     let code: CInt
 
-    init(_ code: CInt) {
-        self.code = code
-    }
+    init(_ code: CInt) { self.code = code }
 
-    /// In the system's words.
     var description: String { String(cString: strerror(code)) }
 
     /// Whether there is nothing of that name.
     var isAbsence: Bool { code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG }
 
-    /// Makes a call, again where a signal came between.
+    /// Makes a call, again where a signal interrupts it.
     static func check(_ call: () -> CInt) throws(SystemError) -> CInt {
         while true {
             let result = call()
@@ -173,21 +157,19 @@ struct SystemError: Error, CustomStringConvertible {
 }
 
 extension FileStatus {
-    /// Why no files can be made in the directory at a path, itself made where it is missing; `nil` where they can.
+    /// Why no files can be made in the directory at a path, which is made where it is missing; `nil` where they can.
     static func obstacle(toDirectory path: String) -> String? {
-        var parts = path.split(separator: "/").map(String.init)
+        var parts = path.split(separator: "/")
         var ancestor = path
         while true {
             if let status = FileStatus(path: ancestor) {
                 guard status.kind == .directory else { return "'\(ancestor)' is a file, not a directory" }
-                return access(ancestor, W_OK | X_OK) == 0
-                    ? nil : "nothing can be written to the directory '\(ancestor)'"
+                let isWritable = access(ancestor, W_OK | X_OK) == 0
+                return isWritable ? nil : "nothing can be written to the directory '\(ancestor)'"
             }
-            guard !parts.isEmpty else { return nil }
-            parts.removeLast()
-            let isAbsolute = path.hasPrefix("/")
-            ancestor =
-                isAbsolute ? "/" + parts.joined(separator: "/") : parts.isEmpty ? "." : parts.joined(separator: "/")
+            guard parts.popLast() != nil else { return nil }
+            let root = path.hasPrefix("/") ? "/" : parts.isEmpty ? "." : ""
+            ancestor = root + parts.joined(separator: "/")
         }
     }
 }

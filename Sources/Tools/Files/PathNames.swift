@@ -1,23 +1,20 @@
-import Rules
-
-/// The names that the path of a URL is made of, safe to be looked up in a directory.
+/// The names in the path of a URL, safe to be looked up in a directory.
 ///
-/// Each is decoded once, as a server would (RFC 3986 §2.4); what is then no plain name is refused, never repaired.
+/// Each is decoded once, as a server would (RFC 3986 §2.4); anything but a plain name is refused, never repaired.
 struct PathNames {
     /// Why a path is not looked up.
     struct Refusal: Error, CustomStringConvertible {
-        /// In words, as they follow a colon.
+        /// As it follows a colon.
         let description: String
     }
 
-    /// The names in order; none for the root.
+    /// Empty for the root.
     let names: [String]
-    /// Whether the path ends with a slash, and so means a directory.
+    /// Whether the path ends with a slash.
     let isDirectory: Bool
 
-    /// Takes a path apart.
+    /// Splits a path as sent, without the slash at its front.
     ///
-    /// - Parameter path: the path as sent, without the slash at its front.
     /// - Throws: ``Refusal`` for a path that is not looked up.
     init(_ path: some StringProtocol) throws(Refusal) {
         guard !path.isEmpty else {
@@ -56,30 +53,22 @@ struct PathNames {
         return name
     }
 
-    /// The bytes that percent-encoding stands for; `nil` where it is none.
+    /// The percent-decoded bytes; `nil` where a `%` is not followed by two hexadecimal digits.
     static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var rest = text
+        func digit() -> UInt8? {
+            rest.popFirst().flatMap { Character(Unicode.Scalar($0)).hexDigitValue }.map { UInt8($0) }
+        }
         while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
+            if byte == UInt8(ascii: "%") {
+                guard let high = digit(), let low = digit() else { return nil }
+                bytes.append(high << 4 | low)
+            } else {
                 bytes.append(byte)
-                continue
             }
-            guard let high = rest.popFirst().flatMap(hexadecimal), let low = rest.popFirst().flatMap(hexadecimal) else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
         }
         return bytes
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
     }
 }

@@ -1,10 +1,8 @@
 import HTTPModel
-import Rules
 
-/// What is left of a path behind the part that a location names, and what the location's stars stand for.
+/// The remainder of a path behind the literal part of a location, and the texts that the location's stars match.
 extension Location {
-    /// The part of the path that is named literally: up to the last slash before the first wildcard, or all of it where
-    /// there is none (Charles).
+    /// The literal part of the path: up to the last slash before the first wildcard, or all of it without one (Charles).
     private var literalPath: (text: String, isWhole: Bool) {
         var bytes: [UInt8] = []
         var scan = PatternScan(pattern.path)
@@ -19,7 +17,7 @@ extension Location {
         return (String(decoding: bytes, as: UTF8.self), !bytes.isEmpty)
     }
 
-    /// Whether the path is one that is named whole, so that nothing is ever left of it.
+    /// Whether the path has no wildcard, so that nothing is ever left of it.
     var namesWholePath: Bool { literalPath.isWhole }
 
     /// What is left of the path of a URL that matches, without the slash between.
@@ -38,7 +36,7 @@ extension Location {
         return String(Substring(rest.first == UInt8(ascii: "/") && literal.isEmpty ? rest.dropFirst() : rest))
     }
 
-    /// How many stars there are; neighbouring ones count as one.
+    /// The number of stars; adjacent ones count as one.
     var starCount: Int {
         Field.allCases.reduce(0) { count, field in
             var scan = PatternScan(pattern[field])
@@ -52,11 +50,11 @@ extension Location {
         }
     }
 
-    /// What each star stands for in a URL that matches, in the order protocol, host, port, path, query.
+    /// What each star matches in a URL, in the order protocol, host, port, path, query.
     func stars(of url: RequestURL) -> [String] {
         guard let captures = captures(url) else { return [] }
-        /// A field that is nothing but stars is compiled to none.
         func all(_ field: Field, _ captures: [String], _ value: String) -> [String] {
+            // A field of stars alone is not compiled.
             let isStar = !pattern[field].isEmpty && pattern[field].utf8.allSatisfy { $0 == UInt8(ascii: "*") }
             return isStar ? [value] : captures
         }
@@ -77,9 +75,7 @@ private struct PatternScan {
 
     private var rest: ArraySlice<UInt8>
 
-    init(_ pattern: String) {
-        rest = Array(pattern.utf8)[...]
-    }
+    init(_ pattern: String) { rest = Array(pattern.utf8)[...] }
 
     mutating func next() -> Element? {
         guard let byte = rest.popFirst() else { return nil }

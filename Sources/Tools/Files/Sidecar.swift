@@ -1,27 +1,21 @@
 import HTTPModel
 import Rules
 
-/// What stands beside a file about the answer that is made of it: `users.json.headers` for `users.json`.
+/// The file beside another with the status and headers of its answer: `users.json.headers` for `users.json`.
 ///
-/// Each line is `Name: value`. A status may come first or anywhere, as `404`, `404 Gone fishing`,
-/// `HTTP/1.1 404 Not Found` or `status: 404`. Empty lines and those that begin with `#` count for nothing. A line that is
-/// none of these is left out, and the trace says so.
+/// Each line is `Name: value`. A status may be on any line, as `404`, `404 Gone fishing`, `HTTP/1.1 404 Not Found` or
+/// `status: 404`. Empty lines and those that begin with `#` are ignored. Any other line is left out, and the trace says so.
 struct Sidecar {
-    /// What is added to the name of the file.
     static let suffix = ".headers"
-    /// The most bytes that are read of one.
+    /// In bytes; no more is read.
     static let limit = 64 << 10
 
-    /// The status code; `nil` where the file has none.
     private(set) var status: Int?
-    /// The reason phrase; `nil` where none is given.
     private(set) var reason: String?
-    /// The fields in order.
     private(set) var fields: [(name: String, value: String)] = []
     /// What was left out, and why: `line 3 has no colon`.
     private(set) var problems: [String] = []
 
-    /// Reads the text of one.
     init(_ bytes: some Sequence<UInt8>) {
         let text = String(fieldBytes: Array(bytes))
         for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
@@ -61,14 +55,9 @@ struct Sidecar {
 
     /// Why a field cannot be in an answer (RFC 9110 §5.1, §5.5); `nil` where it can.
     static func problem(name: String, value: String) -> String? {
-        guard !name.isEmpty, name.utf8.allSatisfy(ProfileReader.isTokenByte) else {
-            return "has '\(name.prefix(40))', which cannot be the name of a header"
-        }
-        guard !framing.contains(FieldName(name)) else { return "has \(name), which Sluice itself sets" }
-        guard !value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) else {
-            return "has a control character in the value of \(name)"
-        }
-        return nil
+        if !name.isToken { return "has '\(name.prefix(40))', which cannot be the name of a header" }
+        if framing.contains(FieldName(name)) { return "has \(name), which Sluice itself sets" }
+        return value.isFieldValue ? nil : "has a control character in the value of \(name)"
     }
 
     /// Fields by which messages and connections are managed.
@@ -80,7 +69,7 @@ struct Sidecar {
 
 extension Substring {
     /// The text without blanks at its ends.
-    fileprivate var trimmed: Substring {
+    var trimmed: Substring {
         let front = drop { $0 == " " || $0 == "\t" }
         guard let last = front.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return front.prefix(0) }
         return front[...last]

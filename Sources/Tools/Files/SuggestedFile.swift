@@ -1,22 +1,21 @@
 package import HTTPModel
 package import Rules
 
-/// Names for files that are made from recorded exchanges.
+/// Names for files with recorded bodies.
 package enum SuggestedFile {
-    /// Where the body that map-local answers with can be saved: a path beside the profile, with an extension that tells
-    /// the body's type.
+    /// Where a body for map-local can be saved: a path beside the profile, with an extension for the body's type.
     package static func name(for record: ExchangeRecord, _ breadth: ExchangeBreadth = .path) -> String {
         var url = record.url
         if breadth > .url { url.query = nil }
         let names = MirrorNames(url)
         var file = names.file
-        // A file is easier to edit where its name says what it is.
-        if url.path.hasSuffix("/") || url.path.isEmpty, url.query == nil, record.mediaType != "text/html",
-            let known = extensions[record.mediaType]
-        {
-            file = "index.\(known)"
-        } else if !MediaTypes.tells(file, record.mediaType), let known = extensions[record.mediaType] {
-            file += ".\(known)"
+        if let known = extensions[record.mediaType] {
+            let isIndex = url.path.isEmpty || url.path.hasSuffix("/")
+            if isIndex, url.query == nil, record.mediaType != "text/html" {
+                file = "index.\(known)"
+            } else if !MediaTypes.tells(file, record.mediaType) {
+                file += ".\(known)"
+            }
         }
         return (["local"] + names.directories + [file]).joined(separator: "/")
     }

@@ -1,22 +1,15 @@
-import Rules
-
 /// What a `Range` field asks of a file (RFC 9110 §14.2).
 enum ByteRanges: Equatable {
-    /// All of it: the field is none that is understood, or not worth its trouble.
+    /// All of it: the field is not understood, or asks for too many parts.
     case whole
-    /// These parts, in the order in which they were asked for.
+    /// In the order of the field.
     case parts([Range<Int64>])
-    /// Nothing that is there.
     case unsatisfiable
 
     /// More parts than this, or more than two that overlap, are an attack or a mistake (RFC 9110 §17.15).
     private static let (mostParts, mostOverlaps) = (100, 2)
 
-    /// Reads the field.
-    ///
-    /// - Parameters:
-    ///   - text: its value.
-    ///   - length: the size of the file, in bytes.
+    /// Reads the field's value for a file of `length` bytes.
     init(_ text: String, length: Int64) {
         guard let specifications = ByteRanges.specifications(text), specifications.count <= ByteRanges.mostParts else {
             self = .whole
@@ -24,7 +17,7 @@ enum ByteRanges: Equatable {
         }
         let parts = specifications.compactMap { $0.range(length) }
         if parts.isEmpty {
-            // The last bytes of nothing are all of it, which no Content-Range can say.
+            // The last bytes of an empty file are all of it, which no Content-Range can say.
             let isEmptyWhole = length == 0 && specifications.contains { $0.first == nil && $0.last != 0 }
             self = isEmptyWhole ? .whole : .unsatisfiable
         } else {
@@ -43,7 +36,7 @@ enum ByteRanges: Equatable {
             var numbers: [Int64?] = []
             for end in ends {
                 guard end.utf8.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
-                // What is too large for a number is beyond the end of every file.
+                // A number that is too large is beyond the end of every file.
                 numbers.append(end.isEmpty ? nil : Int64(end) ?? .max)
             }
             (first, last) = (numbers[0], numbers[1])
@@ -66,11 +59,10 @@ enum ByteRanges: Equatable {
         guard halves.count == 2, halves[0].lowercased() == "bytes" else { return nil }
         var specifications: [Specification] = []
         for member in halves[1].split(separator: ",") {
-            let member = member.drop { $0 == " " || $0 == "\t" }
-            let end = member.lastIndex { $0 != " " && $0 != "\t" }
-            // An empty member of a list counts for nothing (RFC 9110 §5.6.1.2).
-            guard let end else { continue }
-            guard let specification = Specification(member[...end]) else { return nil }
+            let member = member.trimmed
+            // Empty members of a list are ignored (RFC 9110 §5.6.1.2).
+            if member.isEmpty { continue }
+            guard let specification = Specification(member) else { return nil }
             specifications.append(specification)
         }
         return specifications.isEmpty ? nil : specifications

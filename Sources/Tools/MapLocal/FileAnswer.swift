@@ -5,37 +5,30 @@ import Rules
 
 /// Makes the answer to a request out of a file.
 ///
-/// The answer has no validator (`ETag`, `Last-Modified`), so a conditional request is answered as though it were none,
-/// and `If-Range` is never met (RFC 9110 §13.1.5): who edits a file sees the new one with the next request.
+/// The answer has no validator (`ETag`, `Last-Modified`), so conditions of the request are ignored, and `If-Range` is never
+/// met (RFC 9110 §13.1.5): an edited file is served with the next request.
 struct FileAnswer {
-    /// The part of the file that was asked for; `nil` where the request has no `Range` that counts.
+    /// The `Range` of the request; `nil` where it has none that counts.
     let range: String?
-    /// What the rule says about the answer, before which a sidecar stands back.
+    /// The rule's status, which overrides the sidecar's.
     let status: Int?
     /// The rule's fields; one without a value is left out of the answer.
     let fields: [(name: String, value: String)]
 
-    /// Files up to this size are sent from memory.
+    /// In bytes; larger files are not sent from memory.
     private static let mostInMemory: Int64 = 256 << 10
-    /// Several parts of a file are gathered up to this size; who asks for more gets the whole.
+    /// In bytes; a request for more in several parts gets the whole file.
     private static let mostInParts: Int64 = 4 << 20
 
-    /// Takes from a request what counts for the answer.
     init(_ head: RequestHead, status: Int?, fields: [(name: String, value: String)]) {
         // Only GET has ranges (RFC 9110 §14.2).
         let hasRange = head.method == "GET" && !head.fields.contains("if-range")
         range = hasRange ? head.fields.value(of: "range") : nil
-        self.status = status
-        self.fields = fields
+        (self.status, self.fields) = (status, fields)
     }
 
-    /// Makes the answer.
+    /// Makes the answer, and returns it with the size of its body; the extension of `name` gives the media type.
     ///
-    /// - Parameters:
-    ///   - found: the file.
-    ///   - name: its name, of which the extension says the media type.
-    ///   - sidecar: what stands beside it.
-    /// - Returns: the answer, and the number of bytes of its body.
     /// - Throws: `SystemError` where the file cannot be read.
     func answer(
         _ found: consuming FileTree.Found,
@@ -49,12 +42,11 @@ struct FileAnswer {
         if status == 200 { head.fields.append("Accept-Ranges", "bytes") }
         set(sidecar?.fields ?? [], in: &head.fields)
         set(fields, in: &head.fields)
-        // Another status tells of something else than the file's content, which has no parts then.
+        // With another status the body is not the file's content, so it has no parts.
         let asked = status == 200 ? range.map { ByteRanges($0, length: length) } ?? .whole : .whole
         switch asked {
         case .unsatisfiable:
-            head.status = 416
-            head.reason = "Range Not Satisfiable"
+            (head.status, head.reason) = (416, "Range Not Satisfiable")
             head.fields.removeAll(.contentType)
             head.fields.append("Content-Range", "bytes */\(length)")
             head.fields.append("Content-Length", "0")
@@ -70,7 +62,7 @@ struct FileAnswer {
         }
     }
 
-    /// An answer that is made of no file, with the rule's fields but the type, which is not its content's.
+    /// An answer without a file, with the rule's fields but `Content-Type`, which is not its content's.
     func explained(_ answer: LocalAnswer) -> LocalAnswer {
         var answer = answer
         set(fields.filter { FieldName($0.name) != .contentType }, in: &answer.head.fields)
@@ -94,7 +86,7 @@ struct FileAnswer {
             let file = AnswerFile(descriptor: file.release(), offset: range.lowerBound, length: Int64(range.count))
             return (LocalAnswer(head: head, file: file), Int64(range.count))
         }
-        // Whoever writes the file just now may have made it shorter.
+        // The file may have been shortened meanwhile.
         let bytes = try file.read(range)
         head.fields.append("Content-Length", String(bytes.count))
         return (LocalAnswer(head: head, body: ByteBuffer(bytes: bytes)), Int64(bytes.count))
@@ -125,8 +117,5 @@ struct FileAnswer {
 }
 
 extension ResponseHead {
-    fileprivate mutating func makePartial() {
-        status = 206
-        reason = "Partial Content"
-    }
+    fileprivate mutating func makePartial() { (status, reason) = (206, "Partial Content") }
 }

@@ -1,5 +1,3 @@
-import Rules
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -8,11 +6,11 @@ import Musl
 import Darwin
 #endif
 
-/// A directory in which files are looked up by names that somebody else chose: nothing outside it is ever opened.
+/// A directory in which files are looked up by untrusted names: nothing outside it is ever opened.
 ///
 /// It is walked from the root one name at a time, each opened relative to the directory before it and never through a
-/// link. Links are read and walked likewise, as long as they stay within the tree. So whatever is changed on the disk
-/// meanwhile, no name leads out.
+/// link. Links are read and walked likewise, as long as they stay within the tree. So no name leads out, whatever changes
+/// on the disk meanwhile.
 struct FileTree {
     struct Found: ~Copyable {
         let file: OpenFile
@@ -25,12 +23,9 @@ struct FileTree {
     /// More links than this on one path go round in circles.
     private static let mostLinks = 32
 
-    init(_ root: String, isCaseSensitive: Bool) {
-        self.root = root
-        self.isCaseSensitive = isCaseSensitive
-    }
+    init(_ root: String, isCaseSensitive: Bool) { (self.root, self.isCaseSensitive) = (root, isCaseSensitive) }
 
-    /// Opens the file or directory that the names lead to; none mean the root itself.
+    /// Opens a file or directory by its names; without names the root itself.
     func open(_ names: [String]) throws(LookUpFailure) -> Found {
         var walk = try Walk.begin(at: root)
         var pending = Array(names.reversed())
@@ -67,7 +62,7 @@ struct FileTree {
         do throws(SystemError) {
             let file = try OpenFile(name, in: walk.here, isDirectory: false)
             let status = try file.status()
-            // It may have been replaced since it was looked at.
+            // It may have been replaced meanwhile.
             if status.kind == .file { return Found(file: file, status: status) }
         } catch {
             throw error.isAbsence ? .missing(name) : .unreadable(name, error)
@@ -77,7 +72,7 @@ struct FileTree {
 
     // MARK: - Names and their case
 
-    /// The name as it stands in the directory, and what it is.
+    /// The name as the directory has it, and its status.
     private func find(_ name: String, _ walk: borrowing Walk) throws(LookUpFailure) -> (String, FileStatus) {
         do throws(SystemError) {
             let status = try walk.here.status(of: name)
@@ -85,7 +80,7 @@ struct FileTree {
         } catch {
             guard error.isAbsence else { throw .unreadable(name, error) }
         }
-        // Not there, or just in another case.
+        // Absent, or only in another case.
         guard let other = entry(like: name, walk.here) else { throw .missing(name) }
         if isCaseSensitive { throw .otherCase(name, other) }
         do throws(SystemError) {
@@ -95,9 +90,8 @@ struct FileTree {
         }
     }
 
-    /// Whether a name was found only since the disk ignores case.
-    ///
-    /// Where the name with its case turned round is something else, or nothing, the disk does not.
+    /// Whether a name was found only because the disk ignores case: it does, where the name in the other case is the same
+    /// file.
     private func isOtherwiseWritten(
         _ name: String,
         _ status: FileStatus,
@@ -116,7 +110,7 @@ struct FileTree {
         return !isThere
     }
 
-    /// The entry that differs from a name just in case; of several the first by its code points.
+    /// The entry that differs from a name only in case; of several the first by code points.
     private func entry(like name: String, _ directory: borrowing OpenFile) -> String? {
         let lower = name.lowercased()
         var found: String?
@@ -128,7 +122,7 @@ struct FileTree {
     }
 }
 
-/// Where a walk through a tree has come to.
+/// A walk through a tree.
 private struct Walk: ~Copyable {
     private let root: OpenFile
     private(set) var here: OpenFile
@@ -140,7 +134,6 @@ private struct Walk: ~Copyable {
         self.here = here
     }
 
-    /// Begins at the root.
     static func begin(at path: String) throws(LookUpFailure) -> Walk {
         do throws(SystemError) {
             let root = try OpenFile(directory: path)
@@ -178,7 +171,7 @@ private struct Walk: ~Copyable {
         }
     }
 
-    /// The names that a link stands for; an absolute one has to begin with the root.
+    /// The names of a link's target; an absolute one must begin with the root.
     mutating func follow(_ name: String, _ path: String) throws(LookUpFailure) -> [String] {
         let target: String
         do throws(SystemError) {
@@ -207,7 +200,7 @@ enum LookUpFailure: Error, CustomStringConvertible {
     case tooManyLinks(String)
     case unreadable(String, SystemError)
 
-    /// In words, as they follow a colon.
+    /// As it follows a colon.
     var description: String {
         switch self {
         case .noRoot(let error): "the directory cannot be opened (\(error))"

@@ -3,41 +3,20 @@ import HTTPModel
 import Rules
 import Text
 
-/// Looks for the file that answers a request, rule by rule, and makes the answer.
-struct FileLookUps: BlockingWork {
-    let candidates: [MapLocal.Candidate]
-    let head: RequestHead
-    let url: RequestURL
-
-    func run() -> WorkOutcome {
-        var trace: [TraceEntry] = []
-        for (number, candidate) in candidates.enumerated() {
-            let isLast = number == candidates.count - 1
-            let lookUp = FileLookUp(
-                rule: candidate.rule,
-                remainder: candidate.remainder,
-                isLast: isLast,
-                head: head,
-                url: url
-            )
-            let outcome = lookUp.run()
-            trace += outcome.trace
-            if case .forward = outcome.verdict, !isLast { continue }
-            return WorkOutcome(outcome.verdict, trace: trace)
-        }
-        return WorkOutcome(.forward, trace: trace)
-    }
-}
-
-/// Looks for the file of one rule.
-private struct FileLookUp {
-    let rule: MapLocal.Rule
+/// Looks for the file of one rule, and makes the answer.
+struct FileLookUp: Sendable {
+    private let rule: MapLocal.Rule
     /// What is looked up in a directory: the part of the path that the location leaves over.
-    let remainder: String
+    private let remainder: String
     /// Whether no other rule is asked after it.
-    let isLast: Bool
-    let head: RequestHead
-    let url: RequestURL
+    private let isLast: Bool
+    private let head: RequestHead
+    private let url: RequestURL
+
+    init(_ match: RuleMatch<MapLocal.Rule>, isLast: Bool, head: RequestHead, url: RequestURL) {
+        (rule, self.isLast, self.head, self.url) = (match.rule, isLast, head, url)
+        remainder = match.location?.remainder(of: url.path) ?? String(url.path.dropFirst())
+    }
 
     func run() -> WorkOutcome {
         do throws(Miss) {
@@ -47,11 +26,10 @@ private struct FileLookUp {
         }
     }
 
-    /// There is nothing to answer with.
     private struct Miss: Error {
-        /// Where it was looked for, as the profile says it.
+        /// Where the file was looked for, as the profile names it.
         let place: String
-        /// Why nothing was found, in words.
+        /// Why nothing was found.
         let reason: String
     }
 
@@ -66,7 +44,7 @@ private struct FileLookUp {
         do throws(PathNames.Refusal) {
             path = try PathNames(remainder)
         } catch {
-            throw Miss(place: place(remainder), reason: "\(error)")
+            throw Miss(place: place([remainder]), reason: "\(error)")
         }
         let tree = FileTree(rule.path, isCaseSensitive: rule.isCaseSensitive)
         let found = try open(path.names, tree)
@@ -85,7 +63,7 @@ private struct FileLookUp {
         }
     }
 
-    /// The file that a mirror keeps of a URL which is a directory as well, else the index.
+    /// The file that a mirror has saved beside a directory of its name, else the index.
     private func answerForDirectory(_ path: PathNames, _ tree: FileTree) throws(Miss) -> WorkOutcome {
         if !path.isDirectory, let last = path.names.last {
             let names = Array(path.names.dropLast()) + [last + MirrorNames.besideDirectory]
@@ -97,11 +75,11 @@ private struct FileLookUp {
         return try answer(found, names, tree)
     }
 
-    /// The rule leads to one file.
+    /// The answer of a rule for one file.
     private func answerFromRoot() throws(Miss) -> WorkOutcome {
         let found = try openRoot()
         guard found.status.kind == .file else { throw Miss(place: rule.name, reason: "it is no file") }
-        // Beside the file is where the user put the sidecar, link or not.
+        // The sidecar is beside the name that the user gave, link or not.
         let beside = try? OpenFile(path: rule.path + Sidecar.suffix)
         return try answer(found, named: rule.name, sidecar: beside?.sidecar)
     }
@@ -131,12 +109,8 @@ private struct FileLookUp {
         return found.file.sidecar
     }
 
-    /// How the trace calls a file: as the profile calls the directory, and what was looked up in it.
-    private func place(_ names: [String]) -> String { place(names.joined(separator: "/")) }
-
-    private func place(_ remainder: String) -> String {
-        rule.name + (rule.name.hasSuffix("/") || remainder.isEmpty ? "" : "/") + remainder
-    }
+    /// The name of a file in traces: the directory as the profile names it, and what was looked up in it.
+    private func place(_ names: [String]) -> String { rule.name.path(to: names) }
 
     // MARK: - Answering
 
@@ -151,12 +125,8 @@ private struct FileLookUp {
             let (answer, size) = try builder.answer(found, name: fileName, sidecar: sidecar)
             let part = answer.head.fields.value(of: "content-range").map { ", \($0)" } ?? ""
             let text = "answered from \(name) (\(answer.head.status), \(size.grouped) bytes\(part))"
-            let problems = sidecar?.problems ?? []
-            return WorkOutcome(
-                .respond(answer),
-                trace: [fired(text)]
-                    + problems.map { note("\(name)\(Sidecar.suffix): \($0); it was left out") }
-            )
+            let problems = (sidecar?.problems ?? []).map { "\(name)\(Sidecar.suffix): \($0); it was left out" }
+            return WorkOutcome(.respond(answer), trace: [fired(text)] + problems.map(note))
         } catch {
             throw Miss(place: name, reason: "it cannot be read (\(error))")
         }
@@ -179,19 +149,13 @@ private struct FileLookUp {
     }
 
     private func explanation(_ status: Int, _ title: String, _ text: String) -> LocalAnswer {
-        let takesHTML = head.fields.value(of: "accept")?.contains("text/html") ?? false
-        return FileAnswer(head, status: nil, fields: rule.fields)
-            .explained(.explanation(status: status, title: title, text: text, html: takesHTML))
+        FileAnswer(head, status: nil, fields: rule.fields)
+            .explained(.explanation(status: status, title: title, text: text, html: head.takesHTML))
     }
 
-    private func fired(_ text: String) -> TraceEntry {
-        TraceEntry(stage: MapLocal.descriptor.key, rule: rule.heading.name, outcome: .fired, text: text)
-    }
+    private func fired(_ text: String) -> TraceEntry { MapLocal.fired(rule.heading.name, text) }
 
-    /// A note is no rule's doing, so it has the rule's name in its text.
-    private func note(_ text: String) -> TraceEntry {
-        TraceEntry(stage: MapLocal.descriptor.key, outcome: .note, text: "\(rule.heading.name): \(text)")
-    }
+    private func note(_ text: String) -> TraceEntry { MapLocal.note(rule.heading.name, text) }
 }
 
 extension OpenFile {

@@ -2,22 +2,20 @@ import ExchangeCore
 import HTTPModel
 import Rules
 
-/// Where a map-remote rule sends requests: parts of a URL, in which `$1` stands for what was found.
+/// Where a map-remote rule sends requests: parts of a URL, in which `$1` stands for a capture.
 struct RemoteTarget: Sendable {
     private enum Form: Sendable {
         case fixed(RemoteParts)
-        case text(CaptureTemplate)
-        case fields([Location.Field: CaptureTemplate])
+        case text(Replacement)
+        case fields([Location.Field: Replacement])
     }
 
     private let form: Form
     /// The highest capture that it refers to; 0 for none.
     let highestCapture: Int
-    /// Whether what is left of the path is added to that of the target: not where the path says itself what goes there.
+    /// Whether the remainder of the path is appended: not where the path has captures itself.
     let appendsRemainder: Bool
-    /// Whether it says anything about the path.
     let hasPath: Bool
-    /// Whether it has a query of its own.
     let hasQuery: Bool
 
     /// Reads `[protocol://][host[:port]][/path][?query]`.
@@ -25,41 +23,33 @@ struct RemoteTarget: Sendable {
         let (front, path) = RemoteTarget.split(text)
         hasPath = path.hasPrefix("/")
         hasQuery = path.contains("?")
-        let template = CaptureTemplate(text)
-        guard template.hasCaptures else {
-            form = .fixed(try RemoteParts(template.filled([])))
-            highestCapture = 0
-            appendsRemainder = true
-            return
+        let template = RemoteTarget.template(text)
+        if !template.hasGroups {
+            form = .fixed(try RemoteParts(template.plain))
+        } else {
+            if let scheme = RemoteParts.scheme(of: front), !RemoteTarget.template(scheme).hasGroups {
+                _ = try RemoteParts.scheme(scheme)
+            }
+            form = .text(template)
         }
-        if let scheme = RemoteParts.scheme(of: front), !RemoteTarget.hasCaptures(scheme) {
-            _ = try RemoteParts.scheme(scheme)
-        }
-        form = .text(template)
-        highestCapture = template.highestCapture
-        appendsRemainder = !RemoteTarget.hasCaptures(path.prefix { $0 != "?" })
+        highestCapture = template.highestGroup
+        appendsRemainder = !RemoteTarget.template(path.prefix { $0 != "?" }).hasGroups
     }
 
-    /// Takes the parts of a URL one by one.
+    /// Reads the parts of a URL one by one.
     init(_ fields: [Location.Field: String]) throws(RemoteParts.Problem) {
         let fields = fields.filter { !$0.value.isEmpty }
         hasPath = fields[.path] != nil
         hasQuery = fields[.query] != nil
-        let templates = fields.mapValues { CaptureTemplate($0) }
-        // What has nothing to be filled in can be checked now.
-        let fixed = try RemoteParts(templates.filter { !$0.value.hasCaptures }.mapValues { $0.filled([]) })
-        guard templates.values.contains(where: \.hasCaptures) else {
-            form = .fixed(fixed)
-            highestCapture = 0
-            appendsRemainder = true
-            return
-        }
-        form = .fields(templates)
-        highestCapture = templates.values.map(\.highestCapture).max() ?? 0
-        appendsRemainder = templates[.path]?.hasCaptures != true
+        let templates = fields.mapValues { RemoteTarget.template($0) }
+        // What has no captures can be checked now.
+        let fixed = try RemoteParts(templates.filter { !$0.value.hasGroups }.mapValues(\.plain))
+        form = templates.values.contains(where: \.hasGroups) ? .fields(templates) : .fixed(fixed)
+        highestCapture = templates.values.map(\.highestGroup).max() ?? 0
+        appendsRemainder = templates[.path]?.hasGroups != true
     }
 
-    /// The target with what was found filled in.
+    /// The target with captures filled in.
     func parts(_ captures: [String]) throws(RemoteParts.Problem) -> RemoteParts {
         switch form {
         case .fixed(let parts): return parts
@@ -76,48 +66,16 @@ struct RemoteTarget: Sendable {
         return (text[..<start], rest[start...])
     }
 
-    private static func hasCaptures(_ text: some StringProtocol) -> Bool { CaptureTemplate(String(text)).hasCaptures }
-}
-
-/// A text in which `$1` to `$9` stand for what was found, and `$$` for a dollar sign; a lone `$` is one too, as in
-/// `/$metadata`.
-private struct CaptureTemplate: Sendable {
-    /// What stands between the captures; a number before each but the first says which one.
-    private var pieces: [(capture: Int, text: String)] = [(0, "")]
-
-    /// Whether there is anything to fill in.
-    var hasCaptures: Bool { pieces.count > 1 }
-
-    var highestCapture: Int { pieces.map(\.capture).max() ?? 0 }
-
-    init(_ text: String) {
-        var rest = text[...]
-        while let character = rest.popFirst() {
-            if character == "$", rest.first == "$" {
-                rest.removeFirst()
-            } else if character == "$", let number = rest.first?.wholeNumberValue, rest.first?.isASCII == true {
-                rest.removeFirst()
-                pieces.append((number, ""))
-                continue
-            }
-            pieces[pieces.count - 1].text.append(character)
-        }
-    }
-
-    /// The text with captures filled in; one that is not there, as `$0`, is nothing.
-    func filled(_ captures: [String]) -> String {
-        pieces.reduce(into: "") { text, piece in
-            if captures.indices.contains(piece.capture - 1) { text += captures[piece.capture - 1] }
-            text += piece.text
-        }
+    private static func template(_ text: some StringProtocol) -> Replacement {
+        Replacement(String(text), hasGroups: true)
     }
 }
 
 /// The parts of a URL that a request is to get; `nil` keeps what it has.
 struct RemoteParts: Sendable, Hashable {
-    /// Why a text is no place to send requests to.
+    /// Why requests cannot be sent to a place.
     struct Problem: Error {
-        /// In words, without a full stop.
+        /// Without a full stop.
         let message: String
         /// The part it is about, where they were given one by one.
         var field: Location.Field?
@@ -205,9 +163,8 @@ struct RemoteParts: Sendable, Hashable {
     static func check(_ target: some StringProtocol) throws(Problem) {
         for scalar in target.unicodeScalars {
             if scalar.value <= 0x20 || scalar.value == 0x7F {
-                throw Problem(
-                    message: "a path or query cannot have blanks or control characters; write %20 for a blank"
-                )
+                let message = "a path or query cannot have blanks or control characters; write %20 for a blank"
+                throw Problem(message: message)
             }
             if scalar == "#" { throw Problem(message: "'#' begins a fragment, which is never sent; write %23") }
         }
@@ -242,7 +199,7 @@ struct RemoteParts: Sendable, Hashable {
         }
         if let host {
             destination.host = host
-            // The new host is also whom TLS is to name and verify, and where its name leads.
+            // TLS names and verifies the new host, and its name is looked up.
             destination.serverName = nil
             destination.address = nil
         }

@@ -4,157 +4,126 @@ import HTTPModel
 import NIOCore
 package import Rules
 
-/// Mirror: saves what servers answer as files, while the client receives it.
+/// Mirror: saves servers' responses as files, while the client receives them.
 ///
 /// Saved are the responses to GET with a status from 200 to 299, but not parts (206): an error page or a redirect does
-/// not take the place of a file. What map-local answers is not saved. Names go by the URL as the client sent it, also
-/// where another one was asked; contents are as earlier tools, rewrite for one, have left them. Each part of the body is written before the client
-/// gets it, so nothing is gathered in memory. The content coding is removed in the file only; the client gets what the
-/// server sent.
-struct Mirror: FirstRuleTool {
+/// not replace a file. What map-local answers is not saved. Names go by the URL as the client sent it, even where another
+/// one was requested; contents are as earlier tools, rewrite for one, have left them. Each part of the body is written
+/// before the client gets it, so the body is never gathered in memory. The content coding is removed in the file only.
+struct Mirror: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
-        /// Where the files go.
+        /// The directory for the files.
         let path: String
-        /// The same as the profile says it.
+        /// The directory as the profile names it.
         let name: String
     }
 
-    let rules: RuleList<Rule>
+    private let rules: RuleList<Rule>
+    private var isRehearsal = false
+
+    init(rules: RuleList<Rule>) { self.rules = rules }
+
+    /// Only says what it would do.
+    var rehearsed: any Stage {
+        var mirror = self
+        mirror.isRehearsal = true
+        return mirror
+    }
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard opening.head.method == "GET" else { return nil }
-        return rules.first(opening).map { handler(for: opening, by: $0) }
+        return rules.first(opening).map { Handler($0.rule, isRehearsal: isRehearsal) }
     }
 
-    func handler(for opening: ExchangeOpening, by match: RuleMatch<Rule>) -> any StageHandler {
-        MirrorHandler(match.rule)
-    }
-}
+    /// Saves one response.
+    private final class Handler: StageHandler {
+        private let rule: Rule
+        private let isRehearsal: Bool
+        private var file: MirrorFile?
 
-/// Saves one response.
-final class MirrorHandler: StageHandler {
-    private let rule: Mirror.Rule
-    private var file: MirrorFile?
+        init(_ rule: Rule, isRehearsal: Bool) { (self.rule, self.isRehearsal) = (rule, isRehearsal) }
 
-    init(_ rule: Mirror.Rule) {
-        self.rule = rule
-    }
+        var responseDemand: BodyDemand { file == nil ? .none : .observe }
 
-    var responseDemand: BodyDemand { file == nil ? .none : .observe }
-
-    func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-        guard (200..<300).contains(head.status), head.status != 206 else { return .forward }
-        if exchange.isAnswered {
-            exchange.note("\(rule.heading.name): \(MirrorHandler.isNoServers)")
-            return .forward
+        func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
+            guard (200..<300).contains(head.status), head.status != 206 else { return .forward }
+            let ruleName = rule.heading.name
+            if exchange.isAnswered {
+                exchange.note("\(ruleName): not saved, since the answer is no server's")
+                return .forward
+            }
+            if isRehearsal {
+                exchange.fired(rule: ruleName, "the response would be saved")
+                return .forward
+            }
+            let names = MirrorNames(exchange.url)
+            let place = rule.name.path(to: names.directories + [names.file])
+            // A name with a query is one that map-local never looks for.
+            let (description, remark) = Handler.describe(head, exchange.url.query == nil ? names.file : nil)
+            let file = MirrorFile(root: rule.path, names: names, description: description)
+            self.file = file
+            return .perform(
+                Work {
+                    do throws(SystemError) {
+                        try file.open()
+                        return WorkOutcome(.forward, trace: [Mirror.fired(ruleName, "saved as \(place)\(remark)")])
+                    } catch {
+                        return WorkOutcome(.forward, trace: [Mirror.note(ruleName, "not saved as \(place): \(error)")])
+                    }
+                }
+            )
         }
-        let names = MirrorNames(exchange.url)
-        let place =
-            rule.name + (rule.name.hasSuffix("/") ? "" : "/")
-            + (names.directories + [names.file]).joined(separator: "/")
-        // A name with a query is one that map-local never looks for.
-        let (description, remark) = MirrorHandler.describe(head, exchange.url.query == nil ? names.file : nil)
-        let file = MirrorFile(root: rule.path, names: names, description: description)
-        self.file = file
-        return .perform(Opening(file: file, rule: rule.heading.name, place: place, remark: remark))
-    }
 
-    /// Why the answer of another tool is left alone.
-    static let isNoServers = "not saved, since the answer is no server's"
-
-    func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
-        guard let file, !file.isOver else { return .forward }
-        return .perform(Writing(file: file, rule: rule.heading.name, bytes: part))
-    }
-
-    func ended(isComplete: Bool) -> (any BlockingWork)? {
-        file.map { Ending(file: $0, isComplete: isComplete) }
-    }
-
-    /// What has to be known about the file, and what the trace says of its content coding.
-    ///
-    /// - Parameters:
-    ///   - head: the response's head.
-    ///   - name: the name by which map-local will know the file's type; `nil` where it will not be asked for it.
-    /// - Returns: what to do with the body, and a remark in parentheses.
-    private static func describe(_ head: ResponseHead, _ name: String?) -> (MirrorFile.Description, remark: String) {
-        var description = MirrorFile.Description()
-        var remark = ""
-        var lines = ""
-        if let name, let type = head.fields.value(of: .contentType), type.utf8.count < 1_000,
-            !MediaTypes.tells(name, type)
-        {
-            lines += "Content-Type: \(type)\n"
+        func responsePart(_ part: ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
+            guard let file, !file.isOver else { return .forward }
+            let ruleName = rule.heading.name
+            return .perform(
+                Work {
+                    do throws(MirrorFile.Interruption) {
+                        try file.write(part)
+                        return WorkOutcome(.forward)
+                    } catch {
+                        return WorkOutcome(.forward, trace: [Mirror.note(ruleName, "not saved after all: \(error)")])
+                    }
+                }
+            )
         }
-        let codings = head.fields.values(of: .contentEncoding).flatMap { ContentCoding.list($0) }
-        let names = codings.map(\.description).joined(separator: ", ")
-        let isKnown = codings.allSatisfy { if case .other = $0 { false } else { true } }
-        if isKnown {
-            description.codings = codings
-            if !codings.isEmpty { remark = " (without its content coding, \(names))" }
-        } else {
-            lines += "Content-Encoding: \(names)\n"
-            remark = " (with its content coding, \(names), which Sluice cannot remove)"
-        }
-        description.sidecar = lines.isEmpty ? nil : lines
-        return (description, remark)
-    }
 
-    // MARK: - What is done on another thread
-
-    private struct Opening: BlockingWork {
-        let file: MirrorFile
-        let rule: String
-        let place: String
-        let remark: String
-
-        func run() -> WorkOutcome {
-            do throws(SystemError) {
-                try file.open()
-                return WorkOutcome(.forward, trace: [fired(rule, "saved as \(place)\(remark)")])
-            } catch {
-                return WorkOutcome(.forward, trace: [note(rule, "not saved as \(place): \(error)")])
+        func ended(isComplete: Bool) -> (any BlockingWork)? {
+            file.map { file in
+                Work {
+                    do throws(MirrorFile.Interruption) {
+                        if isComplete { try file.place() } else { file.discard() }
+                        return WorkOutcome(.forward)
+                    } catch {
+                        let failure = ExchangeFailure(.aborted, "The mirror could not save a file: \(error).")
+                        return WorkOutcome(.fail(failure))
+                    }
+                }
             }
         }
-    }
 
-    private struct Writing: BlockingWork {
-        let file: MirrorFile
-        let rule: String
-        let bytes: ByteBuffer
-
-        func run() -> WorkOutcome {
-            do throws(MirrorFile.Interruption) {
-                try file.write(bytes)
-                return WorkOutcome(.forward)
-            } catch {
-                return WorkOutcome(.forward, trace: [note(rule, "not saved after all: \(error)")])
+        /// What to do with the body, and a remark about it in parentheses.
+        ///
+        /// `name` is the name by which map-local will know the file's type; `nil` where it will not look for the file.
+        private static func describe(_ head: ResponseHead, _ name: String?) -> (MirrorFile.Description, String) {
+            var lines = ""
+            if let name, let type = head.fields.value(of: .contentType), type.utf8.count < 1_000,
+                !MediaTypes.tells(name, type)
+            {
+                lines = "Content-Type: \(type)\n"
             }
-        }
-    }
-
-    private struct Ending: BlockingWork {
-        let file: MirrorFile
-        let isComplete: Bool
-
-        func run() -> WorkOutcome {
-            do throws(MirrorFile.Interruption) {
-                if isComplete { try file.place() } else { file.discard() }
-                return WorkOutcome(.forward)
-            } catch {
-                return WorkOutcome(.fail(ExchangeFailure(.aborted, "The mirror could not save a file: \(error).")))
+            let codings = head.fields.values(of: .contentEncoding).flatMap { ContentCoding.list($0) }
+            let names = codings.map(\.description).joined(separator: ", ")
+            guard codings.allSatisfy({ if case .other = $0 { false } else { true } }) else {
+                lines += "Content-Encoding: \(names)\n"
+                let remark = " (with its content coding, \(names), which Sluice cannot remove)"
+                return (MirrorFile.Description(sidecar: lines), remark)
             }
+            let remark = codings.isEmpty ? "" : " (without its content coding, \(names))"
+            return (MirrorFile.Description(codings: codings, sidecar: lines.isEmpty ? nil : lines), remark)
         }
-    }
-
-    private static func fired(_ rule: String, _ text: String) -> TraceEntry {
-        TraceEntry(stage: Mirror.descriptor.key, rule: rule, outcome: .fired, text: text)
-    }
-
-    /// A note is no rule's doing, so it has the rule's name in its text.
-    private static func note(_ rule: String, _ text: String) -> TraceEntry {
-        TraceEntry(stage: Mirror.descriptor.key, outcome: .note, text: "\(rule): \(text)")
     }
 }
 
@@ -164,22 +133,16 @@ extension Mirror {
         order: 800,
         title: "Mirror",
         letter: "i",
-        alone: [],
         directions: [.response],
-        takesTunnels: false,
         noun: "a mirror rule",
         summary:
             "Saves the bodies of servers' successful responses to GET as files, by host and path; not what map-local "
             + "answers.",
         scope: .only,
-        selection: .first,
         keys: [
-            GrammarKey(
-                "to",
-                .path,
+            GrammarKey("to", .path, example: "mirrored/").means(
                 "The directory in which the files go, as HOST/PATH, or HOST_PORT/PATH for a port that is not the usual one; "
-                    + "it is made where it is missing.",
-                example: "to: mirrored/"
+                    + "it is made where it is missing."
             )
         ],
         example: "mirror: { to: mirrored/, only: [ \"https://*.example.com/*\" ] }"
@@ -201,37 +164,6 @@ extension Mirror {
         var heading = heading
         heading.action = "save responses to \(name)"
         return Rule(heading: heading, path: path, name: name)
-    }
-}
-
-extension Mirror {
-    /// Says what it would do.
-    var rehearsed: any Stage { Rehearsal(rules: rules) }
-
-    private struct Rehearsal: Stage {
-        let rules: RuleList<Rule>
-        let id = Mirror.descriptor.id
-
-        func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
-            rules.first(opening).map { Handler(rule: $0.rule.heading.name) }
-        }
-
-        private final class Handler: StageHandler {
-            private let rule: String
-
-            init(rule: String) {
-                self.rule = rule
-            }
-
-            func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
-                if exchange.isAnswered {
-                    exchange.note("\(rule): \(MirrorHandler.isNoServers)")
-                } else {
-                    exchange.fired(rule: rule, "the response would be saved")
-                }
-                return .forward
-            }
-        }
     }
 }
 

@@ -12,16 +12,15 @@ import Musl
 import Darwin
 #endif
 
-/// A response on its way into a file of a mirror.
+/// A response that is written to a file of a mirror.
 ///
-/// It is written under a name of its own, and takes its place when it is whole; what is not is removed. Everything here
-/// blocks and is done on other threads, one call at a time.
+/// It is written under a temporary name, and gets its own when it is complete; an incomplete one is removed. All methods
+/// block and are called on other threads, one at a time.
 final class MirrorFile: Sendable {
-    /// What cannot be seen from the names alone: written beside the file where map-local would not know it.
     struct Description: Sendable {
         /// The codings that are undone in the file.
         var codings: [ContentCoding] = []
-        /// The sidecar's text; `nil` where none is needed.
+        /// The text of the sidecar, which says what map-local cannot see from the name; `nil` where none is needed.
         var sidecar: String?
     }
 
@@ -32,22 +31,7 @@ final class MirrorFile: Sendable {
         var decoder: ContentDecoder?
         var isPlaced = false
 
-        /// Makes the directories and the file.
-        static func open(
-            _ root: String,
-            _ directories: [String],
-            _ codings: [ContentCoding]
-        ) throws(SystemError) -> State {
-            let directory = try WritableTree(root).makeDirectory(directories)
-            let name = ".sluice-\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
-            let file = try OpenFile(creating: name, in: directory)
-            let decoder = codings.isEmpty ? nil : ContentDecoder(codings: codings, limit: MirrorFile.limit)
-            return State(directory: directory, file: file, temporaryName: name, decoder: decoder)
-        }
-
-        deinit {
-            if !isPlaced { unlinkat(directory.descriptor, temporaryName, 0) }
-        }
+        deinit { if !isPlaced { unlinkat(directory.descriptor, temporaryName, 0) } }
     }
 
     private let root: String
@@ -57,13 +41,11 @@ final class MirrorFile: Sendable {
     /// Set once nothing more is to be written.
     private let hasEnded = Atomic(false)
 
-    /// No response takes more in a file, decoded.
+    /// The most bytes of a file, decoded.
     private static let limit = 8 << 30
 
     init(root: String, names: MirrorNames, description: Description) {
-        self.root = root
-        self.names = names
-        self.description = description
+        (self.root, self.names, self.description) = (root, names, description)
     }
 
     /// Whether there is no use in writing any more.
@@ -73,17 +55,19 @@ final class MirrorFile: Sendable {
 
     /// Makes the directories and the file.
     func open() throws(SystemError) {
-        let failure = state.withLock { state -> SystemError? in
-            do throws(SystemError) {
-                state = try State.open(root, names.directories, description.codings)
-                return nil
-            } catch {
-                return error
+        do throws(SystemError) {
+            try state.withLock { state throws(SystemError) in
+                let directory = try WritableTree(root: root).makeDirectory(names.directories)
+                let name = ".sluice-\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
+                let file = try OpenFile(creating: name, in: directory)
+                let codings = description.codings
+                let decoder = codings.isEmpty ? nil : ContentDecoder(codings: codings, limit: MirrorFile.limit)
+                state = State(directory: directory, file: file, temporaryName: name, decoder: decoder)
             }
+        } catch {
+            hasEnded.store(true, ordering: .relaxed)
+            throw error
         }
-        guard let failure else { return }
-        hasEnded.store(true, ordering: .relaxed)
-        throw failure
     }
 
     /// Writes some bytes of the body, without their content coding.
@@ -103,23 +87,17 @@ final class MirrorFile: Sendable {
         throw failure
     }
 
-    /// Gives the file its place, in which it replaces what was there before.
+    /// Gives the file its name, and so replaces an earlier one.
     func place() throws(Interruption) {
         defer { discard() }
-        let failure = state.withLock { state -> Interruption? in
-            guard state != nil else { return nil }
+        try state.withLock { state throws(Interruption) in
+            guard state != nil else { return }
             if let decoder = state?.decoder {
                 decoder.finish()
-                if let problem = decoder.problem { return .coding(problem) }
+                if let problem = decoder.problem { throw .coding(problem) }
             }
-            do throws(SystemError) {
-                try place(&state)
-                return nil
-            } catch {
-                return .disk(error)
-            }
+            do throws(SystemError) { try place(&state) } catch { throw .disk(error) }
         }
-        if let failure { throw failure }
     }
 
     private func place(_ state: inout State?) throws(SystemError) {
@@ -145,7 +123,7 @@ final class MirrorFile: Sendable {
         }
     }
 
-    /// Removes what was written, unless it has its place.
+    /// Removes the file, unless it has its name.
     func discard() {
         hasEnded.store(true, ordering: .relaxed)
         state.withLock { $0 = nil }
@@ -167,11 +145,7 @@ final class MirrorFile: Sendable {
 
 /// A directory in which a mirror makes others; links in it are not followed.
 private struct WritableTree {
-    private let root: String
-
-    init(_ root: String) {
-        self.root = root
-    }
+    let root: String
 
     /// Opens a directory below the root, making what is missing.
     func makeDirectory(_ names: [String]) throws(SystemError) -> OpenFile {
@@ -220,17 +194,13 @@ private struct WritableTree {
 }
 
 extension OpenFile {
-    /// Makes a file in a directory that has no entry of its name; what passed may hold secrets, so only the user reads it.
+    /// Makes a file where there is no entry of its name; it may hold secrets, so only the user can read it.
     fileprivate init(creating name: String, in directory: borrowing OpenFile) throws(SystemError) {
-        let parent = directory.descriptor
-        self.init(
-            owning: try SystemError.check {
-                openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            }
-        )
+        let (parent, flags) = (directory.descriptor, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+        self.init(owning: try SystemError.check { openat(parent, name, flags, 0o600) })
     }
 
-    /// The same once more; `nil` where there are too many open already.
+    /// A duplicate; `nil` where too many files are open.
     fileprivate func duplicate() -> OpenFile? {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         return copy >= 0 ? OpenFile(owning: copy) : nil

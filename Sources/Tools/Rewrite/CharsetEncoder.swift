@@ -10,32 +10,23 @@ import Musl
 import Darwin
 #endif
 
-/// Writes text in the character encodings that `TextDecoder` reads.
-///
-/// UTF-16 and windows-1252 are written here, the others by the system's `iconv`.
+/// Encodes text in the character encodings that `TextDecoder` reads: UTF-16 and windows-1252 here, others by `iconv`.
 enum CharsetEncoder {
-    /// Whether what was read in an encoding is always written as it was.
+    /// Whether decoded text is always encoded as it was.
     static func isExact(_ charset: Charset) -> Bool {
         [.utf8, .windows1252, .utf16LittleEndian, .utf16BigEndian].contains(charset)
     }
 
-    /// Encodes a text.
+    /// Encodes valid UTF-8, without a byte order mark.
     ///
-    /// - Parameters:
-    ///   - utf8: the text, valid UTF-8.
-    ///   - charset: the encoding.
-    /// - Returns: the bytes, without a byte order mark.
-    /// - Throws: ``UnusableEdit`` where the encoding is not known, or has no place for a character.
+    /// - Throws: ``UnusableEdit`` where the encoding is not known, or does not have a character.
     static func encode(_ utf8: [UInt8], as charset: Charset) throws(UnusableEdit) -> [UInt8] {
         switch charset {
         case .utf8: return utf8
-        case .utf16LittleEndian:
-            return String(decoding: utf8, as: UTF8.self).utf16.flatMap {
-                [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)]
-            }
-        case .utf16BigEndian:
-            return String(decoding: utf8, as: UTF8.self).utf16.flatMap {
-                [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)]
+        case .utf16LittleEndian, .utf16BigEndian:
+            return String(decoding: utf8, as: UTF8.self).utf16.flatMap { unit in
+                let bytes = [UInt8(truncatingIfNeeded: unit), UInt8(unit >> 8)]
+                return charset == .utf16LittleEndian ? bytes : bytes.reversed()
             }
         case .windows1252:
             var bytes: [UInt8] = []
@@ -68,7 +59,7 @@ enum CharsetEncoder {
 
     private static func convert(_ utf8: [UInt8], to charset: Charset) throws(UnusableEdit) -> [UInt8] {
         // More than a name would be an option to the converter.
-        let isName = charset.name.utf8.allSatisfy { ProfileReader.isTokenByte($0) || $0 == UInt8(ascii: ":") }
+        let isName = charset.name.utf8.allSatisfy { $0.isTokenByte || $0 == UInt8(ascii: ":") }
         guard isName, let converter = iconv_open(charset.name, "UTF-8"), converter != iconv_t(bitPattern: -1) else {
             throw UnusableEdit(reason: "nothing can be written in its charset '\(charset)'")
         }

@@ -1,10 +1,10 @@
 import HTTPModel
 import Rules
 
-/// The removal of single cookies: out of the `Cookie` of a request, the rest of which stays byte for byte, or with their
-/// `Set-Cookie` out of a response.
+/// The removal of single cookies: from the `Cookie` of a request, the rest of which stays byte for byte, or with their
+/// `Set-Cookie` from a response.
 struct CookieEdit: Sendable {
-    /// Which names are meant; the case of letters counts, as it does for servers (RFC 6265 §5.3).
+    /// The case of letters counts, as it does for servers (RFC 6265 §5.3).
     enum Name: Sendable {
         case any
         /// The whole name.
@@ -14,14 +14,13 @@ struct CookieEdit: Sendable {
     }
 
     let name: Name
-    /// What the value must have in it; `nil` for any value.
+    /// What must be found in the value; `nil` for any value.
     let value: TextPattern?
 
     private static let semicolon = UInt8(ascii: ";")
 
-    /// Removes cookies from a request; a field that has none left is removed.
+    /// Removes cookies from a request, and fields that have none left; returns what was done, `nil` where nothing was.
     ///
-    /// - Returns: what was done in words, or `nil` where nothing was.
     /// - Throws: ``RegularExpression/Runaway``; nothing is changed then.
     func apply(toRequest fields: inout FieldSection) throws -> String? {
         try edit(.cookie, in: &fields) { value, removed in
@@ -40,9 +39,8 @@ struct CookieEdit: Sendable {
         }
     }
 
-    /// Removes the `Set-Cookie` lines of cookies from a response.
+    /// Removes the `Set-Cookie` lines of cookies from a response; returns what was done, `nil` where nothing was.
     ///
-    /// - Returns: what was done in words, or `nil` where nothing was.
     /// - Throws: ``RegularExpression/Runaway``; nothing is changed then.
     func apply(toResponse fields: inout FieldSection) throws -> String? {
         try edit(.setCookie, in: &fields) { value, removed in
@@ -51,8 +49,7 @@ struct CookieEdit: Sendable {
         }
     }
 
-    /// Replaces the value of each field of a name from which a cookie is removed by what `rest` leaves of it; removes
-    /// the field where that is `nil`.
+    /// Edits the fields of a name in which `rest` finds cookies to remove: to what it returns, or by removing them.
     private func edit(
         _ name: FieldName,
         in fields: inout FieldSection,
@@ -75,11 +72,11 @@ struct CookieEdit: Sendable {
         }
         guard !removed.isEmpty else { return nil }
         fields = edited
-        // Names alone are told: values are often secrets, and stand in the message as received.
+        // Names only, since values are often secrets.
         return "removed \(removed.joined(separator: ", ").clipped())"
     }
 
-    /// The name of a cookie that is meant; `nil` for another one.
+    /// The name of a cookie to remove; `nil` for another one.
     private func match(_ cookie: ArraySlice<UInt8>) throws(RegularExpression.Runaway) -> String? {
         let equals = cookie.firstIndex(of: UInt8(ascii: "=")) ?? cookie.endIndex
         let text = CookieEdit.text(cookie[..<equals])
@@ -92,12 +89,7 @@ struct CookieEdit: Sendable {
         return text
     }
 
-    /// Without the blanks around it.
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-        var bytes = bytes.drop(while: isBlank)
-        while let last = bytes.last, isBlank(last) { bytes.removeLast() }
-        return String(fieldBytes: bytes)
-    }
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(String(fieldBytes: bytes)[...].trimmed) }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

@@ -3,12 +3,10 @@ import Rules
 
 /// Names with values, in order: header fields, or query parameters.
 protocol NamedValues {
-    /// How many there are.
-    var count: Int { get }
-    /// The position of the next one that rules may edit, at or after `start`, whose name is this one in any case; `nil`
+    /// The position of the next one that rules may edit, at or after `start`; with a name, of one of that name in any case.
     func position(of name: FieldName?, from start: Int) -> Int?
     func name(at position: Int) -> String
-    /// The bytes of the value at a position, as it is meant.
+    /// The value at a position, decoded.
     func valueBytes(at position: Int) -> [UInt8]
     mutating func append(_ name: String, _ value: [UInt8])
     mutating func setName(_ name: String, at position: Int)
@@ -27,21 +25,19 @@ extension NamedValues {
 
 /// An edit of named values: of header fields, or of query parameters.
 struct PairEdit: Sendable {
-    /// What is done.
     enum Action: Sendable {
-        /// A pair is added after the others, also where there is one of its name; with a condition, if one meets it.
+        /// Adds a pair after the others, even where there is one of its name; with a condition, if a pair meets it.
         case add(name: String, value: Replacement, condition: PairPattern?)
-        /// Each one that matches gets another name or value; `nil` keeps that part.
+        /// Gives each one that matches another name or value; `nil` keeps that part.
         case modify(PairPattern, name: Replacement?, value: Replacement?, onlyFirst: Bool)
-        /// Each one that matches is removed.
+        /// Removes each one that matches.
         case remove(PairPattern)
     }
 
     let action: Action
 
-    /// Edits the pairs.
+    /// Edits the pairs, and returns what was done; `nil` where nothing was.
     ///
-    /// - Returns: what was done in words, or `nil` where nothing was.
     /// - Throws: ``RegularExpression/Runaway`` or ``UnusableEdit``.
     func apply<Pairs: NamedValues>(to pairs: inout Pairs) throws -> String? {
         switch action {
@@ -65,11 +61,8 @@ struct PairEdit: Sendable {
     }
 
     /// The value to add; `nil` where the condition is not met.
-    private func bytes(
-        of value: Replacement,
-        _ condition: PairPattern?,
-        in pairs: some NamedValues
-    ) throws -> [UInt8]? {
+    private func bytes(of value: Replacement, _ condition: PairPattern?, in pairs: some NamedValues) throws -> [UInt8]?
+    {
         let plain = Array(value.plain.utf8)
         guard let condition else { return plain }
         guard let position = try condition.position(in: pairs, from: 0) else { return nil }
@@ -109,7 +102,7 @@ struct PairEdit: Sendable {
     }
 }
 
-/// Which pairs a rule means: by name, by value, or both; any where neither is said.
+/// The pairs that a rule edits: by name, by value, or both; any where it has neither.
 struct PairPattern: Sendable {
     enum Name: Sendable {
         case any
@@ -122,7 +115,7 @@ struct PairPattern: Sendable {
     let name: Name
     let value: TextPattern?
 
-    /// The position of the first pair that is meant, at or after `start`.
+    /// The position of the first pair that matches, at or after `start`.
     func position(in pairs: some NamedValues, from start: Int) throws(RegularExpression.Runaway) -> Int? {
         var exactName: FieldName?
         if case .exact(let name) = name { exactName = name }
@@ -145,7 +138,7 @@ struct PairPattern: Sendable {
 // MARK: - Header fields
 
 extension FieldSection: NamedValues {
-    /// Fields by which messages are framed: those are never edited, whatever a rule matches.
+    /// Fields by which messages are framed; they are never edited.
     static let framing: Set<FieldName> = [.contentLength, .transferEncoding, .connection, .upgrade]
 
     func position(of name: FieldName?, from start: Int) -> Int? {
@@ -169,9 +162,7 @@ extension FieldSection: NamedValues {
     }
 
     static func fault(ofName name: String) -> String? {
-        if name.isEmpty || !name.utf8.allSatisfy(ProfileReader.isTokenByte) {
-            return "'\(name.clipped(to: 40))' cannot be the name of a header"
-        }
+        if !name.isToken { return "'\(name.clipped(to: 40))' cannot be the name of a header" }
         return framing.contains(FieldName(name))
             ? "\(name) frames the message, which Sluice itself does; it cannot be rewritten" : nil
     }

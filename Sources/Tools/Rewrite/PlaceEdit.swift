@@ -1,7 +1,7 @@
 import HTTPModel
 import Rules
 
-/// An edit of where a request goes: of the URL's host, its path, or all of it.
+/// An edit of the URL of a request: of its host, its path, or all of it.
 struct PlaceEdit: Sendable {
     enum Part: String, Sendable {
         case host
@@ -15,15 +15,14 @@ struct PlaceEdit: Sendable {
     let replacement: Replacement
     let onlyFirst: Bool
 
-    /// Edits a URL.
+    /// Edits a URL, and returns what was done; `nil` where nothing was.
     ///
-    /// - Returns: what was done in words, or `nil` where nothing was.
     /// - Throws: ``RegularExpression/Runaway``, or ``UnusableEdit`` where what results is no URL.
     func apply(to url: inout RequestURL) throws -> String? {
         switch part {
         case .host:
             guard let text = try edited(url.host), text != url.host else { return nil }
-            guard let (host, port) = PlaceEdit.splitHost(text) else {
+            guard let (host, port) = text.splitHost else {
                 throw UnusableEdit(reason: "'\(text.clipped())' cannot be a host")
             }
             let before = url.authority
@@ -32,7 +31,7 @@ struct PlaceEdit: Sendable {
             return "changed host: \(before) to \(url.authority)"
         case .path:
             guard var path = try edited(url.path) else { return nil }
-            if path.utf8.first != UInt8(ascii: "/") { path = "/" + path }
+            if !path.hasPrefix("/") { path = "/" + path }
             guard path != url.path else { return nil }
             try PlaceEdit.check(path)
             let before = url.path
@@ -56,19 +55,13 @@ struct PlaceEdit: Sendable {
         return try match.replacing(in: text, with: replacement, onlyFirst: onlyFirst)
     }
 
-    /// The scheme of the connection that a URL's messages travel on.
+    /// The scheme of a URL's connection.
     static func connectedScheme(_ scheme: String) -> String {
         switch scheme {
         case "ws": "http"
         case "wss": "https"
         default: scheme
         }
-    }
-
-    /// Reads a host with or without a port; an IPv6 address may do without its brackets.
-    static func splitHost(_ text: String) -> (host: String, port: Int?)? {
-        let isAddress = text.utf8.count { $0 == UInt8(ascii: ":") } > 1 && text.utf8.first != UInt8(ascii: "[")
-        return RequestURL.splitAuthority(isAddress ? "[\(text)]" : text)
     }
 
     /// No control character or space can stand in a request target (RFC 9112 §3.2).

@@ -9,8 +9,6 @@ extension Rewrite {
         title: "Rewrite",
         letter: "r",
         alone: [.toggle, .panel],
-        directions: [.request, .response],
-        takesTunnels: false,
         noun: "a rewrite set",
         summary: "Edits requests and responses by sets of rules: headers, cookies, query, host, path, URL, status, "
             + "body.",
@@ -20,9 +18,8 @@ extension Rewrite {
             GrammarKey(
                 "rules",
                 .list(.mapping(RewriteRuleReader.keys)),
-                "The edits, in order; each has one of 'add', 'modify' and 'remove'.",
-                example: "rules: [ { remove: header, on: request, name: X-Debug } ]"
-            )
+                example: "[ { remove: header, on: request, name: X-Debug } ]"
+            ).means("The edits, in order; each has one of 'add', 'modify' and 'remove'.")
         ],
         example: """
             rewrite:
@@ -48,13 +45,9 @@ extension Rewrite {
 
     static func rule(_ heading: RuleHeading, _ fields: ProfileFields, _ reader: inout ProfileReader) -> Rule? {
         guard let node = reader.required(fields, "rules", descriptor.noun) else { return nil }
-        let list = reader.list(node)
-        if list.isEmpty { reader.lint("the set has no rules", at: node) }
-        var rules: [RewriteRule] = []
-        for (position, node) in list.enumerated() {
-            if let rule = RewriteRuleReader.rule("\(heading.name) #\(position + 1)", node, &reader) {
-                rules.append(rule)
-            }
+        if node.members.isEmpty { reader.lint("the set has no rules", at: node) }
+        let rules = node.members.enumerated().compactMap { position, node in
+            RewriteRuleReader.rule("\(heading.name) #\(position + 1)", node, &reader)
         }
         let set = RewriteSet(rules)
         var heading = heading

@@ -7,9 +7,9 @@ import Text
 
 /// The rewrite tool: named sets of rules that edit heads and bodies, each for its locations.
 ///
-/// Rules about heads act when a head has come, those about bodies when the body is there; apart from that they act in the
-/// user's order. A body is gathered only for a rule that edits it, and only where it can be text: what is a stream, a part
-/// of a whole (206) or of a binary type passes, and the trace says so.
+/// Rules for heads act when a head has come, those for bodies when the body is complete; otherwise they act in the user's
+/// order. A body is gathered only for a rule that edits it, and only where it can be text: a stream, a part of a body (206)
+/// or a binary type passes, and the trace says so.
 struct Rewrite: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
@@ -18,7 +18,6 @@ struct Rewrite: RuleTool {
 
     let rules: RuleList<Rule>
 
-    /// A handler with the rules of every set that has a matching location, in the user's order.
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         let found = rules.matches(opening)
         return found.isEmpty ? nil : RewritingHandler(found.map(\.rule.set), opening)
@@ -35,7 +34,7 @@ private final class RewritingHandler: StageHandler {
 
     private let allowance = MatchingAllowance()
 
-    /// Bodies up to this many bytes are gathered.
+    /// In bytes; larger bodies are not gathered.
     private static let bodyLimit = 16 << 20
 
     init(_ sets: [RewriteSet], _ opening: ExchangeOpening) {
@@ -92,7 +91,7 @@ private final class RewritingHandler: StageHandler {
         return .forward
     }
 
-    /// Makes one edit, and writes down what came of it.
+    /// Makes one edit and traces it.
     private func apply(
         _ rule: RewriteRule,
         _ exchange: inout StageExchange,
@@ -110,7 +109,7 @@ private final class RewritingHandler: StageHandler {
         (error as? UnusableEdit)?.reason ?? "the regular expression took too long and was stopped"
     }
 
-    /// Makes one edit of the URL, and has target, destination and Host follow it.
+    /// Makes one edit of the URL, and updates target, destination and Host.
     private func edited(
         _ place: inout RequestPlace?,
         _ head: inout RequestHead,
@@ -127,33 +126,30 @@ private final class RewritingHandler: StageHandler {
 
     // MARK: - Bodies
 
-    /// What is wanted of a body for which there are rules.
+    /// Demands a body for which there are rules, unless it cannot be edited.
     private func demand(
         _ fields: FieldSection,
         _ direction: FlowDirection,
         _ exchange: inout StageExchange
     ) -> BodyDemand {
+        let type = fields.value(of: .contentType).flatMap { MediaType($0) }
         if let kind = LiveStream.kind(fields, direction) {
             exchange.note("a stream (\(kind)) passes unmodified; rules for bodies are not applied to it")
-            return .none
-        }
-        if fields.contains("content-range") {
+        } else if fields.contains("content-range") {
             exchange.note("a part of a body (Content-Range) passes unmodified, since it must fit the other parts")
-            return .none
-        }
-        let type = fields.value(of: .contentType).flatMap { MediaType($0) }
-        if let type, !type.isTextual, RewritingHandler.binaryTypes.contains(type.type) {
+        } else if let type, !type.isTextual, RewritingHandler.binaryTypes.contains(type.type) {
             exchange.note("the \(direction) body passes unmodified: \(type.essence) is no text")
-            return .none
+        } else {
+            return .whole(limit: RewritingHandler.bodyLimit, decoded: true)
         }
-        return .whole(limit: RewritingHandler.bodyLimit, decoded: true)
+        return .none
     }
 
-    /// Types of which nothing is text but what says so (RFC 7303, RFC 6839).
+    /// Types that are binary but for textual subtypes (RFC 7303, RFC 6839).
     private static let binaryTypes: Set<String> = ["image", "audio", "video", "font", "model"]
 
     func requestWhole(_ head: inout RequestHead, _ body: inout ByteBuffer, _ exchange: inout StageExchange) -> Verdict {
-        // A request that came without a body stays without one.
+        // A request without a body stays without one.
         if body.readableBytes > 0 || head.fields.contains(.contentLength) {
             rewrite(&head.fields, &body, .request, sets.flatMap(\.requestBody), &exchange)
         }
@@ -203,9 +199,8 @@ private final class RewritingHandler: StageHandler {
         }
     }
 
-    /// Fields that vouch for the bytes of a body: RFC 9530, and those before it.
-    ///
-    /// An ETag names a version, and it is for whoever made that to tell when it is another; it stays.
+    /// Fields that vouch for the bytes of a body (RFC 9530 and its predecessors); an ETag, which names the server's version,
+    /// stays.
     private static let digests: [FieldName] = ["content-md5", "digest", "content-digest", "repr-digest"]
 
     private static func removeDigests(_ fields: inout FieldSection, _ exchange: inout StageExchange) {
@@ -215,11 +210,11 @@ private final class RewritingHandler: StageHandler {
     }
 }
 
-/// The URL of a request as rules have left it so far.
+/// The URL of a request as edited so far.
 private struct RequestPlace {
     var url: RequestURL
 
-    /// - Throws: ``UnusableEdit`` where the target is none that has a path.
+    /// - Throws: ``UnusableEdit`` where the target has no path.
     init(_ head: RequestHead, _ exchange: StageExchange) throws(UnusableEdit) {
         guard head.targetBytes.first == UInt8(ascii: "/") else {
             throw UnusableEdit(reason: "the target '\(head.target.clipped(to: 40))' has no path")
@@ -230,9 +225,9 @@ private struct RequestPlace {
         url.setPathAndQuery(head.target)
     }
 
-    /// Has the message follow an edit.
+    /// Updates the message after an edit.
     ///
-    /// The destination stays where the URL's host does, since that of a tunnel may be an address that Host has a name for.
+    /// Where the URL's host stays, the destination does: a tunnel's may be an address that Host has a name for.
     func commit(after before: RequestPlace, _ head: inout RequestHead, _ exchange: inout StageExchange) {
         if url.path != before.url.path || url.query != before.url.query { head.target = url.pathAndQuery }
         guard (url.scheme, url.host, url.port) != (before.url.scheme, before.url.host, before.url.port) else { return }

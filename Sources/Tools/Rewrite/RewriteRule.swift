@@ -13,37 +13,33 @@ struct RewriteRule: Sendable {
         case body(BodyEdit)
     }
 
-    /// What traces call it: the set's name and the rule's number in it.
+    /// The set's name and the rule's number in it.
     let name: String
-    /// The messages that it edits.
     let directions: Set<FlowDirection>
     let edit: Edit
-    /// What it does, in words.
+    /// What it does.
     let action: String
 }
 
-/// Why an edit that a rule asks for was not made.
+/// Why a rule's edit was not made.
 struct UnusableEdit: Error {
-    /// In words, without a full stop.
+    /// Without a full stop.
     let reason: String
 }
 
-/// The rules of a set that are in force, by when they act.
-///
-/// A reference, so that an exchange takes a set over without copying it.
+/// The enabled rules of a set, by when they act; a class, so that exchanges do not copy it.
 final class RewriteSet: Sendable {
     let requestHead: [RewriteRule]
     let requestBody: [RewriteRule]
     let responseHead: [RewriteRule]
     let responseBody: [RewriteRule]
-    /// What the first rules do, in words.
+    /// What the first rules do.
     let action: String
 
     init(_ rules: [RewriteRule]) {
         func pick(_ direction: FlowDirection, bodies: Bool) -> [RewriteRule] {
             rules.filter { rule in
-                var isBody = false
-                if case .body = rule.edit { isBody = true }
+                let isBody = if case .body = rule.edit { true } else { false }
                 return isBody == bodies && rule.directions.contains(direction)
             }
         }

@@ -4,11 +4,11 @@ import Rules
 
 /// Reads one rule of a rewrite set, as in `{ modify: header, on: response, name: Server, to: hidden }`.
 struct RewriteRuleReader {
-    /// What a rule can edit, with the verbs and keys that it takes.
+    /// What a rule can edit.
     enum Target: String, CaseIterable {
         case header, query, cookie, host, path, url, status, body
 
-        /// The key that a verb takes, beside those of every rule.
+        /// The keys that a verb takes, beside those of every rule.
         func keys(_ verb: Verb) -> Set<String> {
             switch (self, verb) {
             case (.header, .add), (.query, .add): ["name", "to", "if"]
@@ -20,7 +20,6 @@ struct RewriteRuleReader {
             }
         }
 
-        /// The messages that it is a part of.
         var directions: Set<FlowDirection> {
             switch self {
             case .header, .cookie, .body: [.request, .response]
@@ -44,13 +43,11 @@ struct RewriteRuleReader {
         var gerund: String { self == .add ? "adding" : self == .modify ? "modifying" : "removing" }
     }
 
-    /// Reads a rule; what is wrong goes to the reader.
-    ///
-    /// - Returns: the rule; `nil` where it cannot be used, or is not enabled.
+    /// Reads a rule; `nil` where it cannot be used, or is disabled.
     static func rule(_ name: String, _ node: Node, _ reader: inout ProfileReader) -> RewriteRule? {
         guard let fields = reader.fields(node, "a rewrite rule", keys: keys) else { return nil }
         let issues = reader.issues.count
-        let isEnabled = fields["enabled"].flatMap { reader.flag($0, "enabled") } ?? true
+        let isEnabled = reader.flag(fields, "enabled") ?? true
         let verbs = Verb.allCases.filter { fields[$0.rawValue] != nil }
         guard let verb = verbs.first, verbs.count == 1, let node = fields[verb.rawValue] else {
             reader.error("a rewrite rule has one of 'add', 'modify' and 'remove'", at: fields.node)
@@ -59,7 +56,7 @@ struct RewriteRuleReader {
         guard let target = reader.choice(node, "'\(verb.rawValue)'", verb.targets.map { ($0.rawValue, $0) }) else {
             return nil
         }
-        var rule = RewriteRuleReader(verb: verb, target: target, fields: fields)
+        let rule = RewriteRuleReader(verb: verb, target: target, fields: fields)
         rule.refuseOthers(&reader)
         let directions = rule.directions(&reader)
         let edit = rule.edit(&reader)
@@ -74,13 +71,7 @@ struct RewriteRuleReader {
     let fields: ProfileFields
     private var phrase: String { "\(verb.gerund) a \(target.rawValue)" }
 
-    private init(verb: Verb, target: Target, fields: ProfileFields) {
-        self.verb = verb
-        self.target = target
-        self.fields = fields
-    }
-
-    /// What the rule does, in words.
+    /// What the rule does.
     private var action: String {
         let words = ["name", "match"].compactMap { fields[$0]?.scalar?.string }.filter { !$0.isEmpty }
         let to = (fields["to"] ?? fields["rename"])?.scalar?.string ?? ""
@@ -100,7 +91,6 @@ struct RewriteRuleReader {
     }
 
     private func directions(_ reader: inout ProfileReader) -> Set<FlowDirection> {
-        let choices: [(String, FlowDirection)] = [("request", .request), ("response", .response)]
         guard let node = fields["on"] else {
             if target.directions.count > 1, target != .cookie {
                 reader.error("\(phrase) needs 'on': request, response or both", at: fields.node)
@@ -108,8 +98,7 @@ struct RewriteRuleReader {
             return target.directions
         }
         var directions: Set<FlowDirection> = []
-        for entry in reader.list(node) {
-            guard let direction = reader.choice(entry, "'on'", choices) else { continue }
+        for (direction, entry) in reader.directions(node, "'on'") {
             if !target.directions.contains(direction) {
                 reader.error("a \(direction) has no \(target.rawValue) to edit; leave 'on' out", at: entry)
             }
@@ -130,7 +119,7 @@ struct RewriteRuleReader {
 
     // MARK: - Edits
 
-    private mutating func edit(_ reader: inout ProfileReader) -> RewriteRule.Edit? {
+    private func edit(_ reader: inout ProfileReader) -> RewriteRule.Edit? {
         switch target {
         case .header: return pairs(&reader).map { .header($0) }
         case .query: return pairs(&reader).map { .query($0) }
@@ -138,17 +127,23 @@ struct RewriteRuleReader {
         case .host, .path, .url: return place(&reader).map { .place($0) }
         case .status: return status(&reader).map { .status($0) }
         case .body:
-            let match = pattern("match", &reader)
-            guard let replacement = replacement("to", of: match, &reader) else { return nil }
+            let match = match(&reader)
+            guard let replacement = replacement(of: match, &reader) else { return nil }
             return .body(BodyEdit(match: match, replacement: replacement, onlyFirst: onlyFirst(&reader)))
         }
     }
 
-    private func pattern(_ key: String, _ reader: inout ProfileReader) -> TextPattern? {
-        let isCaseSensitive = fields["case"].flatMap { reader.flag($0, "case") } ?? false
-        let isWhole = fields["whole"].flatMap { reader.flag($0, "whole") } ?? false
-        let pattern = reader.pattern(fields, key, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
-        lintSlashes(pattern, &reader)
+    private func match(_ reader: inout ProfileReader) -> TextPattern? {
+        let isCaseSensitive = reader.flag(fields, "case") ?? false
+        let isWhole = reader.flag(fields, "whole") ?? false
+        guard let node = fields["match"], let text = reader.text(node, "match"), !text.isEmpty else { return nil }
+        let pattern = reader.pattern(node, text, isCaseSensitive: isCaseSensitive, isWhole: isWhole)
+        // `/v1/` looks like a path, but is a regular expression.
+        if pattern?.groupCount != nil,
+            text.utf8.allSatisfy({ ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || "/-_".utf8.contains($0) })
+        {
+            reader.lint("\(text) is a regular expression; the text is written \\\(text)", at: node)
+        }
         return pattern
     }
 
@@ -156,28 +151,25 @@ struct RewriteRuleReader {
         fields["replace"].flatMap { reader.choice($0, "replace", [("first", true), ("all", false)]) } ?? false
     }
 
-    /// What takes the place of a match; blank deletes it.
+    /// The value of `to`, which replaces a match; a blank one deletes it.
     private func replacement(
-        _ key: String,
         of match: TextPattern?,
         encoding: Bool = false,
         _ reader: inout ProfileReader
     ) -> Replacement? {
-        guard let node = reader.required(fields, key, phrase), let text = reader.text(node, key) else { return nil }
-        return RewriteRuleReader.replacement(text, of: match, at: node, encoding: encoding, &reader)
+        guard let node = reader.required(fields, "to", phrase), var text = reader.text(node, "to") else { return nil }
+        if encoding {
+            text = String(decoding: PercentEncoding.encode(text, keeping: PercentEncoding.urlText), as: UTF8.self)
+        }
+        return RewriteRuleReader.replacement(text, of: match, at: node, &reader)
     }
 
     private static func replacement(
         _ text: String,
         of match: TextPattern?,
         at node: Node,
-        encoding: Bool = false,
         _ reader: inout ProfileReader
     ) -> Replacement {
-        var text = text
-        if encoding {
-            text = String(decoding: PercentEncoding.encode(text, keeping: PercentEncoding.urlText), as: UTF8.self)
-        }
         let replacement = Replacement(text, hasGroups: match?.groupCount != nil)
         if let count = match?.groupCount, replacement.highestGroup > count {
             reader.error("there is no group $\(replacement.highestGroup) in the match; it has \(count)", at: node)
@@ -189,7 +181,7 @@ struct RewriteRuleReader {
 
     private func pairs(_ reader: inout ProfileReader) -> PairEdit? {
         if verb == .add { return addition(&reader) }
-        let pattern = PairPattern(name: name(fields, &reader), value: pattern("match", &reader))
+        let pattern = PairPattern(name: name(fields, &reader), value: match(&reader))
         guard verb == .modify else {
             requireNameOrMatch(&reader)
             return PairEdit(action: .remove(pattern))
@@ -214,21 +206,19 @@ struct RewriteRuleReader {
 
     private func cookie(_ reader: inout ProfileReader) -> CookieEdit {
         requireNameOrMatch(&reader)
-        return CookieEdit(name: cookieName(&reader), value: pattern("match", &reader))
+        return CookieEdit(name: cookieName(&reader), value: match(&reader))
     }
 
     private func cookieName(_ reader: inout ProfileReader) -> CookieEdit.Name {
         guard let node = fields["name"], let text = reader.text(node, "name"), !text.isEmpty else { return .any }
-        if fields["name-regex"].flatMap({ reader.flag($0, "name-regex") }) ?? false {
+        if reader.flag(fields, "name-regex") ?? false {
             return expression(text, isCaseSensitive: true, at: node, &reader).map { .expression($0) } ?? .any
         }
         if let character = text.first(where: { "=; ,".contains($0) }) {
             reader.error("a cookie's name has no '\(character)'; its value is looked for with 'match'", at: node)
-        } else if text.utf8.first == UInt8(ascii: "/") {
-            reader.error(
-                "a cookie's name does not begin with '/'; for a regular expression say name-regex: true",
-                at: node
-            )
+        } else if text.hasPrefix("/") {
+            let message = "a cookie's name does not begin with '/'; for a regular expression say name-regex: true"
+            reader.error(message, at: node)
         }
         do throws(GlobError) {
             return .glob(try Glob(text))
@@ -245,42 +235,35 @@ struct RewriteRuleReader {
         at node: Node,
         _ reader: inout ProfileReader
     ) -> TextPattern? {
-        do throws(RegularExpression.SyntaxError) {
-            return try TextPattern(expression: text, isCaseSensitive: isCaseSensitive, isWhole: false)
-        } catch {
-            let characters = String(decoding: Array(text.utf8).prefix(error.offset), as: UTF8.self).count
-            reader.error("bad regular expression: \(error.message)", at: node, offset: characters + node.quoteWidth)
-            return nil
+        reader.expression(text, at: node) { () throws(RegularExpression.SyntaxError) in
+            try TextPattern(expression: text, isCaseSensitive: isCaseSensitive)
         }
     }
 
     private func addition(_ reader: inout ProfileReader) -> PairEdit? {
         let condition = fields["if"].flatMap { pair($0, &reader) }
         guard let node = reader.required(fields, "name", phrase), let name = reader.text(node, "name"),
-            let replacement = replacement("to", of: condition?.value, &reader)
+            let replacement = replacement(of: condition?.value, &reader)
         else { return nil }
         check(name, "name", at: node, &reader)
         checkValue(&reader)
-        if let node = fields["to"], let scalar = node.scalar, scalar.style == .plain,
-            ["", "~", "null"].contains(scalar.string)
-        {
+        if let node = fields["to"], node.isNothing {
             reader.lint("'to' says nothing, so the value is empty; where that is meant, write \"\"", at: node)
         }
         return PairEdit(action: .add(name: name, value: replacement, condition: condition))
     }
 
-    /// Which pair there must be for another to be added.
+    /// The pair that must be there for another to be added.
     private func pair(_ node: Node, _ reader: inout ProfileReader) -> PairPattern? {
         guard let fields = reader.fields(node, "'if'", keys: RewriteRuleReader.conditionKeys) else { return nil }
         if fields["name"] == nil, fields["match"] == nil { reader.error("'if' needs 'name' or 'match'", at: node) }
         let inner = RewriteRuleReader(verb: verb, target: target, fields: fields)
-        return PairPattern(name: name(fields, &reader), value: inner.pattern("match", &reader))
+        return PairPattern(name: name(fields, &reader), value: inner.match(&reader))
     }
 
     private func name(_ fields: ProfileFields, _ reader: inout ProfileReader) -> PairPattern.Name {
         guard let node = fields["name"], let text = reader.text(node, "name"), !text.isEmpty else { return .any }
-        let isExpression = fields["name-regex"].flatMap { reader.flag($0, "name-regex") } ?? false
-        guard isExpression else {
+        guard reader.flag(fields, "name-regex") ?? false else {
             check(text, "name", at: node, &reader)
             return .exact(FieldName(text.lowercased()))
         }
@@ -317,29 +300,24 @@ struct RewriteRuleReader {
         reader.error(fault + (isExpression ? "; for a regular expression say name-regex: true" : ""), at: node)
     }
 
-    /// No field value has a line break or another control character in it (RFC 9110 §5.5).
     private func checkValue(_ reader: inout ProfileReader) {
-        guard target == .header, let node = fields["to"], let text = node.scalar?.string,
-            text.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F })
-        else { return }
+        guard target == .header, let node = fields["to"], node.scalar?.string.isFieldValue == false else { return }
         reader.error("the value of a header cannot have line breaks or control characters", at: node)
     }
 
     // MARK: - Places and status
 
     private func place(_ reader: inout ProfileReader) -> PlaceEdit? {
-        guard let part = PlaceEdit.Part(rawValue: target.rawValue), let node = fields["to"] else {
-            _ = reader.required(fields, "to", phrase)
-            return nil
-        }
-        let match = pattern("match", &reader)
-        guard let replacement = replacement("to", of: match, encoding: part != .host, &reader) else { return nil }
+        guard let part = PlaceEdit.Part(rawValue: target.rawValue), let node = reader.required(fields, "to", phrase)
+        else { return nil }
+        let match = match(&reader)
+        guard let replacement = replacement(of: match, encoding: part != .host, &reader) else { return nil }
         let text = reader.text(node, "to") ?? ""
         if part != .host, text.contains("#") { reader.error("what follows a '#' is never sent", at: node) }
         switch part {
         case .path where text.contains("?"):
             reader.error("a path ends before the '?'; for a query there are 'add: query' and 'modify: url'", at: node)
-        case .host where match == nil && PlaceEdit.splitHost(text) == nil:
+        case .host where match == nil && text.splitHost == nil:
             reader.error("'\(text.clipped(to: 40))' cannot be a host", at: node)
         case .url where match == nil && RequestURL(text) == nil:
             reader.error("'\(text.clipped(to: 60))' is no http or https URL", at: node)
@@ -348,25 +326,14 @@ struct RewriteRuleReader {
         return PlaceEdit(part: part, match: match, replacement: replacement, onlyFirst: onlyFirst(&reader))
     }
 
-    /// `/v1/` looks like a path, but is a regular expression.
-    private func lintSlashes(_ match: TextPattern?, _ reader: inout ProfileReader) {
-        guard let match, match.groupCount != nil, let node = fields["match"] else { return }
-        let inner = match.text.dropFirst().dropLast()
-        let isPath = inner.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || "/-_".utf8.contains($0) }
-        if isPath {
-            reader.lint("\(match.text) is a regular expression; the text is written \\\(match.text)", at: node)
-        }
-    }
-
     private func status(_ reader: inout ProfileReader) -> StatusEdit? {
-        let match = pattern("match", &reader)
-        guard let replacement = replacement("to", of: match, &reader), let node = fields["to"] else { return nil }
-        if replacement.highestGroup == 0, StatusEdit.parse(reader.text(node, "to") ?? "") == nil {
+        let match = match(&reader)
+        guard let replacement = replacement(of: match, &reader), let node = fields["to"] else { return nil }
+        let status = StatusEdit.parse(node.string ?? "")?.status
+        if replacement.highestGroup == 0, status == nil {
             reader.error("a status is a number from 200 to 999, as in 404 or \"404 Not Found\"", at: node)
         }
-        if StatusEdit.parse(reader.text(node, "to") ?? "")?.status == 205 {
-            reader.lint(ResponseHead.resetContentLint, at: node)
-        }
+        if status == 205 { reader.lint(ResponseHead.resetContentLint, at: node) }
         return StatusEdit(match: match, replacement: replacement)
     }
 }
@@ -374,7 +341,6 @@ struct RewriteRuleReader {
 // MARK: - Grammar
 
 extension RewriteRuleReader {
-    /// What a rule may say.
     static let keys: [GrammarKey] =
         [
             key(
@@ -394,100 +360,60 @@ extension RewriteRuleReader {
             ),
             GrammarKey(
                 "on",
-                .list(.choice(["request", "response"])),
-                "The messages that are edited; only for headers, cookies and bodies, as the others have one place.",
-                example: "on: [request, response]",
+                .directions,
+                example: "[request, response]",
                 fallback: "request and response for cookies"
+            ).means(
+                "The messages that are edited; only for headers, cookies and bodies, as the others have one place."
             ),
-            GrammarKey(
-                "name",
-                .text,
+            GrammarKey("name", .text, example: "Server", fallback: "any").means(
                 "The name of the header or parameter, whole and in any case; for 'add' the name of the new one. That of a "
-                    + "cookie is a wildcard pattern (* and ?) in which the case of letters counts.",
-                example: "name: Server",
-                fallback: "any"
+                    + "cookie is a wildcard pattern (* and ?) in which the case of letters counts."
             ),
             GrammarKey(
                 "name-regex",
                 .flag,
-                "Whether 'name' is a regular expression, which may match a part of the name.",
-                example: "{ remove: header, on: request, name: \"^X-Debug-\", name-regex: true }",
+                whole: "{ remove: header, on: request, name: \"^X-Debug-\", name-regex: true }",
                 fallback: "false"
-            ),
+            ).means("Whether 'name' is a regular expression, which may match a part of the name."),
         ] + matchKeys + [
-            GrammarKey(
-                "to",
-                .text,
+            GrammarKey("to", .text, example: "\"plan-$1\"").means(
                 "What takes the place of the match, with $1 for its first group, or of all where there is no 'match'; "
-                    + "blank keeps the value of a header or parameter, and deletes in a host, path, URL or body.",
-                example: "to: \"plan-$1\""
+                    + "blank keeps the value of a header or parameter, and deletes in a host, path, URL or body."
             ),
-            GrammarKey(
-                "rename",
-                .text,
-                "The new name of the header or parameter; with 'name-regex' what takes the place of the match in it.",
-                example: "{ modify: query, name: q, rename: query }",
-                fallback: "the same name"
-            ),
-            GrammarKey(
-                "replace",
-                .choice(["first", "all"]),
-                "Whether only the first match in a value, URL or body is replaced.",
-                example: "replace: first",
-                fallback: "all"
-            ),
+            GrammarKey("rename", .text, whole: "{ modify: query, name: q, rename: query }", fallback: "the same name")
+                .means(
+                    "The new name of the header or parameter; with 'name-regex' what takes the place of the match in it."
+                ),
+            GrammarKey("replace", .choice(["first", "all"]), example: "first", fallback: "all")
+                .means("Whether only the first match in a value, URL or body is replaced."),
             GrammarKey(
                 "if",
                 .mapping(conditionKeys),
-                "Adds only where another header or parameter matches; 'to' may have the groups of its 'match'.",
-                example: "{ add: header, on: response, name: X-Was, to: $1, if: { name: Server, match: '/(\\w+)/' } }"
-            ),
-            GrammarKey("enabled", .flag, "Whether the rule is in force.", example: "enabled: false", fallback: "true"),
+                whole: "{ add: header, on: response, name: X-Was, to: $1, if: { name: Server, match: '/(\\w+)/' } }"
+            ).means("Adds only where another header or parameter matches; 'to' may have the groups of its 'match'."),
+            GrammarKey("enabled", .flag, example: "false", fallback: "true").means("Whether the rule is in force."),
         ]
 
     private static func key(_ verb: Verb, _ summary: String, example: String) -> GrammarKey {
-        GrammarKey(verb.rawValue, .choice(verb.targets.map(\.rawValue)), summary, example: example)
+        GrammarKey(verb.rawValue, .choice(verb.targets.map(\.rawValue)), whole: example).means(summary)
     }
 
     private static let matchKeys: [GrammarKey] = [
-        GrammarKey(
-            "match",
-            .pattern,
-            "What is looked for in the value, host, path, URL, status or body: a text, or /a regular expression/.",
-            example: "match: '/\"plan\":\"(\\w+)\"/'",
-            fallback: "anything"
+        GrammarKey("match", .pattern, example: "'/\"plan\":\"(\\w+)\"/'", fallback: "anything").means(
+            "What is looked for in the value, host, path, URL, status or body: a text, or /a regular expression/."
         ),
-        GrammarKey(
-            "whole",
-            .flag,
-            "Whether 'match' must match all of it, not just a part.",
-            example: "whole: true",
-            fallback: "false"
-        ),
-        GrammarKey(
-            "case",
-            .flag,
-            "Whether the case of letters counts in 'match'.",
-            example: "case: true",
-            fallback: "false"
-        ),
+        GrammarKey("whole", .flag, example: "true", fallback: "false")
+            .means("Whether 'match' must match all of it, not just a part."),
+        GrammarKey("case", .flag, example: "true", fallback: "false")
+            .means("Whether the case of letters counts in 'match'."),
     ]
 
     private static let conditionKeys: [GrammarKey] =
         [
-            GrammarKey(
-                "name",
-                .text,
-                "The other one's name, whole and in any case.",
-                example: "name: Server",
-                fallback: "any"
-            ),
-            GrammarKey(
-                "name-regex",
-                .flag,
-                "Whether 'name' is a regular expression, which may match a part of the name.",
-                example: "name-regex: true",
-                fallback: "false"
-            ),
+            GrammarKey("name", .text, example: "Server", fallback: "any")
+                .means("The other one's name, whole and in any case."),
+            GrammarKey("name-regex", .flag, example: "true", fallback: "false")
+                .means("Whether 'name' is a regular expression, which may match a part of the name."),
         ] + matchKeys
 }

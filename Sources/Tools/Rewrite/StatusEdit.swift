@@ -2,7 +2,6 @@ import HTTPModel
 import Rules
 
 extension ResponseHead {
-    /// What is to be said of a rule that makes a response a 205.
     static let resetContentLint =
         "a response with status 205 has no body (RFC 9110 §15.3.6); a client may take one for the next response"
 }
@@ -14,9 +13,8 @@ struct StatusEdit: Sendable {
     /// The new status, as `404` or `404 Not Found`.
     let replacement: Replacement
 
-    /// Edits a head.
+    /// Edits a head, and returns what was done; `nil` where nothing was.
     ///
-    /// - Returns: what was done in words, or `nil` where nothing was.
     /// - Throws: ``RegularExpression/Runaway``, or ``UnusableEdit`` where what results is no status.
     func apply(to head: inout ResponseHead) throws -> String? {
         let before = StatusEdit.text(head.status, head.reason)
@@ -37,7 +35,7 @@ struct StatusEdit: Sendable {
         return "changed status: \(before) to \(StatusEdit.text(status, head.reason))"
     }
 
-    /// Reads `404` or `404 Not Found`; an interim status cannot take the place of a final one (RFC 9110 §15).
+    /// Reads `404` or `404 Not Found`; an interim status cannot replace a final one (RFC 9110 §15).
     static func parse(_ text: String) -> (status: Int, reason: String?)? {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard let code = parts.first, code.utf8.count == 3, let status = Int(code), (200...999).contains(status) else {

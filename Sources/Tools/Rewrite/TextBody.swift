@@ -2,10 +2,31 @@ import Content
 import HTTPModel
 import NIOCore
 import Rules
+import Text
 
-/// A body as text: read in its character encoding, edited as UTF-8, and written in its character encoding again.
+/// An edit of a body's text.
+struct BodyEdit: Sendable {
+    /// What is replaced; `nil` for all of it.
+    let match: TextPattern?
+    let replacement: Replacement
+    let onlyFirst: Bool
+
+    /// Edits a text, and returns what was done; `nil` where nothing was.
+    ///
+    /// - Throws: ``RegularExpression/Runaway``, or ``UnusableEdit`` where the text would grow too much.
+    func apply(to text: inout TextBody) throws -> String? {
+        guard let match else {
+            return text.replaceAll(with: Array(replacement.plain.utf8)) ? "replaced whole" : nil
+        }
+        let count = try text.replace(match, with: replacement, onlyFirst: onlyFirst)
+        let matches = "\(count.grouped) match\(count == 1 ? "" : "es") of \(match.description)"
+        return count == 0 ? nil : matches + (replacement.isEmpty ? " deleted" : " replaced")
+    }
+}
+
+/// A body as text: decoded from its character encoding, edited as UTF-8, and encoded again.
 ///
-/// A body in UTF-8, as most are, is searched where it lies; it is copied when something in it is replaced.
+/// A body in UTF-8, as most are, is searched in place, and copied only when something in it is replaced.
 struct TextBody {
     private enum Text {
         case received(ByteBuffer)
@@ -21,20 +42,16 @@ struct TextBody {
 
     private let received: ByteBuffer
     private let charset: Charset
-    /// The byte order mark, which is no part of the text.
+    /// The byte order mark.
     private let mark: [UInt8]
     private var text: Text
-    /// Whether anything was replaced.
     private(set) var isEdited = false
 
-    /// Edited texts never grow beyond this many bytes.
+    /// The most bytes of an edited text.
     static let largest = 64 << 20
 
-    /// Reads a body.
+    /// Reads a body without content coding.
     ///
-    /// - Parameters:
-    ///   - body: the body without content coding.
-    ///   - mediaType: the media type it was sent with.
     /// - Throws: ``UnusableEdit`` where it is no text, or not valid in its character encoding.
     init(_ body: ByteBuffer, mediaType: MediaType?) throws(UnusableEdit) {
         if body.readableBytes > 0, mediaType?.isTextual != true, !TextDecoder.isText(body) {
@@ -56,7 +73,7 @@ struct TextBody {
                 throw UnusableEdit(reason: "it is not valid UTF-8")
             }
         }
-        // Without a label, what is no UTF-8 is read as the web does, which keeps every byte.
+        // Without a label, other text is read as browsers do, which keeps every byte.
         charset = found == .utf8 ? .windows1252 : found
         let decoded = TextDecoder.decode(bytes, as: charset)
         if decoded.isFallback { throw UnusableEdit(reason: "its charset '\(charset)' is not known") }
@@ -64,9 +81,8 @@ struct TextBody {
         text = .edited(Array(decoded.text.utf8))
     }
 
-    /// Replaces each match, or only the first.
+    /// Replaces each match, or only the first; returns how many.
     ///
-    /// - Returns: how many were replaced.
     /// - Throws: ``RegularExpression/Runaway``, or ``UnusableEdit`` where the text would grow too much.
     mutating func replace(_ pattern: TextPattern, with replacement: Replacement, onlyFirst: Bool) throws -> Int {
         var result: [UInt8] = []
@@ -103,9 +119,9 @@ struct TextBody {
         return true
     }
 
-    /// The body with the edited text, in the character encoding in which it came.
+    /// The body with the edited text, in its character encoding.
     ///
-    /// - Throws: ``UnusableEdit`` where that has no place for a character, or where what was not edited would change.
+    /// - Throws: ``UnusableEdit`` where that does not have a character, or where what was not edited would change.
     func encoded() throws(UnusableEdit) -> ByteBuffer {
         guard isEdited, case .edited(let bytes) = text else { return received }
         var body = ByteBuffer(bytes: mark)
@@ -114,7 +130,7 @@ struct TextBody {
             return body
         }
         if !CharsetEncoder.isExact(charset) {
-            // Some encodings have several ways to write a text; ours must be the sender's.
+            // Some encodings have several forms for a text; ours must be the sender's.
             let own = try CharsetEncoder.encode(Array(TextDecoder.decode(received, as: charset).text.utf8), as: charset)
             guard received.readableBytesView.dropFirst(mark.count).elementsEqual(own) else {
                 throw UnusableEdit(reason: "what it has besides could not be written in \(charset) as it came")
@@ -125,13 +141,13 @@ struct TextBody {
     }
 
     private static func byteOrderMark(_ body: ByteBuffer, _ charset: Charset) -> [UInt8] {
-        let known: [UInt8]
-        switch charset {
-        case .utf8: known = [0xEF, 0xBB, 0xBF]
-        case .utf16LittleEndian: known = [0xFF, 0xFE]
-        case .utf16BigEndian: known = [0xFE, 0xFF]
-        default: known = []
-        }
+        let known: [UInt8] =
+            switch charset {
+            case .utf8: [0xEF, 0xBB, 0xBF]
+            case .utf16LittleEndian: [0xFF, 0xFE]
+            case .utf16BigEndian: [0xFE, 0xFF]
+            default: []
+            }
         return body.readableBytesView.starts(with: known) ? known : []
     }
 }

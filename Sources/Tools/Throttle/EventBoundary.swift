@@ -1,5 +1,4 @@
 import NIOCore
-import Rules
 
 /// Finds where the events of a `text/event-stream` end (WHATWG HTML §9.2.6).
 ///
@@ -16,9 +15,9 @@ struct EventBoundary {
     private var hasField = false
     private var afterReturn = false
 
-    /// How many of the bytes there are up to the end of the first event that ends in them, and with it.
+    /// The number of bytes up to and with the end of the first event that ends in them; `nil` where none does.
     ///
-    /// `nil` where none does. So many, or all, count as read from here on.
+    /// So many, or all, count as read from here on.
     mutating func advance(over bytes: ByteBufferView) -> Int? {
         for (position, byte) in bytes.enumerated() {
             let follows = afterReturn

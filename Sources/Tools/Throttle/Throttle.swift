@@ -4,8 +4,7 @@ package import Rules
 
 /// The throttle: a slow, unreliable or missing network for all traffic or for some.
 ///
-/// Everything that a rule is for shares one link, so two downloads get half of it each. The first rule that matches
-/// counts.
+/// All exchanges of a rule share one link, so two downloads get half of it each. The first rule that matches counts.
 struct Throttle: RuleTool {
     struct Rule: ToolRule {
         var heading: RuleHeading
@@ -25,12 +24,11 @@ struct Throttle: RuleTool {
         self.rules = rules
     }
 
-    /// A handler that takes the exchange over the link of the first rule that matches.
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         rules.first(opening).map { ThrottleHandler(links[$0.position], opening) }
     }
 
-    /// Whether it slows anything down; switching reaches exchanges that are under way at their next bytes.
+    /// Switching reaches exchanges under way at their next bytes.
     var isOn: Bool {
         get { power.isOn }
         nonmutating set { power.isOn = newValue }
@@ -40,8 +38,8 @@ struct Throttle: RuleTool {
 extension Throttle {
     static var isSwitchedInPlace: Bool { true }
 
-    /// A rule goes on with the conditions of the one that has its name now; where there is none, or it is not enabled,
-    /// nothing slows its exchanges down any more.
+    /// A rule's exchanges go on under the conditions of the new rule of its name; without one, or where it is disabled,
+    /// nothing slows them down any more.
     func wasReplaced(by new: Throttle?) {
         var successors: [String: [ThrottleLink]] = [:]
         if let new {
@@ -62,42 +60,38 @@ extension Throttle {
         title: "Throttle",
         letter: "t",
         alone: [.toggle, .panel],
-        directions: [.request, .response],
         takesTunnels: true,
         noun: "a throttle rule",
         summary: "Simulates a slow, unreliable or missing network; all that a rule is for shares one link.",
         scope: .only,
-        selection: .first,
         keys: [
-            GrammarKey(
-                "preset",
-                .text,
+            GrammarKey("preset", .text, example: "3g", fallback: "a perfect network").means(
                 "Conditions by name: one of 'sluice throttle list', or your own under 'presets'; other keys override it. "
-                    + "'offline' fails every request, also one that map-local would answer.",
-                example: "preset: 3g",
-                fallback: "a perfect network"
+                    + "'offline' fails every request, also one that map-local would answer."
             )
         ] + ThrottleConditions.keys + [
             GrammarKey(
                 "seed",
                 .number(0...9_007_199_254_740_992, unit: ""),
-                "What chance begins with: under a rule of the same name the same requests fail, whatever the port on this "
-                    + "machine, and the same seconds are unstable, in every run.",
-                example: "seed: 42",
+                example: "42",
                 fallback: "another one in every run"
+            ).means(
+                "What chance begins with: under a rule of the same name the same requests fail, whatever the port on this "
+                    + "machine, and the same seconds are unstable, in every run."
             )
         ],
         example: "throttle: { name: mobile, preset: 3g, only: [\"api.example.com\"], reliability: 99, seed: 42 }",
         presets: PresetChoice(
             title: "Network",
             effect: "Throttling",
-            presets: ThrottlePreset.all.map {
-                .init(
-                    name: $0.name,
-                    alias: $0.charlesName,
-                    brief: $0.conditions.brief,
-                    text: $0.conditions.text,
-                    source: $0.source
+            presets: ThrottlePreset.all.map { preset in
+                let (brief, text) = (preset.conditions.brief, preset.conditions.text)
+                return .init(
+                    name: preset.name,
+                    alias: preset.charlesName,
+                    brief: brief,
+                    text: text,
+                    source: preset.source
                 )
             }
         ),
@@ -105,10 +99,9 @@ extension Throttle {
             GrammarKey(
                 definedPresets,
                 .names(.mapping(ThrottleConditions.keys)),
-                "Your own throttle presets, by names that are not taken yet.",
-                example: "presets: { office-vpn: { down: 2000, up: 500, latency: 80 } }",
+                whole: "presets: { office-vpn: { down: 2000, up: 500, latency: 80 } }",
                 fallback: "none"
-            ),
+            ).means("Your own throttle presets, by names that are not taken yet."),
             noun: "preset",
             values: "conditions",
             keys: ThrottleConditions.keys,
@@ -136,7 +129,7 @@ extension Throttle {
             (name, conditions) = named
         }
         conditions.read(fields, &reader)
-        let seed = fields["seed"].flatMap { self.seed($0, fields, &reader) }
+        let seed = reader.integer(fields, "seed").map { UInt64($0) }
         if !fields.values.keys.contains(where: { key in conditionKeys.contains(key) }) {
             reader.lint("the rule slows nothing down; it has neither a preset nor a limit", at: fields.node)
         } else if let node = fields["seed"], !conditions.isRandom {
@@ -155,13 +148,6 @@ extension Throttle {
         if let preset = ThrottlePreset.named(text) { return (text, preset.conditions) }
         let known = ThrottlePreset.all.map(\.name) + defined.keys.sorted()
         reader.error("there is no preset '\(text.prefix(40))'\(Suggestion.text(for: text, among: known))", at: node)
-        return nil
-    }
-
-    private static func seed(_ node: Node, _ fields: ProfileFields, _ reader: inout ProfileReader) -> UInt64? {
-        guard let number = reader.number(fields, "seed") else { return nil }
-        if let seed = UInt64(exactly: number) { return seed }
-        reader.error("seed must be a whole number", at: node)
         return nil
     }
 }

@@ -1,26 +1,26 @@
 import ExchangeCore
 package import NIOCore
-import Rules
+package import Rules
 
-/// What a simulated network connection is like, as a throttle rule or a preset describes it.
+/// A simulated network connection, as a throttle rule or a preset describes it.
 package struct ThrottleConditions: Sendable, Hashable {
-    /// To the client, in kbit/s; `nil` for no limit, 0 for a network that is not there.
+    /// To the client, in kbit/s; `nil` for no limit, 0 for no network.
     package var down: Double?
-    /// To the server, in kbit/s; `nil` for no limit, 0 for a network that is not there.
+    /// To the server, in kbit/s; `nil` for no limit, 0 for no network.
     package var up: Double?
-    /// How much of `down` there is to be had, in percent.
+    /// The usable share of `down`, in percent.
     package var utilisationDown = 100.0
-    /// How much of `up` there is to be had, in percent.
+    /// The usable share of `up`, in percent.
     package var utilisationUp = 100.0
-    /// How long each request takes there and back, beside its bytes, in ms.
+    /// The round trip of each request, beside its bytes, in ms.
     package var latency = 0.0
-    /// In what multiples bytes are handed out.
+    /// Bytes are handed out in multiples of this.
     package var mtu = 1_500
-    /// How probably 10 KiB are passed on without the connection failing, in percent.
+    /// The probability that 10 KiB pass without the connection failing, in percent.
     package var reliability = 100.0
-    /// How probably the connection is stable in a given second, in percent.
+    /// The probability that the connection is stable in a given second, in percent.
     package var stability = 100.0
-    /// From what range the quality of a second that is not stable is drawn: the share of the bandwidth in percent.
+    /// The range of the bandwidth's share in a second that is not stable, in percent.
     package var quality = 100.0...100.0
     /// The least time between two server-sent events; zero for none.
     package var eventGap = TimeAmount.zero
@@ -38,25 +38,25 @@ package struct ThrottleConditions: Sendable, Hashable {
     package var isOffline: Bool { down == 0 || up == 0 }
 
     /// Whether some seconds are worse than others.
-    package var isUnstable: Bool { stability < 100 && quality.lowerBound < 100 }
+    var isUnstable: Bool { stability < 100 && quality.lowerBound < 100 }
 
-    /// Whether anything is left to chance.
+    /// Whether anything depends on draws.
     var isRandom: Bool { isUnstable || reliability < 100 }
 
-    /// The bandwidth that is to be had, in bytes per nanosecond; `nil` for no limit.
+    /// The usable bandwidth, in bytes per nanosecond; `nil` for no limit.
     func rate(_ direction: FlowDirection) -> Double? {
         let (bandwidth, utilisation) = direction == .request ? (up, utilisationUp) : (down, utilisationDown)
-        // 1 kbit/s is 125 bytes in 1e9 ns. Below a bit per second nobody would tell the difference.
+        // 1 kbit/s is 125 bytes in 1e9 ns. Nobody notices a difference below a bit per second.
         return bandwidth.map { max($0 * utilisation / 100, 0.001) * 125e-9 }
     }
 
-    /// How many bytes go on together: about 5 ms' worth in multiples of the MTU, and at least one.
+    /// How many bytes go on together: about 5 ms' worth in multiples of the MTU, at least one MTU.
     func chunk(_ direction: FlowDirection) -> Int {
         guard let rate = rate(direction) else { return .max }
         return max(1, Int(rate * 5e6) / mtu) * mtu
     }
 
-    /// In words: `down 1600 kbit/s, up 768 kbit/s, latency 300 ms`.
+    /// For example `down 1600 kbit/s, up 768 kbit/s, latency 300 ms`.
     package var text: String {
         guard !isOffline else { return "no network" }
         func number(_ value: Double) -> String { GrammarValue.text(value) }
@@ -76,10 +76,8 @@ package struct ThrottleConditions: Sendable, Hashable {
         }
         return parts.isEmpty ? "no limits" : parts.joined(separator: ", ")
     }
-}
 
-extension ThrottleConditions {
-    /// The conditions in a few words: `1600/768 kbit/s, 300 ms`.
+    /// In brief, for example `1600/768 kbit/s, 300 ms`.
     var brief: String {
         var parts: [String] = []
         if down != nil || up != nil {
@@ -90,5 +88,85 @@ extension ThrottleConditions {
         if reliability < 100 { parts.append("\(Int(reliability)) % reliable") }
         if stability < 100 { parts.append("\(Int(stability)) % stable") }
         return parts.joined(separator: ", ")
+    }
+}
+
+extension ThrottleConditions {
+    private static let bandwidth = GrammarValue.number(0...10_000_000, unit: "kbit/s")
+    private static let percent = GrammarValue.number(1...100, unit: "%")
+
+    private static let utilisationKeys = [
+        GrammarKey("down", percent, example: "70", fallback: "100").means("Of the bandwidth to the client."),
+        GrammarKey("up", percent, example: "90", fallback: "100").means("Of the bandwidth to the server."),
+    ]
+
+    /// The keys of a rule and of a preset.
+    static let keys: [GrammarKey] = [
+        GrammarKey("down", bandwidth, example: "1600", fallback: "no limit").means(
+            "Bandwidth to the client, heads and bodies, shared by all that the rule is for; 0 means no network."
+        ),
+        GrammarKey("up", bandwidth, example: "768", fallback: "no limit").means(
+            "Bandwidth to the server, heads and bodies, shared by all that the rule is for; 0 means no network."
+        ),
+        GrammarKey(
+            "utilisation",
+            .either(percent, .mapping(utilisationKeys)),
+            example: "{ down: 70, up: 90 }",
+            fallback: "100"
+        ).means("How much of the bandwidth there is to be had: one number for both directions, or one for each."),
+        GrammarKey("latency", .number(0...600_000, unit: "ms"), example: "300", fallback: "0")
+            .means("The round trip: every request waits so long before it goes on, on reused connections too."),
+        GrammarKey("mtu", .number(1...65_535, unit: "bytes"), example: "576", fallback: "1500")
+            .means("Bytes are handed out in multiples of this; it does not change the bandwidth."),
+        GrammarKey("reliability", .number(0...100, unit: "%"), example: "98", fallback: "100").means(
+            "How probably 10 KiB pass without the connection failing, in each direction; 20 KiB at 50 % pass at 25 %."
+        ),
+        GrammarKey("stability", .number(0...100, unit: "%"), example: "90", fallback: "100")
+            .means("How probably the connection is stable in a given second; 100 is always."),
+        GrammarKey("quality", .list(.number(0...100, unit: "%")), example: "[20, 60]", fallback: "[100, 100]")
+            .means("The range from which the share of the bandwidth is drawn for each second that is not stable."),
+        GrammarKey("event-gap", .duration, example: "200ms", fallback: "none")
+            .means("The least time between two server-sent events (text/event-stream without content coding)."),
+    ]
+
+    /// Applies the fields that are there.
+    package mutating func read(_ fields: ProfileFields, _ reader: inout ProfileReader) {
+        if let number = reader.number(fields, "down") { down = number }
+        if let number = reader.number(fields, "up") { up = number }
+        if let node = fields["utilisation"] { readUtilisation(node, &reader) }
+        if let number = reader.number(fields, "latency") { latency = number }
+        if let number = reader.number(fields, "mtu") { mtu = Int(number) }
+        if let number = reader.number(fields, "reliability") { reliability = number }
+        if let number = reader.number(fields, "stability") { stability = number }
+        if let node = fields["quality"] { readQuality(node, &reader) }
+        if let node = fields["event-gap"], let time = reader.duration(node, "event-gap") { eventGap = time }
+        if let node = fields["stability"], stability < 100, fields["quality"] == nil, quality == 100...100 {
+            reader.lint("without 'quality' an unstable connection is as good as a stable one", at: node)
+        }
+        if let node = fields["quality"], stability == 100 {
+            reader.lint("'quality' counts in seconds that are not stable, and 'stability' is 100", at: node)
+        }
+    }
+
+    private mutating func readUtilisation(_ node: Node, _ reader: inout ProfileReader) {
+        guard node.mapping != nil else {
+            if let number = reader.number(node, "utilisation", 1...100, "%") {
+                (utilisationDown, utilisationUp) = (number, number)
+            }
+            return
+        }
+        guard let fields = reader.fields(node, "utilisation", keys: ThrottleConditions.utilisationKeys) else { return }
+        if let number = reader.number(fields, "down") { utilisationDown = number }
+        if let number = reader.number(fields, "up") { utilisationUp = number }
+    }
+
+    private mutating func readQuality(_ node: Node, _ reader: inout ProfileReader) {
+        let numbers = node.members.compactMap { reader.number($0, "quality", 0...100, "%") }
+        guard numbers.count == node.members.count else { return }
+        guard (1...2).contains(numbers.count), let low = numbers.first, let high = numbers.last, low <= high else {
+            reader.error("quality takes the lowest and the highest value, as in [20, 60]", at: node)
+            return
+        }
+        quality = low...high
     }
 }

@@ -4,17 +4,17 @@ import HTTPModel
 import NIOCore
 import Rules
 
-/// Takes one exchange over a throttle's link: its heads, its bodies, or the bytes of its tunnel.
+/// Sends one exchange over a throttle's link: its heads, its bodies, or the bytes of its tunnel.
 final class ThrottleHandler: StageHandler {
     private let link: ThrottleLink
     private var request: ThrottledRequest
     private var up = ThrottleLane(.request)
     private var down = ThrottleLane(.response)
-    /// How many bytes of the head are still to go on; `nil` before the first hook.
+    /// How many bytes of the head still wait; `nil` before the first hook.
     private var requestHeadLeft: Int?
     private var responseHeadLeft: Int?
     private var events: PacedEvents?
-    /// The link that the trace knows of.
+    /// The link that was traced last.
     private var traced: ThrottleLink?
 
     init(_ link: ThrottleLink, _ opening: ExchangeOpening) {
@@ -22,7 +22,7 @@ final class ThrottleHandler: StageHandler {
         request = ThrottledRequest(method: opening.head.method, url: opening.url)
     }
 
-    /// A pace of the client's bytes also means a small buffer for them, so it is not asked for in case.
+    /// Only where a link is in force, since pacing the client also means a small buffer for its bytes.
     var requestDemand: BodyDemand { traced == nil ? .none : .pace }
     /// Always, since the throttle may be switched on, or changed, while a response is under way.
     var responseDemand: BodyDemand { .pace }
@@ -39,7 +39,7 @@ final class ThrottleHandler: StageHandler {
         }
         if let failure = absence(of: link, &exchange) { return .fail(failure) }
         if let verdict = ThrottleHandler.move(&requestHeadLeft, &up, link, request, &exchange) { return verdict }
-        // There and back, once, counted from when the head is through.
+        // One round trip, counted from when the head is through.
         guard let latency = link?.conditions.latency, latency > 0 else { return .forward }
         let end = (up.last ?? exchange.now) + .nanoseconds(Int64(latency * 1e6))
         guard end > exchange.now else { return .forward }
@@ -79,35 +79,28 @@ final class ThrottleHandler: StageHandler {
     func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
         let link = inForce(&exchange)
         if let failure = absence(of: link, &exchange) { return .fail(failure) }
-        switch direction {
-        case .request: return ThrottleHandler.pace(up.move(waiting.readableBytes, link, request, &exchange), exchange)
-        case .response:
-            guard var events else {
-                return ThrottleHandler.pace(down.move(waiting.readableBytes, link, request, &exchange), exchange)
-            }
-            defer { self.events = events }
+        let move: ThrottleLane.Move
+        if direction == .request {
+            move = up.move(waiting.readableBytes, link, request, &exchange)
+        } else {
             let gap = link?.conditions.eventGap ?? .zero
-            if let moment = events.release(gap), moment > exchange.now {
+            if let moment = events?.release(gap), moment > exchange.now {
                 return .again(at: min(moment, exchange.now + ThrottleLane.patience))
             }
-            let limit = gap > .zero ? events.bytesToEnd(in: waiting) : waiting.readableBytes
-            let move = down.move(waiting.readableBytes, limit: limit, link, request, &exchange)
-            if case .pass(let count) = move { events.pass(waiting, count, at: exchange.now) }
-            return ThrottleHandler.pace(move, exchange)
+            let limit = gap > .zero ? events?.bytesToEnd(in: waiting) : nil
+            move = down.move(waiting.readableBytes, limit: limit ?? .max, link, request, &exchange)
+            if case .pass(let count) = move { events?.pass(waiting, count, at: exchange.now) }
         }
-    }
-
-    private static func pace(_ move: ThrottleLane.Move, _ exchange: StageExchange) -> Pace {
         switch move {
-        case .pass(let count): .pass(count, at: exchange.now)
-        case .again(let moment): .again(at: moment)
-        case .fail(let failure): .fail(failure)
+        case .pass(let count): return .pass(count, at: exchange.now)
+        case .again(let moment): return .again(at: moment)
+        case .fail(let failure): return .fail(failure)
         }
     }
 
     // MARK: - What is in force
 
-    /// The link in force; that another one is than before is traced.
+    /// The link in force; a change is traced.
     private func inForce(_ exchange: inout StageExchange) -> ThrottleLink? {
         let present = link.inForce
         guard present !== traced else { return present }
@@ -121,23 +114,20 @@ final class ThrottleHandler: StageHandler {
         return present
     }
 
-    /// What there is to say where the network is not there at all.
+    /// The failure where there is no network at all.
     private func absence(of link: ThrottleLink?, _ exchange: inout StageExchange) -> ExchangeFailure? {
         guard let link, link.conditions.isOffline else { return nil }
-        return ExchangeFailure(
-            .connect,
-            "\(exchange.url.authority) cannot be reached: the throttle says that there is no network.",
-            hint: "Rule '\(link.rule)' of the profile did this on purpose."
-        )
+        let message = "\(exchange.url.authority) cannot be reached: the throttle says that there is no network."
+        return ExchangeFailure(.connect, message, hint: "Rule '\(link.rule)' of the profile did this on purpose.")
     }
 }
 
-/// The events of a response that keep a distance from each other.
+/// The events of a response, at a minimum distance from each other.
 private struct PacedEvents {
     private var boundary = EventBoundary()
     /// When the last event was through.
     private var last: NIODeadline?
-    /// Whether what comes next begins an event.
+    /// Whether the next byte begins an event.
     private var isBetween = true
 
     /// Events in a content coding cannot be told apart.
@@ -148,7 +138,7 @@ private struct PacedEvents {
         return MediaType(type)?.essence == "text/event-stream"
     }
 
-    /// When the next bytes may go on.
+    /// The earliest moment for the next bytes.
     func release(_ gap: TimeAmount) -> NIODeadline? {
         isBetween && gap > .zero ? last.map { $0 + gap } : nil
     }

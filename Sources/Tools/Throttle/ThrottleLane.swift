@@ -5,28 +5,28 @@ import Rules
 
 /// One direction of one exchange on a throttle's link.
 struct ThrottleLane {
-    /// What becomes of bytes that wait.
+    /// The result for waiting bytes.
     enum Move {
         /// So many of them are through.
         case pass(Int)
-        /// None of them are through before that moment, at which it is to be asked again.
+        /// None of them are through before a moment, at which to ask again.
         case again(at: NIODeadline)
         /// The connection fails here.
         case fail(ExchangeFailure)
     }
 
-    /// The link's time that some bytes have taken, but that is not over.
+    /// The link's time for some bytes, not over yet.
     private struct Booking {
         let link: ThrottleLink
         let count: Int
         let end: NIODeadline
     }
 
-    /// Whoever waits for longer looks this often whether the conditions are still the same.
+    /// During a longer wait the conditions are checked this often.
     static let patience = TimeAmount.milliseconds(250)
-    /// Bytes that come so soon after others went on count as having been there all along.
+    /// Bytes that come within this time after others went on count as having been ready all along.
     static let gap = TimeAmount.milliseconds(20)
-    /// So late the event loop may come without the link losing time by it.
+    /// The event loop may be late by this without the link losing time.
     static let lateness = TimeAmount.milliseconds(100)
 
     let direction: FlowDirection
@@ -39,19 +39,9 @@ struct ThrottleLane {
     private(set) var passed: Int64 = 0
     private var failing: (block: Int64, at: Int?)?
 
-    init(_ direction: FlowDirection) {
-        self.direction = direction
-    }
+    init(_ direction: FlowDirection) { self.direction = direction }
 
-    /// Moves bytes on.
-    ///
-    /// - Parameters:
-    ///   - waiting: how many there are; at least one.
-    ///   - limit: how many may go on together.
-    ///   - link: the link in force; `nil` where nothing is throttled.
-    ///   - request: the request, for what is left to chance.
-    ///   - exchange: its present moment, and the trace.
-    /// - Returns: what becomes of them.
+    /// Moves waiting bytes on, at least one and at most `limit` together; without a link nothing is throttled.
     mutating func move(
         _ waiting: Int,
         limit: Int = .max,
@@ -87,9 +77,9 @@ struct ThrottleLane {
         return .pass(count)
     }
 
-    /// When the bytes that wait now were there to be sent.
+    /// When the waiting bytes were ready to be sent.
     ///
-    /// A loop that comes late, and a sender that we kept waiting, must not cost the link time.
+    /// A late event loop, and a sender that we kept waiting, must not cost the link time.
     private func ready(_ now: NIODeadline) -> NIODeadline {
         guard let last, last < now, now - wentOn <= ThrottleLane.gap else { return now }
         return max(last, now - ThrottleLane.lateness)
@@ -97,7 +87,7 @@ struct ThrottleLane {
 
     // MARK: - Reliability
 
-    /// How many bytes still pass; `nil` where all of the present block do.
+    /// How many bytes still pass, at most those of the block; `nil` where the link never fails.
     private mutating func bytesToFailure(_ link: ThrottleLink, _ request: ThrottledRequest) -> Int? {
         guard link.conditions.reliability < 100 else { return nil }
         let size = Int64(ThrottleLink.block)
@@ -115,27 +105,17 @@ struct ThrottleLane {
         _ exchange: inout StageExchange
     ) -> ExchangeFailure {
         let reliability = "\(GrammarValue.text(link.conditions.reliability)) %"
-        let message = direction == .request ? "request" : "response"
-        exchange.fired(
-            rule: link.rule,
-            """
-            reliability \(reliability): the connection failed after \(passed) bytes of the \(message) \
-            (seed \(link.seed), request \(request.nth) for this URL)
-            """
-        )
-        return ExchangeFailure(
-            .reset,
-            "The throttle's reliability of \(reliability) failed the \(message) after \(passed) bytes.",
-            hint: "Rule '\(link.rule)' of the profile did this on purpose."
-        )
+        let origin = "(seed \(link.seed), request \(request.nth) for this URL)"
+        let event = "the connection failed after \(passed) bytes of the \(direction) \(origin)"
+        exchange.fired(rule: link.rule, "reliability \(reliability): \(event)")
+        let message = "The throttle's reliability of \(reliability) failed the \(direction) after \(passed) bytes."
+        return ExchangeFailure(.reset, message, hint: "Rule '\(link.rule)' of the profile did this on purpose.")
     }
 }
 
-/// What chance needs to know of a request.
+/// What the draws for a request depend on, as the client sent it.
 struct ThrottledRequest {
-    /// The method as the client sent it.
     let method: String
-    /// The URL as the client sent it.
     let url: RequestURL
     /// Which of the requests with that method and URL it is, from 1.
     var nth = 0

@@ -12,48 +12,36 @@ import Musl
 import Darwin
 #endif
 
-/// The simulated connection of one throttle rule, which everything that the rule is for shares.
+/// The simulated connection of one throttle rule, shared by all its exchanges.
 ///
-/// It is asked from all event loops at once and holds no lock: each direction is a clock that tells when the link is
-/// free again, and whoever wants to send moves it on by the time that its bytes take.
+/// It is used from all event loops at once without a lock: each direction is the time at which the link is free again, and
+/// each sender moves it on by the time that its bytes take.
 final class ThrottleLink: Sendable {
     /// The rule's name.
     let rule: String
-    /// What the link is like.
     let conditions: ThrottleConditions
-    /// What chance begins with.
     let seed: UInt64
-    /// The chance.
-    let draw: SeededDraw
-    /// Counts the requests, since each is drawn for anew.
+    private let draw: SeededDraw
+    /// Counts the requests, since each has draws of its own.
     let requests = RequestCounter()
     let power: ThrottlePower
 
     /// When the link is free again, in nanoseconds of the event loops' clock.
     private let up = Atomic<Int64>(0)
     private let down = Atomic<Int64>(0)
-    /// When it was first used, for quality is drawn for each second since then; 0 before that.
+    /// When it was first used, since quality is drawn for each second from then; 0 before that.
     private let beginning = Atomic<Int64>(0)
     private let isReplaced = Atomic<Bool>(false)
     private let successor = Mutex<ThrottleLink?>(nil)
 
-    /// Creates a link that is free.
-    ///
-    /// - Parameters:
-    ///   - rule: the rule's name.
-    ///   - conditions: what it is like.
-    ///   - seed: what chance begins with; random where the user chose none.
-    ///   - power: the switch of the throttle it belongs to.
+    /// Creates a free link, with a random seed where the user chose none.
     init(rule: String, conditions: ThrottleConditions, seed: UInt64?, power: ThrottlePower) {
-        self.rule = rule
-        self.conditions = conditions
-        self.seed = seed ?? .random(in: 0..<1_000_000)
-        self.power = power
-        draw = SeededDraw(seed: self.seed, rule: rule)
+        let seed = seed ?? .random(in: 0..<1_000_000)
+        (self.rule, self.conditions, self.seed, self.power) = (rule, conditions, seed, power)
+        draw = SeededDraw(seed: seed, rule: rule)
     }
 
-    /// The link that has taken this one's place by now, itself where none has; `nil` where the rule is gone, or the
-    /// throttle is switched off.
+    /// This link or the one that has replaced it; `nil` where the rule is gone, or the throttle is switched off.
     var inForce: ThrottleLink? {
         var link = self
         while link.isReplaced.load(ordering: .acquiring) {
@@ -63,7 +51,7 @@ final class ThrottleLink: Sendable {
         return link.power.isOn ? link : nil
     }
 
-    /// Lets another link take this one's place for what is under way; none where the rule is gone.
+    /// Replaces this link for exchanges under way; by none where the rule is gone.
     func replace(by link: ThrottleLink?) {
         guard link !== self else { return }
         if let link {
@@ -74,13 +62,7 @@ final class ThrottleLink: Sendable {
         isReplaced.store(true, ordering: .releasing)
     }
 
-    /// Takes the link for some bytes.
-    ///
-    /// - Parameters:
-    ///   - count: how many.
-    ///   - direction: where they are going.
-    ///   - moment: when they were there to be sent.
-    /// - Returns: when the last of them is through.
+    /// Books the link for `count` bytes that are ready at a moment; returns when the last of them is through.
     func send(_ count: Int, _ direction: FlowDirection, from moment: NIODeadline) -> NIODeadline {
         guard let rate = conditions.rate(direction) else { return moment }
         let ready = Int64(clamping: moment.uptimeNanoseconds)
@@ -103,7 +85,7 @@ final class ThrottleLink: Sendable {
 
     // MARK: - Quality
 
-    /// Nobody waits longer than so many seconds for one chunk.
+    /// In seconds; no chunk takes longer.
     private static let longestWait = 3_600
 
     private func end(of bytes: Double, _ rate: Double, from start: Int64) -> Int64 {
@@ -132,7 +114,7 @@ final class ThrottleLink: Sendable {
         return isFirst ? moment : known
     }
 
-    /// The share of the bandwidth in the n-th second since the link began, from 0: 1 where it is stable.
+    /// The share of the bandwidth in a second since the link was first used, from 0: 1 where it is stable.
     func quality(_ second: Int) -> Double {
         guard draw.uniform("stability", index: second) * 100 >= conditions.stability else { return 1 }
         let (low, high) = (conditions.quality.lowerBound, conditions.quality.upperBound)
@@ -141,12 +123,12 @@ final class ThrottleLink: Sendable {
 
     // MARK: - Reliability
 
-    /// Reliability is said of this many bytes.
+    /// The number of bytes to which reliability refers.
     static let block = 10_240
 
-    /// Where in a block the connection fails: after so many of its bytes; `nil` where the block passes.
+    /// After how many bytes of a block the connection fails; `nil` where the block passes.
     ///
-    /// The byte is drawn such that n bytes pass with the probability r^(n/10240), whatever n is.
+    /// The byte is drawn so that n bytes pass with the probability r^(n/10240), whatever n is.
     func failure(_ method: String, _ url: RequestURL, nth: Int, _ direction: FlowDirection, block: Int) -> Int? {
         let reliability = conditions.reliability / 100
         guard reliability < 1 else { return nil }
@@ -158,7 +140,7 @@ final class ThrottleLink: Sendable {
     }
 }
 
-/// Whether a profile's throttle is on: the one thing about it that changes.
+/// Whether a profile's throttle is on.
 final class ThrottlePower: Sendable {
     private let flag = Atomic<Bool>(true)
 

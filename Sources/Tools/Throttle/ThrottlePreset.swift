@@ -1,16 +1,14 @@
 import Rules
 
-/// Conditions that have a name.
+/// Conditions with a name.
 package struct ThrottlePreset: Sendable {
-    /// What profiles call it.
     package let name: String
     package let charlesName: String?
-    /// What the connection is like.
     package let conditions: ThrottleConditions
     /// Where the numbers come from.
     package let source: String
 
-    /// The preset of that name, Sluice's or Charles'; the case of letters does not count.
+    /// The preset of a name, Sluice's or Charles'; the case of letters does not count.
     package static func named(_ name: String) -> ThrottlePreset? {
         let name = name.lowercased()
         return all.first { $0.name == name || $0.charlesName?.lowercased() == name }
@@ -35,22 +33,12 @@ package struct ThrottlePreset: Sendable {
     ]
 
     private static let fixed = [
-        ThrottlePreset(
-            "modem-56k",
-            charles: "56 kbps Modem",
-            ThrottleConditions(down: 57.6, up: 33.6, latency: 250, mtu: 576, utilisation: 70),
-            "Charles' own numbers, as its settings files have them"
-        ),
+        charlesOwn("modem-56k", "56 kbps Modem", .init(down: 57.6, up: 33.6, latency: 250, mtu: 576, utilisation: 70)),
         charlesName("isdn", "256 kbps ISDN/DSL", down: 256, up: 128),
         charlesName("dsl-512k", "512 kbps ISDN/DSL", down: 512, up: 128),
         webPageTest("dsl", down: 1_500, up: 384, latency: 50),
         charlesName("adsl", "2 Mbps ADSL", down: 2_048, up: 256),
-        ThrottlePreset(
-            "adsl2",
-            charles: "8 Mbps ADSL2",
-            ThrottleConditions(down: 8_192, up: 1_024, latency: 40),
-            "Charles' own numbers, as its settings files have them"
-        ),
+        charlesOwn("adsl2", "8 Mbps ADSL2", .init(down: 8_192, up: 1_024, latency: 40)),
         charlesName("adsl2+", "16 Mbps ADSL2+", down: 16_384, up: 1_024),
         webPageTest("cable", down: 5_000, up: 1_000, latency: 28),
         charlesName("vdsl", "32 Mbps VDSL", down: 32_768, up: 8_192, latency: 20),
@@ -82,10 +70,15 @@ package struct ThrottlePreset: Sendable {
 
     private init(_ name: String, charles charlesName: String? = nil, _ conditions: ThrottleConditions, _ source: String)
     {
-        self.name = name
-        self.charlesName = charlesName
-        self.conditions = conditions
-        self.source = source
+        (self.name, self.charlesName, self.conditions, self.source) = (name, charlesName, conditions, source)
+    }
+
+    private static func charlesOwn(
+        _ name: String,
+        _ charlesName: String,
+        _ conditions: ThrottleConditions
+    ) -> ThrottlePreset {
+        .init(name, charles: charlesName, conditions, "Charles' own numbers, as its settings files have them")
     }
 
     private static func webPageTest(
@@ -95,16 +88,11 @@ package struct ThrottlePreset: Sendable {
         up: Double,
         latency: Double
     ) -> ThrottlePreset {
-        let note = charlesName == nil ? "" : "; Charles' are not published"
-        return ThrottlePreset(
-            name,
-            charles: charlesName,
-            ThrottleConditions(down: down, up: up, latency: latency),
-            "WebPageTest's connectivity profile\(note)"
-        )
+        let source = "WebPageTest's connectivity profile" + (charlesName == nil ? "" : "; Charles' are not published")
+        return ThrottlePreset(name, charles: charlesName, .init(down: down, up: up, latency: latency), source)
     }
 
-    /// A preset of which Charles publishes nothing but the name.
+    /// A preset of which Charles publishes only the name.
     private static func charlesName(
         _ name: String,
         _ charlesName: String,
@@ -112,11 +100,7 @@ package struct ThrottlePreset: Sendable {
         up: Double,
         latency: Double = 40
     ) -> ThrottlePreset {
-        ThrottlePreset(
-            name,
-            charles: charlesName,
-            ThrottleConditions(down: down, up: up, latency: latency),
-            "downward what Charles' name says, the rest Sluice's own; Charles' numbers are not published"
-        )
+        let source = "downward what Charles' name says, the rest Sluice's own; Charles' numbers are not published"
+        return ThrottlePreset(name, charles: charlesName, .init(down: down, up: up, latency: latency), source)
     }
 }

@@ -55,12 +55,12 @@ enum ProfileProbe {
         let opening = ExchangeOpening(id: ExchangeID(1), url: url, head: head, clientAddress: "127.0.0.1:1")
         for stage in profile.chain(without: []).stages { _ = stage.handler(for: opening) }
         for tool in profile.tools {
-            for (rule, shadow) in tool.shadows where tool.rules[rule].scope.matches(opening) {
-                let covers = tool.rules[shadow].scope.matches(opening)
+            for (rule, shadow) in tool.shadows where tool.rules[rule].scope.matches(method: opening.head.method, url: opening.url) {
+                let covers = tool.rules[shadow].scope.matches(method: opening.head.method, url: opening.url)
                 try demand(covers, "\(tool.rules[shadow].scope.text) does not cover \(tool.rules[rule].scope.text)")
             }
             for heading in tool.rules {
-                let isMatch = heading.scope.matches(opening)
+                let isMatch = heading.scope.matches(method: opening.head.method, url: opening.url)
                 try demand((heading.scope.mismatch(opening) == nil) == isMatch, "\(heading.scope.text) and \(url)")
             }
         }

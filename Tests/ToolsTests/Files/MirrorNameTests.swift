@@ -26,6 +26,7 @@ struct MirrorNameTests {
             ("https://a.example/a%5Cb", "a.example/a%5Cb"), ("https://a.example/%00", "a.example/%00"),
             ("https://a.example/%ff", "a.example/%FF"), ("https://a.example/x%3Fy", "a.example/x%3Fy"),
             ("https://a.example/100%25", "a.example/100%25"), ("https://a.example/%zz", "a.example/%25zz"),
+            ("https://a.example/%4", "a.example/%254"), ("https://a.example/%4g", "a.example/%254g"),
             ("https://a.example/../../etc/passwd", "a.example/%2E./%2E./etc/passwd"),
             ("https://a.example/%2e%2e/x", "a.example/%2E./x"), ("https://a.example/./x", "a.example/%2E/x"),
             ("https://a.example//x", "a.example/%empty/x"), ("https://a.example/.git", "a.example/.git"),

@@ -1,0 +1,56 @@
+import Content
+import ExchangeCore
+import HTTPModel
+import Rules
+
+/// Acts on the head of one request, and on nothing else of the exchange.
+final class RequestHeadHandler: StageHandler {
+    private let act: (inout RequestHead, inout StageExchange) -> Verdict
+
+    init(_ act: @escaping (inout RequestHead, inout StageExchange) -> Verdict) { self.act = act }
+
+    func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict { act(&head, &exchange) }
+}
+
+/// Work that may block its thread, as a closure.
+struct Work: BlockingWork {
+    private let body: @Sendable () -> WorkOutcome
+
+    init(_ body: @escaping @Sendable () -> WorkOutcome) { self.body = body }
+
+    func run() -> WorkOutcome { body() }
+}
+
+extension RuleTool {
+    static func fired(_ rule: String, _ text: String) -> TraceEntry {
+        TraceEntry(stage: descriptor.key, rule: rule, outcome: .fired, text: text)
+    }
+
+    /// A note belongs to no rule, so the rule's name is in its text.
+    static func note(_ rule: String, _ text: String) -> TraceEntry {
+        TraceEntry(stage: descriptor.key, outcome: .note, text: "\(rule): \(text)")
+    }
+}
+
+/// Messages whose bodies have no certain end, so that nothing may wait for it.
+enum LiveStream {
+    /// The media type of a stream that a message begins; `nil` where its body ends.
+    static func kind(_ fields: FieldSection, _ direction: FlowDirection) -> String? {
+        guard let value = fields.value(of: .contentType), let type = MediaType(value) else { return nil }
+        if type.essence == "multipart/x-mixed-replace" { return type.essence }
+        switch StreamCounter.Format(mediaType: type.essence) {
+        case nil: return nil
+        // An upload of JSON lines ends like any other, and so does a response whose length is known.
+        case .jsonLines where direction == .request || fields.contains(.contentLength): return nil
+        default: return type.essence
+        }
+    }
+}
+
+extension String {
+    /// The path of what is below a directory.
+    func path(to names: [String]) -> String {
+        let rest = names.joined(separator: "/")
+        return self + (hasSuffix("/") || rest.isEmpty ? "" : "/") + rest
+    }
+}
