@@ -2,9 +2,7 @@ import ArgumentParser
 import Recording
 import Runner
 
-/// The program's entry: reads the arguments, runs the command, and turns its end into an exit code.
-///
-/// 0: all went well. 1: the check or command failed. 2: wrong usage.
+/// Reads the arguments, runs the command, and turns its end into an exit code: 0 success, 1 failure, 2 wrong usage.
 @main
 enum Main {
     static func main() async {
@@ -26,7 +24,7 @@ enum Main {
             StandardStreams.out(Sluice.fullMessage(for: error) + "\n")
             Sluice.exit(withError: ExitCode.success)
         }
-        // ArgumentParser gives wrong usage BSD's code 64; ours is 2, as most tools have it.
+        // ArgumentParser has BSD's code 64 for wrong usage; ours is 2, as in most tools.
         if Sluice.exitCode(for: error) == .validationFailure {
             StandardStreams.error(Sluice.fullMessage(for: error) + "\n")
             Sluice.exit(withError: ExitCode(2))

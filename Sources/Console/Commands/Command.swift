@@ -1,6 +1,4 @@
-/// One thing that the console can be told to do: by a key, from the palette, or as a word on a line.
-///
-/// ``CommandTable`` has a row for each that says everything else about it.
+/// A command of the console, given by a key, from the palette, or as a word on a line; see ``CommandTable``.
 package enum Command: String, CaseIterable, Sendable, Hashable {
     // Moving.
     case up, down, left, right, top, bottom
@@ -68,9 +66,9 @@ package enum Command: String, CaseIterable, Sendable, Hashable {
     case redraw, suspend, quit
 }
 
-/// A row of the table: all that anyone needs to know of a command.
+/// A row of the table of commands.
 package struct CommandEntry: Sendable {
-    /// Commands of one kind stand together in help.
+    /// The sections of help.
     package enum Group: String, CaseIterable, Sendable, Hashable {
         case move = "Moving"
         case look = "Looking"
@@ -81,55 +79,53 @@ package struct CommandEntry: Sendable {
         case console = "The console"
     }
 
-    /// Which of the console's two forms has it.
+    /// The forms of the console that have the command.
     enum Form: Sendable {
         case both, screen, lines
     }
 
-    /// What linear mode writes of the list or of the open exchange once the command is done.
+    /// What linear mode writes of the list or of the open exchange after the command.
     enum Answer: Sendable {
         case none
-        /// So many of the newest rows as were asked for.
+        /// As many of the newest rows as were asked for.
         case rows
         case detail
-        /// The lines of what is open in which the text was found.
+        /// The lines of the open text that contain the text searched for.
         case matches
         case selected
-        /// How many exchanges the list has; of the structure, its lines.
+        /// The number of exchanges in the list; for the structure, its lines.
         case counts
     }
 
     package let command: Command
-    /// What it does, as the palette and help name it.
+    /// What it does, for the palette and help.
     package let title: String
-    /// The keys it has by default, in the spelling of the key file: `ctrl-x`, or two keys with a space between.
+    /// The default keys as the key file spells them: `ctrl-x`, or two keys with a space between.
     package let keys: [String]
     let argument: CommandArgument
     /// Where those keys mean this command.
     package let contexts: Set<Context>
-    /// What it is called in the footer, one or two words; empty where the footer has no room for it.
+    /// One or two words for the footer; empty for none.
     package let short: String
     let form: Form
     let answer: Answer
-    /// Why it cannot be done now; `nil` where it can.
+    /// Why it cannot be performed now; `nil` where it can.
     let problem: @Sendable (ConsoleModel) -> String?
-    /// Does it; the text is what follows its word, `nil` where it was given by a key.
+    /// Performs it with its argument, `nil` where a key gave it.
     let action: @Sendable (inout ConsoleModel, String?) -> [Effect]
-    /// Where it stands in help.
     package var group = Group.console
 }
 
-/// What has the keyboard's attention: it decides what a key means.
+/// What has the keys: it decides what a key means.
 package enum Context: String, CaseIterable, Sendable, Hashable {
-    /// The list of exchanges, in sequence or as a tree.
     case list
     case detail
     case panel
-    /// A text that is being edited: a rule, a message, a request.
+    /// For a rule, a message or a request.
     case editor
-    /// A line that is being typed: the filter, a prompt.
+    /// For the filter or a prompt.
     case line
     case picker
-    /// A text to read: help, a comparison, a report.
+    /// For help, a comparison or a report.
     case report
 }

@@ -4,27 +4,26 @@ import Sharing
 import Tools
 
 struct CommandArgument: Sendable {
-    /// What can be said of it without the session.
+    /// What can be checked without the session.
     enum Form: Sendable {
         case text
         case exchange
         case tool
         case page
-        /// One of some words.
         case word(String, [String])
-        /// The beginning of one of some words.
+        /// The beginning of a word.
         case beginning(String, [String])
-        /// Some of some words.
+        /// Several words.
         case words(String, [String])
     }
 
-    /// How help names it, for example `EXPRESSION`, in brackets where it may be left out; empty for nothing.
+    /// The name in help, for example `EXPRESSION`, in brackets where it is optional; empty for no argument.
     let name: String
     var form = Form.text
-    /// What is asked for on a line where it is missing, and what is on that line.
+    /// The title of the prompt for a missing argument, and its initial text.
     var prompt = ""
     var known: @Sendable (ConsoleModel) -> String = { _ in "" }
-    /// What it is chosen from where it is missing.
+    /// The choices for a missing argument.
     var choices: (@Sendable (ConsoleModel, Command) -> PickerState)?
 
     private static func words<Value: CaseIterable & RawRepresentable<String>>(_: Value.Type) -> [String] {
@@ -87,7 +86,7 @@ struct CommandArgument: Sendable {
         .word("preset", ["off"] + (ToolRegistry.standard.withPresets?.presets?.presets.map(\.name) ?? []))
     ) { model, _ in model.presetChoices }
 
-    /// What is wrong with a text in this place; `nil` for nothing, and where only the session can tell.
+    /// What is wrong with an argument; `nil` for nothing, and where only the session can tell.
     func problem(_ text: String) -> String? {
         let words = text.lowercased().split { $0 == " " || $0 == "," }.map(String.init)
         let first = words.first ?? ""

@@ -2,12 +2,11 @@ import Rules
 package import Terminal
 import Tools
 
-/// What keys mean where.
+/// What keys mean in each context.
 package struct Keymap: Sendable, Hashable {
-    /// What a command is told besides its name: the tool, the page.
     package struct Binding: Sendable, Hashable {
         package var command: Command
-        /// What follows it, as a person would type it.
+        /// The argument, as a person would type it.
         package var argument: String?
 
         package init(_ command: Command, _ argument: String? = nil) {
@@ -16,11 +15,9 @@ package struct Keymap: Sendable, Hashable {
         }
     }
 
-    /// What a key came to.
     package enum Result: Sendable, Hashable {
-        /// It means nothing here.
         case unknown
-        /// It is the first of two; these may follow.
+        /// The first of two keys.
         case prefix(Key)
         case binding(Binding)
     }
@@ -28,7 +25,7 @@ package struct Keymap: Sendable, Hashable {
     private var single: [Context: [Key: Binding]] = [:]
     private var double: [Context: [Key: [Key: Binding]]] = [:]
 
-    /// The keys that the table of commands gives.
+    /// The keys of the table of commands.
     package static let standard: Keymap = {
         var map = Keymap()
         for entry in CommandTable.entries {
@@ -42,7 +39,7 @@ package struct Keymap: Sendable, Hashable {
 
     package init() {}
 
-    /// The tool or the page that one of several keys of a command stands for.
+    /// The tool or page that one of several keys of a command selects.
     private static func argument(_ entry: CommandEntry, _ keys: String, _ index: Int) -> String? {
         switch entry.command {
         case .toggleTool, .panel, .ruleFromExchange:
@@ -52,12 +49,9 @@ package struct Keymap: Sendable, Hashable {
         }
     }
 
-    /// Lets keys mean a command.
+    /// Binds keys to a command, or to nothing.
     ///
-    /// - Parameters:
-    ///   - keys: one key, or two with a space between, as in the key file.
-    ///   - binding: what they mean; `nil` for nothing.
-    ///   - context: where.
+    /// - Parameter keys: one key, or two with a space between, as in the key file.
     /// - Returns: whether the keys could be read.
     @discardableResult
     package mutating func bind(_ keys: String, to binding: Binding?, in context: Context) -> Bool {
@@ -71,14 +65,12 @@ package struct Keymap: Sendable, Hashable {
     }
 
     package func lookUp(_ key: Key, after prefix: Key?, in context: Context) -> Result {
-        if let prefix {
-            return (double[context]?[prefix]?[key]).map(Result.binding) ?? .unknown
-        }
+        if let prefix { return (double[context]?[prefix]?[key]).map(Result.binding) ?? .unknown }
         if double[context]?[key] != nil { return .prefix(key) }
         return (single[context]?[key]).map(Result.binding) ?? .unknown
     }
 
-    /// What may follow the first of two keys, sorted by key.
+    /// The keys that may follow the first of two, sorted.
     package func continuations(of prefix: Key, in context: Context) -> [(key: Key, binding: Binding)] {
         (double[context]?[prefix] ?? [:]).map { ($0.key, $0.value) }.sorted { $0.key.spelling < $1.key.spelling }
     }
@@ -86,7 +78,7 @@ package struct Keymap: Sendable, Hashable {
     /// Whether a key alone means a command.
     func hasCommand(for key: Key, in context: Context) -> Bool { single[context]?[key] != nil }
 
-    /// All keys of a context and what they mean, in the order of the commands.
+    /// All keys of a context, in the order of the commands.
     package func bindings(in context: Context) -> [(keys: String, binding: Binding)] {
         let one = (single[context] ?? [:]).map { (keys: $0.key.spelling, binding: $0.value) }
         let two = (double[context] ?? [:]).flatMap { first, following in

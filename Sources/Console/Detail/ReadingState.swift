@@ -1,9 +1,8 @@
-/// Where in a document the reader is.
+/// The reader's place in a document.
 package struct ReadingState: Sendable, Hashable {
-    /// The first shown row.
+    /// The first visible row.
     package var top = ReadingPlace()
-    /// The row with the cursor.
     package var cursor = ReadingPlace()
-    /// Blocks that are folded, by the line that opens them.
+    /// The folded blocks, by the line that opens them.
     package var folds: Set<Int> = []
 }

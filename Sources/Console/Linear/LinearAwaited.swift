@@ -1,4 +1,4 @@
-/// What the session was asked and has not answered yet.
+/// The questions to the session that have no answer yet.
 struct LinearAwaited {
     private var list = false
     private var rows = 0
@@ -6,14 +6,12 @@ struct LinearAwaited {
     private var finds = 0
     private var nodes: Set<StructureNode> = []
 
-    /// Whether all is answered.
     var isEmpty: Bool { !list && rows == 0 && positions == 0 && finds == 0 && nodes.isEmpty }
 
-    /// Notes a question.
     mutating func add(_ effect: Effect) {
         switch effect {
         case .setQuery:
-            // Questions about the list before are not answered any more.
+            // Questions about the previous list get no answers.
             self = LinearAwaited()
             list = true
         case .load: rows += 1
@@ -24,7 +22,7 @@ struct LinearAwaited {
         }
     }
 
-    /// Notes an answer to a question about the list of a generation.
+    /// Notes an answer about the list of a generation.
     mutating func take(_ message: Message, generation: Int) {
         guard case .query(let event) = message else { return }
         switch event {

@@ -5,13 +5,11 @@ import Runner
 import Sharing
 
 extension LinearLoop {
-    /// Writes what lies over the list, the uppermost first.
-    ///
-    /// - Returns: the text that the user is to edit, where there is a terminal for an editor.
+    /// Writes the overlays, the uppermost first; returns the text to edit where there is a terminal for an editor.
     func writeOverlays() -> EditorState? {
         for overlay in model.overlays.reversed() {
             switch overlay {
-            // Asked by themselves, once nothing lies above; a prompt is none on lines.
+            // Questions are asked separately, once nothing lies above; on lines there are no prompts.
             case .confirm, .prompt: break
             case .report(let report):
                 say("\(report.title):")
@@ -89,11 +87,7 @@ extension LinearLoop {
     }
 
     private func sentence(_ record: ExchangeRecord) -> String {
-        LinearSentence.text(
-            record,
-            isMarked: model.marks.contains(record.id),
-            highlight: model.highlight(record)
-        )
+        LinearSentence.text(record, isMarked: model.marks.contains(record.id), highlight: model.highlight(record))
     }
 
     private func writeDetail() {

@@ -31,12 +31,12 @@ extension EffectRunner {
     func applyRules(_ texts: [ProfileSource], _ words: String, madeFrom revision: String?) {
         changeRules { control in
             let message = try await control.applyProfile(texts, madeFrom: revision).message
-            // What became of other rules is not in the words.
+            // The description does not cover effects on other rules.
             return message.contains("shadowed") ? "\(words) (\(message))" : words
         }
     }
 
-    /// Takes what is in the profile's files, whatever was changed here.
+    /// Reads the profile's files, and drops the changes made here.
     func reloadRules() {
         changeRules { "The rules are those of the file: \(try await $0.reloadProfile(discardsEdits: true))." }
     }
@@ -120,7 +120,7 @@ extension EffectRunner {
         }
     }
 
-    /// What a rule is made from as an exchange, what it is called, and how narrow the rule may be.
+    /// The exchange that a rule is made from, its name, and the narrowest breadth of the rule.
     private static func record(
         of origin: RuleOrigin?,
         _ reader: SessionReader
@@ -146,7 +146,7 @@ extension EffectRunner {
         }
     }
 
-    /// Checks a rule while it is edited, and counts what it would have matched; what is hardly meant comes after that.
+    /// Checks a rule while it is edited, and counts what it would have matched; lints come after that.
     func checkRule(_ tool: Tool, _ text: String, _ replaced: Int?, _ texts: [ProfileSource]) {
         newestCheck.store(text.hashValue, ordering: .relaxed)
         start(on: passes) { [self] in

@@ -35,7 +35,7 @@ extension EffectRunner {
         }
     }
 
-    /// Sends a request: as it was where the draft is empty, else as the draft says.
+    /// Sends a request as it was, or as the draft says where there is one.
     func send(_ draft: String, _ id: ExchangeID?) {
         onReader { [self] reader, inbox in
             guard let sender = services?.sender else {
@@ -65,7 +65,7 @@ extension EffectRunner {
         }
     }
 
-    /// Sends a request many times, and tells how it goes.
+    /// Sends a request many times, and reports the progress.
     func repeatMany(_ id: ExchangeID, _ plan: RepeatPlan) {
         let begun = cancellations.load(ordering: .relaxed)
         onReader { [self] reader, inbox in
@@ -98,7 +98,7 @@ extension EffectRunner {
         }
     }
 
-    /// Does work until it ends or all is to stop.
+    /// Runs work until it ends or all is cancelled.
     private func untilCancelled<Value: Sendable>(
         since begun: Int,
         _ work: @escaping @Sendable () async -> Value
@@ -114,7 +114,7 @@ extension EffectRunner {
             let first = await group.next() ?? nil
             group.cancelAll()
             if let first { return first }
-            // The work tells how far it came before it was stopped.
+            // The work reports how far it came before it was stopped.
             return await group.next() ?? nil
         }
     }
@@ -137,7 +137,7 @@ extension EffectRunner {
         }
     }
 
-    /// Executes a message as edited; where the edit is refused, an editor that is open for it says why.
+    /// Executes a message as edited; a refusal is shown in the editor that is open for it.
     func editHold(_ id: String, _ change: HoldChange) {
         control { [inbox] control in
             do {
@@ -165,7 +165,7 @@ extension EffectRunner {
     }
 }
 
-/// What sending many times came to, in words.
+/// The result of sending many times, in words.
 enum RepeatText {
     static func brief(_ progress: RepeatProgress) -> String {
         "sent \(progress.done) of \(progress.total), p50 \(Measures.duration(progress.p50))"

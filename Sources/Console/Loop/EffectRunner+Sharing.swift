@@ -22,7 +22,7 @@ extension EffectRunner {
 
     // MARK: - Copying
 
-    /// Copies something of an exchange, or only hands it back as text.
+    /// Copies something of an exchange, or only returns it as text.
     func copy(_ form: CopyForm, _ id: ExchangeID, asText: Bool = false) {
         onReader { reader, inbox in
             guard let exchange = try reader.exchange(id) else {
@@ -43,7 +43,7 @@ extension EffectRunner {
     // MARK: - Files
 
     func saveBody(_ id: ExchangeID, _ path: String) {
-        // A body may be long: pages do not wait for it.
+        // A long body must not delay pages.
         onReader(passes) { reader, inbox in
             guard let exchange = try reader.exchange(id) else {
                 return inbox.send(.said("Exchange \(id) is not in this session.", .error))
@@ -136,9 +136,9 @@ extension SessionReader {
     }
 }
 
-/// The file that an export is written to, named by a person.
+/// An output file that the user named.
 enum ExportFile {
-    /// Opens the file; only the user can read it, as it may hold secrets.
+    /// Opens the file, readable only by the user, as it may hold secrets.
     static func open(_ path: String) throws -> OutputFile {
         guard !path.trimmingCharacters(in: .whitespaces).isEmpty else {
             throw ConsoleFailure("A file's name is needed.")
@@ -154,7 +154,7 @@ enum ExportFile {
         return try OutputFile(path, isSecret: true, waits: false)
     }
 
-    /// A name with the user's own folder in place of `~`.
+    /// Replaces `~` by the user's home folder.
     static func expanded(_ path: String) -> String {
         guard path == "~" || path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else {
             return (path as NSString).expandingTildeInPath

@@ -5,18 +5,16 @@ import Runner
 import Sharing
 import Synchronization
 
-/// Carries effects out, off the screen's thread, and sends what comes of them to the inbox.
+/// Performs effects off the screen's thread, and sends their results to the inbox.
 final class EffectRunner: Sendable {
     /// Work that waits for others: the proxy, the network.
     typealias Work = @Sendable () async -> Void
 
-    /// What is there once the proxy runs and the session is open.
     struct Connected: Sendable {
         var services: ConsoleServices
         var queries: QueryService?
     }
 
-    /// What is to be seen of an exchange.
     private struct DetailQuestion {
         var id = ExchangeID(0)
         var page = DetailPage.overview
@@ -25,21 +23,21 @@ final class EffectRunner: Sendable {
 
     let inbox: Inbox
     private let connected = Mutex<Connected?>(nil)
-    /// Effects that came before there was anything to carry them out on.
+    /// Effects from before the proxy ran.
     private let waiting = Mutex<[Effect]>([])
     private let submit: @Sendable (@escaping Work) -> Void
-    /// Reads and formats one exchange after the other; the newest question is the one that counts.
+    /// Reads and formats one exchange after the other; only the newest question counts.
     private let reading = DispatchQueue(label: "sluice.console.reading", qos: .userInitiated)
-    /// What takes long: exports, counts.
+    /// For long work: exports, counts.
     let passes = DispatchQueue(label: "sluice.console.passes", qos: .utility)
     private let newestDetail = Mutex(DetailQuestion())
     let newestCheck = Atomic(0)
     private let lastRevision = Atomic(-1)
     private let polls = Atomic(0)
     private let isAsking = Atomic(false)
-    /// How many pieces of work have not ended; their messages are in the inbox before they count as ended.
+    /// Unfinished work; its messages are in the inbox before it counts as finished.
     private let working = Atomic(0)
-    /// Grows with each order to stop, so that work knows that it is meant.
+    /// Grows with each cancellation, so that work can see that it is cancelled.
     let cancellations = Atomic(0)
 
     init(inbox: Inbox, submit: @escaping @Sendable (@escaping Work) -> Void) {
@@ -51,10 +49,9 @@ final class EffectRunner: Sendable {
 
     private var queries: QueryService? { connected.withLock { $0?.queries } }
 
-    /// The session, for exports and details.
     var reader: SessionReader? { queries?.reader }
 
-    /// Takes the services once the proxy runs, and does what has waited for them.
+    /// Stores the services once the proxy runs, and performs the effects that waited for them.
     func connect(_ services: ConsoleServices) throws {
         let queries = try services.session.map { path in
             try QueryService(path: path) { [inbox] in inbox.send(.query($0)) }
@@ -63,7 +60,7 @@ final class EffectRunner: Sendable {
         inbox.send(.ready(authority: services.authorityPath))
         services.remarks.listen { [weak self] words in
             self?.inbox.send(.said(words, .info))
-            // It may be that the profile was read again.
+            // The profile may have been read again.
             self?.loadRules()
         }
         let waiting = waiting.withLock { waiting in
@@ -76,10 +73,9 @@ final class EffectRunner: Sendable {
         loadRules()
     }
 
-    /// How much was asked for and is not answered yet; looking how the proxy is does not count.
+    /// Unfinished work, without polls of the proxy's state.
     var unfinished: Int { working.load(ordering: .acquiring) }
 
-    /// Does work that waits for others.
     func start(_ work: @escaping Work) {
         working.add(1, ordering: .relaxed)
         submit { [self] in
@@ -88,7 +84,6 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Does work on one of the threads for it.
     func start(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
         working.add(1, ordering: .relaxed)
         queue.async { [self] in
@@ -97,7 +92,7 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Does something, or remembers it until there is something to do it on.
+    /// Performs an effect, or keeps it until the services are there.
     func perform(_ effect: Effect) {
         guard connected.withLock({ $0 != nil }) else {
             waiting.withLock { $0.append(effect) }
@@ -141,7 +136,7 @@ final class EffectRunner: Sendable {
 
     // MARK: - Looking for what has changed
 
-    /// Looks whether the session has grown, a message waits, or a tool is off; called some times a second.
+    /// Checks whether the session has grown, a message is held, or a tool is off; called ten times a second.
     func poll() {
         guard let connected = connected.withLock({ $0 }) else { return }
         let count = polls.add(1, ordering: .relaxed).newValue
@@ -149,7 +144,7 @@ final class EffectRunner: Sendable {
             let now = revision()
             if lastRevision.exchange(now, ordering: .relaxed) != now { connected.queries?.refresh() }
         } else if count % 2 == 0 {
-            // A recording may be one that is still being made.
+            // A recording may still be growing.
             connected.queries?.refresh()
         }
         guard let control = connected.services.control, count % 2 == 1 else { return }
@@ -160,7 +155,7 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Tells the screen how the proxy is.
+    /// Sends the proxy's state to the screen.
     func look(_ control: any ControlTarget) async {
         do {
             let status = try await control.status()
@@ -170,7 +165,7 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Asks the proxy for something or changes something there, tells what goes wrong, and looks how the proxy is then.
+    /// Asks the proxy for something or changes something there, reports errors, and refreshes the proxy's state.
     func control(_ body: @escaping @Sendable (any ControlTarget) async throws -> Void) {
         guard let control = services?.control else { return }
         start { [self] in
@@ -193,7 +188,7 @@ final class EffectRunner: Sendable {
         let asked = options.page
         newestDetail.withLock { $0 = DetailQuestion(id: id, page: asked, generation: generation) }
         start(on: reading) { [self] in
-            // One that is asked while another waits makes that one needless.
+            // A newer question makes this one needless.
             guard newestDetail.withLock({ $0.generation == generation }), let reader else { return }
             do {
                 guard let exchange = try reader.exchange(id) else {
@@ -207,7 +202,7 @@ final class EffectRunner: Sendable {
                 var options = options
                 let pages = builder.pages
                 if !pages.contains(options.page) { options.page = .overview }
-                // The same page read anew waits for this one; any other makes it needless.
+                // A newer question for the same page waits for this one; any other cancels it.
                 let budget = DetailBudget { [self] in newestDetail.withLock { $0.id != id || $0.page != asked } }
                 let document = builder.document(options, budget)
                 inbox.send(.detail(generation: generation, id, pages: pages, document))
@@ -227,7 +222,7 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Reads the session on a thread for that, and tells what goes wrong.
+    /// Reads the session on a queue, and reports errors.
     func onReader(
         _ queue: DispatchQueue? = nil,
         _ body: @escaping @Sendable (SessionReader, Inbox) throws -> Void

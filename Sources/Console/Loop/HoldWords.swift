@@ -3,14 +3,12 @@ import Runner
 
 /// Reads the changes of a held message from one line: `method=PUT header="X-Mode: test" body="{}"`.
 ///
-/// The names are the options of `sluice hold edit`; a value with spaces stands in quotes.
+/// The names are the options of `sluice hold edit`; a value with spaces is quoted.
 enum HoldWords {
     private static let names =
         "method, url, path, query, remove-query, header, add-header, remove-header, status, body, json, form, raw"
 
-    /// Reads a line.
-    ///
-    /// - Throws: ``ConsoleFailure`` or `ControlFailure` for what is no change.
+    /// Throws ``ConsoleFailure`` or `ControlFailure` for what is no change.
     static func edit(_ line: String) throws -> HoldEdit {
         var edit = HoldEdit()
         for word in try words(line) {
@@ -47,7 +45,7 @@ enum HoldWords {
         }
     }
 
-    /// Splits a line as a shell does: quotes hold words together, a backslash takes the next sign as it is.
+    /// Splits a line as a shell does, with quotes and backslashes.
     static func words(_ line: String) throws -> [String] {
         var words: [String] = []
         var word: String?

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Messages on their way to the screen's thread: put in from any thread, taken out by that one.
+/// Messages to the screen's thread, sent from any thread.
 final class Inbox: Sendable {
     private let waiting = Mutex<[Message]>([])
-    /// The pipe's ends; a byte in it wakes the screen's thread.
+    /// A byte in the pipe wakes the screen's thread.
     private let pipe: (read: Int32, write: Int32)
 
     init() throws {
@@ -22,7 +22,7 @@ final class Inbox: Sendable {
         close(pipe.write)
     }
 
-    /// What to wait for: it can be read while messages wait.
+    /// Readable while messages wait.
     var descriptor: Int32 { pipe.read }
 
     func send(_ message: Message) {

@@ -7,7 +7,7 @@ enum SystemClipboard {
     enum Way: Sendable, Equatable {
         /// A program of the desktop took it.
         case tool(String)
-        /// The terminal is to be handed it (OSC 52).
+        /// For the terminal's clipboard (OSC 52).
         case terminal
         case file(String)
     }
@@ -31,7 +31,7 @@ enum SystemClipboard {
         return .file(path)
     }
 
-    /// The programs that could be asked, given what is running.
+    /// The programs that fit the desktop.
     private static func tools(_ environment: [String: String]) -> [[String]] {
         #if os(macOS)
         return [["pbcopy"]]
@@ -51,9 +51,7 @@ enum SystemClipboard {
             let path = folders.map({ "\($0)/\(command[0])" }).first(where: {
                 FileManager.default.isExecutableFile(atPath: $0)
             })
-        else {
-            return false
-        }
+        else { return false }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = Array(command.dropFirst())

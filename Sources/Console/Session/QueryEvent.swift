@@ -1,15 +1,15 @@
 package import HTTPModel
 package import Recording
 
-/// What a ``QueryService`` has found out.
+/// An answer of the ``QueryService``.
 package enum QueryEvent: Sendable {
     /// The list has grown, or its pass has come further.
     case list(ListStatus)
-    /// Rows of the list, by distance from its end: the first one is the row at `first`, each further one a row away from
-    /// the end; `nil` for a number that has no record.
+    /// Rows of the list from its row `first` on, by distance from its end; `nil` for a number that has no record.
     case rows(generation: Int, first: Int, [ExchangeRecord?])
     case position(generation: Int, id: ExchangeID, ListPlace)
-    /// Where the next row of a kind is, as a distance from the list's end; `nil` where there is none that way.
+    /// Where the next row that was looked for is, as a distance from the list's end; `nil` where there is none that
+    /// way.
     case found(generation: Int, index: Int?, JumpKind)
     /// The children of a node of the structure, as far as they are counted.
     case structure(StructureLevel)
@@ -19,10 +19,10 @@ package enum QueryEvent: Sendable {
     case failed(String)
 }
 
-/// Where an exchange is in a list; rows are counted from the list's end.
+/// Where an exchange is in a list, as a distance from the list's end.
 package enum ListPlace: Hashable, Sendable {
     case row(Int)
-    /// Not in the list; this row is the nearest one, where the list is in the order of numbers.
+    /// Not in the list; with the nearest row, where the list is in the order of numbers.
     case nowhere(nearest: Int?)
     /// Not in the list so far, which is still being filled.
     case unknown
@@ -30,17 +30,15 @@ package enum ListPlace: Hashable, Sendable {
 
 /// How far a list has come.
 package struct ListStatus: Hashable, Sendable {
-    /// The generation of the query.
     package var generation: Int
-    /// Rows of the list that are known so far.
+    /// The rows that are known so far.
     package var total: Int
-    /// Exchanges in the session.
     package var sessionTotal: Int
     /// How far the pass has come, from 0 to 1; `nil` once it is done.
     package var progress: Double?
-    /// Where the list is empty after a whole pass: the term of the filter that excludes everything by itself.
+    /// Where the list is empty after a whole pass: the term of the filter that alone excludes everything.
     package var excludedBy: String?
-    /// Why the list is not whole, in words for the user.
+    /// Why the list is incomplete, in words for the user.
     package var error: String?
 }
 

@@ -1,16 +1,13 @@
 package import Sharing
 package import Terminal
 
-/// How meanings look.
+/// The colours and attributes of each role.
 package enum Theme: String, CaseIterable, Sendable, Hashable {
-    /// For a dark background.
     case dark
-    /// For a light background.
     case light
     /// Without colours: bold, dim, underline and reverse only.
     case plain
 
-    /// How a piece of text looks.
     package func style(_ role: Role) -> Style {
         switch role {
         case .text, .image: .plain
@@ -31,39 +28,37 @@ package enum Theme: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// What carries the eye: titles, the tab that is open.
+    /// For titles and the open tab.
     var accent: Color { color(74, 25) }
 
-    /// Text of less weight.
     var faint: Style { Style(color(244, 242), on: .standard, self == .plain ? .dim : []) }
 
-    /// A bar across the screen: titles of columns, the status line.
+    /// For the titles of columns and the status line.
     var bar: Style {
         self == .plain ? Style(.standard, on: .standard, .reverse) : Style(color(252, 235), on: color(236, 254))
     }
 
-    /// The selected line, where the keys are.
+    /// The selected line, in the view that has the keys.
     var selection: Style {
         self == .plain ? Style(.standard, on: .standard, .reverse) : Style(color(255, 16), on: color(24, 153))
     }
 
-    /// The selected line, where the keys are not.
+    /// The selected line, in a view without the keys.
     var dimSelection: Style {
         self == .plain ? Style(.standard, on: .standard, .underline) : Style(.standard, on: color(237, 253))
     }
 
     var frame: Style { faint }
 
-    /// A key in the footer.
     var key: Style { Style(accent, on: .standard, .bold) }
 
-    /// Something that waits for the user.
+    /// For what waits for the user.
     var alert: Style {
         self == .plain
             ? Style(.standard, on: .standard, [.bold, .reverse]) : Style(color(16, 231), on: color(215, 130), .bold)
     }
 
-    /// The colours of highlights, by their number.
+    /// The background of a highlight, by its number from 1.
     func highlight(_ number: Int) -> Style {
         let dark: [UInt8] = [22, 53, 17, 58, 23, 52]
         let light: [UInt8] = [194, 225, 189, 230, 195, 224]

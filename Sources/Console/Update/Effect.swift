@@ -3,7 +3,7 @@ package import Rules
 package import Runner
 package import Sharing
 
-/// What is to be done outside of the model: plain data, carried out by ``EffectRunner``.
+/// Work outside of the model: plain data, performed by ``EffectRunner``.
 package enum Effect: Sendable {
     // The session.
     case setQuery(ListQuery, generation: Int)
@@ -45,16 +45,16 @@ package enum Effect: Sendable {
     case quit
 }
 
-/// What a rule is made from; an example, where there is nothing.
+/// What a rule is made from.
 package enum RuleOrigin: Sendable, Hashable {
     case exchange(ExchangeID)
     /// A branch of the structure: all at and below it.
     case place(StructureNode)
 }
 
-/// How a message that waits is edited.
+/// How a held message is edited.
 package enum HoldChange: Sendable, Hashable {
-    /// It becomes what the text of an editor says.
+    /// The text of an editor replaces it.
     case draft(String)
     /// Changes on one line: `method=PUT header="X-Mode: test"`.
     case words(String)
@@ -78,7 +78,6 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
     case httpie
     case raw
 
-    /// What the choice reads.
     package var title: String {
         switch self {
         case .curl: "cURL command"
@@ -91,14 +90,12 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// What is exported, in which form, and where to.
 package struct ExportRequest: Sendable, Hashable {
     package enum Form: String, CaseIterable, Sendable, Hashable {
         case curl
         case har
         case json
 
-        /// What the choice reads.
         package var title: String {
             switch self {
             case .curl: "cURL script"
@@ -110,10 +107,10 @@ package struct ExportRequest: Sendable, Hashable {
 
     package var form: Form
     package var path: String
-    /// Which exchanges; `nil` for those that the query leaves.
+    /// `nil` for those that the query leaves.
     package var ids: [ExchangeID]?
-    /// The query, where no exchanges are named.
+    /// For where no exchanges are named.
     package var query: ListQuery
-    /// Whether a file that is there is written over.
+    /// Whether an existing file is overwritten.
     package var isForced = false
 }

@@ -17,7 +17,7 @@ extension ConsoleModel {
         return PickerState(purpose: .palette, title: "Commands", items: items)
     }
 
-    /// A choice of what follows a command: words, each as it is.
+    /// A choice of words as an argument.
     func choices(_ command: Command, _ title: String, _ words: [String]) -> PickerState {
         PickerState(purpose: .argument(of: command), title: title, items: words.map { .init($0, $0) })
     }
@@ -58,7 +58,6 @@ extension ConsoleModel {
         return .init(entry.command.rawValue, entry.title, detail: keys, disabled: whyNot(entry.command))
     }
 
-    /// What can be done with a tool, by its name.
     private func toolItems(_ tool: Tool) -> [PickerState.Item] {
         let commands: [(Command, String)] = [
             (.panel, "open the panel"), (.toggleTool, "switch on or off"),
@@ -144,7 +143,7 @@ extension ConsoleModel {
         return choose(choice?.action)
     }
 
-    /// Does what was chosen as the answer to the uppermost question; `nil` for nothing.
+    /// Performs the answer to the uppermost question; `nil` does nothing.
     mutating func choose(_ action: ConfirmState.Action?) -> [Effect] {
         guard case .confirm? = overlays.last else { return [] }
         overlays.removeLast()
@@ -154,7 +153,7 @@ extension ConsoleModel {
         case nil: return []
         case .quit: return [.quit]
         case .saveAndQuit:
-            // The end waits for the files: where they cannot be written, nothing may be lost.
+            // The console ends once the files are written, so that nothing is lost where they cannot be.
             rules.endsWhenSaved = true
             return [.saveRules(isForced: false)]
         case .repeating(let id, let plan): return repeatMany(plan, of: id)

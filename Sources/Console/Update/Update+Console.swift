@@ -30,13 +30,13 @@ extension ConsoleModel {
         return []
     }
 
-    /// Whether changed rules are lost at the end; those of a proxy that runs elsewhere stay with it.
+    /// Whether quitting loses changed rules; a proxy that runs elsewhere keeps its own.
     var losesRules: Bool {
         guard case .live = source else { return false }
         return proxy.problem == nil && rules.isUnsaved
     }
 
-    /// Ends the console; asks only where something would be lost.
+    /// Ends the console; asks first where something would be lost.
     mutating func quit() -> [Effect] {
         var losses: [String] = []
         if losesRules { losses.append("changed rules are in no file") }
@@ -47,9 +47,7 @@ extension ConsoleModel {
         var choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
             ("y", "quit all the same", .quit), ("n", "stay", nil),
         ]
-        if losesRules {
-            choices.insert(("s", "save the rules and quit", .saveAndQuit), at: 0)
-        }
+        if losesRules { choices.insert(("s", "save the rules and quit", .saveAndQuit), at: 0) }
         let sentence = losses.joined(separator: ", and ")
         let question = "\(sentence.prefix(1).uppercased())\(sentence.dropFirst())."
         overlays.append(.confirm(ConfirmState(question: question, choices: choices)))

@@ -3,7 +3,7 @@ import Sharing
 import Terminal
 
 extension ConsoleModel {
-    /// The columns that a document may use.
+    /// The columns for a document.
     var detailWidth: Int { max(20, Layout(self, withDetail: true).detail.width - 2) }
 
     /// Where the lines of the open exchange are.
@@ -12,7 +12,6 @@ extension ConsoleModel {
     /// Where the lines of a report are.
     private var reportBody: Rect { OverlayView.place(width: size.width, height: size.height, size).inside }
 
-    /// How many lines of a report are on the screen.
     var reportRows: Int { max(1, reportBody.height) }
 
     /// Whether keys move in a text: a report, or the open exchange.
@@ -21,7 +20,7 @@ extension ConsoleModel {
         return context == .detail
     }
 
-    /// Changes the place in the report that lies above everything, else in the open exchange.
+    /// Changes the place in the uppermost report, else in the open exchange.
     mutating func read(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
         if case .report(var report)? = overlays.last {
             let rows = DocumentView.rows(report.document, report.reading.folds, in: reportBody)
@@ -39,7 +38,7 @@ extension ConsoleModel {
         change(&detail.reading, rows, body.height)
     }
 
-    /// Scrolls texts so that what was on the screen still is, after the room for it has changed.
+    /// Scrolls texts after their room has changed, so that what was visible stays so.
     mutating func revealTexts() {
         if detail.isOpen { readDetail { $0.reveal(in: $1, height: $2) } }
         for index in overlays.indices {
@@ -51,7 +50,7 @@ extension ConsoleModel {
     }
 
     mutating func loadDetail() -> [Effect] {
-        // Where the tree has the keys, what is open stays so.
+        // Where the tree has the keys, the open exchange stays.
         let staysOpen = isDetailFocused || isTreeInUse
         guard detail.isOpen, let id = staysOpen ? detail.id ?? list.selectedID : list.selectedID ?? detail.id
         else { return [] }
@@ -98,7 +97,7 @@ extension ConsoleModel {
         detail.document = document
         detail.shown = id
         detail.shownPage = detail.options.page
-        // What begins folded stays as the reader left it when the same page is read anew.
+        // The reader's folds stay when the same page is read again.
         if isOther { detail.reading.folds = document.initialFolds }
         readDetail { $0.reveal(in: $1, height: $2) }
     }
@@ -116,7 +115,7 @@ extension ConsoleModel {
         return turn(to: page, of: id)
     }
 
-    /// The page of a name or a number; told where there is none.
+    /// The page of a name or a number; refused where there is none.
     mutating func page(_ word: String) -> DetailPage? {
         let word = word.lowercased()
         let byNumber = Int(word).flatMap { (1...detail.pages.count).contains($0) ? detail.pages[$0 - 1] : nil }
@@ -190,7 +189,7 @@ extension ConsoleModel {
             tell("'\(text.prefix(60))' is not in what is shown.", .error)
             return []
         }
-        // All of them are written there.
+        // On lines, all matches are written.
         if isLinear { return [] }
         let next = way(to: .findNext, in: .detail)
         tell("\(found.number) of \(found.count) places with '\(text.prefix(40))'; \(next) finds the next.")

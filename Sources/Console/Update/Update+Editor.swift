@@ -3,9 +3,9 @@ import Rules
 import Runner
 import Terminal
 
-/// Texts that are edited: rules, messages that wait, requests.
+/// Texts that are edited: rules, held messages, requests.
 extension ConsoleModel {
-    /// Opens an editor, or puts a newer text into the one that is open for the same.
+    /// Opens an editor, or puts a newer text into the one that is open for the same purpose.
     mutating func open(_ editor: EditorState) -> [Effect] {
         if case .editor(let open)? = overlays.last, open.purpose == editor.purpose, open.origin == editor.origin {
             overlays[overlays.count - 1] = .editor(editor)
@@ -40,8 +40,8 @@ extension ConsoleModel {
         }
     }
 
-    /// How many lines of an editor are on the screen: as many as there is room for, but a rule, which is short, leaves the
-    /// list in sight.
+    /// The lines of an editor on the screen: all that fit, but for a rule, which is short, so few that the list stays
+    /// visible.
     func editorRows(_ editor: EditorState) -> Int {
         let most = max(1, size.height - 7)
         guard case .rule = editor.purpose else { return most }
@@ -55,13 +55,13 @@ extension ConsoleModel {
         return check(editor)
     }
 
-    /// Takes the next of the scopes that are suggested for a rule: from one URL to the whole host.
+    /// Drafts the rule with the next of its scopes: from one URL to the whole host.
     private func widen(_ editor: EditorState) -> [Effect] {
         guard case .rule(let tool, nil) = editor.purpose, let origin = editor.origin else { return [] }
         return [.draftRule(tool, origin, level: editor.level + 1)]
     }
 
-    /// Takes the text back that an editor of the user's made of it.
+    /// Takes over the text from the user's own editor.
     mutating func takeBack(_ editor: EditorState, _ text: String) -> [Effect] {
         guard !text.hasSameBytes(as: editor.area.text) else {
             if isLinear { tell("Nothing was changed.") }
@@ -76,7 +76,7 @@ extension ConsoleModel {
 
     // MARK: - The end of an editor
 
-    /// Closes the uppermost editor; a text that was changed is not thrown away without a question.
+    /// Closes the uppermost editor; asks first where its text was changed.
     mutating func close(_ editor: EditorState) -> [Effect] {
         guard editor.area.isChanged else {
             overlays.removeLast()
@@ -93,7 +93,7 @@ extension ConsoleModel {
 
     /// Does with the text what the editor is for.
     ///
-    /// A message is the proxy's to take or to refuse, so that its text stays until the answer is there.
+    /// The proxy may refuse a message, so its text stays until the answer is there.
     mutating func finish(_ editor: EditorState) -> [Effect] {
         switch editor.purpose {
         case .rule(let tool, let replaced):
@@ -113,7 +113,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Closes the editor whose text was taken; one whose text was refused stays open, and says why.
+    /// Closes the editor whose text was accepted; one whose text was refused stays open with the reason.
     mutating func take(answerTo purpose: EditorState.Purpose, refusal: String?) {
         if let refusal {
             if !remark(refusal, isWrong: true, under: { $0.purpose == purpose }) { tell(refusal, .error) }
@@ -126,7 +126,7 @@ extension ConsoleModel {
         if case .hold(let id) = purpose { selectHold(beside: id) }
     }
 
-    /// Writes a remark under the editor that is meant; returns whether it is open.
+    /// Writes a remark under the first editor that is meant; returns whether there is one.
     @discardableResult
     mutating func remark(_ words: String, isWrong: Bool, under isMeant: (EditorState) -> Bool) -> Bool {
         for index in overlays.indices {
@@ -139,7 +139,7 @@ extension ConsoleModel {
         return false
     }
 
-    /// Says under the editor of a message that does not wait any more that it is gone.
+    /// Writes under the editor of a message that is no longer held that it is gone.
     mutating func tellGoneHolds() {
         remark(
             "This message does not wait any more: it was decided about, its time ran out, or its client went away.",

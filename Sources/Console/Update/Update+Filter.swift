@@ -2,7 +2,7 @@ import HTTPModel
 import Terminal
 
 extension ConsoleModel {
-    /// Opens the line in which the filter is typed, or applies one.
+    /// Opens the filter's line, or applies a filter.
     mutating func openFilter(_ argument: String?) -> [Effect] {
         if let argument { return apply(filter: argument) }
         guard !isLinear else {
@@ -10,7 +10,7 @@ extension ConsoleModel {
             return []
         }
         filter.isEditing = true
-        // What is added to a filter is a term of its own.
+        // What is typed after a filter is a term of its own.
         filter.line = LineEditor(filter.applied.isEmpty ? "" : filter.applied + " ")
         filter.error = nil
         filter.historyIndex = filter.history.count
@@ -40,7 +40,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Shows what the line comes to, while it is typed.
+    /// Applies the line while it is typed.
     mutating func filterChanged() -> [Effect] {
         do {
             var query = list.query
@@ -96,7 +96,7 @@ extension ConsoleModel {
         return query == list.query ? [] : ask(query)
     }
 
-    /// Shows only the selected exchange's host, or takes it out of those that are shown alone.
+    /// Shows only the selected exchange's host, or removes it from the hosts that are shown alone.
     mutating func focusHost(_ argument: String?) -> [Effect] {
         guard let host = argument?.lowercased() ?? selectedHost else { return [] }
         var query = list.query
@@ -109,7 +109,7 @@ extension ConsoleModel {
         return ask(query)
     }
 
-    /// Colours what matches a filter; an empty one takes all colours away.
+    /// Colours what matches a filter; an empty one removes all colours.
     mutating func setHighlight(_ text: String) -> [Effect] {
         guard !text.isEmpty else {
             highlights = []
@@ -149,14 +149,13 @@ extension ConsoleModel {
             tell("Nothing is selected to compare with.", .error)
             return []
         }
-        // What is being read in the detail gives way to what is found.
+        // The open exchange gives way to the result.
         list.opensWhenFound = context == .detail
         jobs.removeAll { $0.id == .find }
         jobs.append(Job(id: .find, title: "looking for \(jump.rawValue)", startedAt: now))
         return [.find(kind, from: list.selected, forward: forward, generation: list.generation)]
     }
 
-    /// What is to be looked for.
     private var jumpKind: JumpKind? {
         switch jump {
         case .error: return .error

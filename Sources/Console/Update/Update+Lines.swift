@@ -4,9 +4,9 @@ import Runner
 import Sharing
 import Tools
 
-/// What only linear mode has: answers as texts that are written, where the screen shows the state itself.
+/// Commands of linear mode, which write what the screen shows by itself.
 extension ConsoleModel {
-    /// Closes what was written but keeps a rule that was drafted; the next line is about the list.
+    /// Closes what was written, but keeps a drafted rule; the next line is about the list.
     mutating func endLine() {
         while let overlay = overlays.last {
             if case .confirm = overlay { break }
@@ -17,7 +17,7 @@ extension ConsoleModel {
         view = .sequence
     }
 
-    /// Asks for so many of the newest rows.
+    /// Loads the newest rows, 20 unless another number is given.
     mutating func listRows(_ argument: String?) -> [Effect] {
         guard let count = argument.map({ Int($0) }) ?? 20, count > 0, count <= 100_000 else {
             tell("list takes a number from 1 to 100000.", .error)
@@ -51,7 +51,7 @@ extension ConsoleModel {
         return []
     }
 
-    /// Tells all commands, or what one does.
+    /// Lists all commands, or says what one does.
     mutating func openLineHelp(_ word: String?) -> [Effect] {
         func line(_ entry: CommandEntry) -> String {
             let argument = entry.argument.name.isEmpty ? "" : " \(entry.argument.name)"
@@ -85,7 +85,6 @@ extension ConsoleModel {
             + (list.total == 0 ? list.excludedBy.map { ["'\($0)' excludes all of them."] } ?? [] : [])
     }
 
-    /// Tells how the proxy is, and what the list shows.
     mutating func openStatus() -> [Effect] {
         var lines: [String] = []
         if let problem = proxy.problem {

@@ -3,7 +3,7 @@ import Sharing
 import Terminal
 
 extension ConsoleModel {
-    /// Moves in what has the keys, by some lines.
+    /// Moves by lines in what has the keys.
     mutating func move(by lines: Int) -> [Effect] {
         if isReading {
             read { $0.move(lines, in: $1, height: $2) }
@@ -24,7 +24,7 @@ extension ConsoleModel {
         return select(list.selected - lines)
     }
 
-    /// Moves by whole pages; of a text, the last row of one is the first of the next.
+    /// Moves by pages; in a text, the last row of one is the first of the next.
     mutating func movePage(_ pages: Int) -> [Effect] {
         if isReading {
             read { $0.scroll(pages * max(1, $2 - 1), in: $1, height: $2, follows: true) }
@@ -47,7 +47,7 @@ extension ConsoleModel {
         return move(by: first ? -1_000_000_000 : 1_000_000_000)
     }
 
-    /// Selects a row, counted from the list's end, and brings it onto the screen.
+    /// Selects a row, counted from the list's end, and scrolls to it.
     mutating func select(_ row: Int, keepsFollowing: Bool = false) -> [Effect] {
         let row = min(max(0, row), max(0, list.total - 1))
         if !keepsFollowing { list.isFollowing = list.isFollowing && row == 0 && list.selected == 0 }
@@ -59,7 +59,7 @@ extension ConsoleModel {
         return loadRows() + followDetail()
     }
 
-    /// Scrolls so that the selected row is on the screen.
+    /// Scrolls to the selected row.
     mutating func reveal() {
         let rows = max(1, Layout(self).listRows)
         if list.selected < list.bottom { list.bottom = list.selected }
@@ -67,7 +67,7 @@ extension ConsoleModel {
         list.bottom = min(max(0, list.bottom), max(0, list.total - rows))
     }
 
-    /// Scrolls everything so that what is selected is on the screen, after the room for it has changed.
+    /// Scrolls everything after its room has changed, so that what is selected stays visible.
     mutating func revealAll() {
         reveal()
         revealBranch()
@@ -86,10 +86,10 @@ extension ConsoleModel {
         structure.top = min(max(0, structure.top), max(0, structure.rows.count - rows))
     }
 
-    /// Asks for the rows on the screen and some around them, where they are not known.
+    /// Loads the rows on the screen and some around them, where they are not known.
     mutating func loadRows(always: Bool = false) -> [Effect] {
         let rows = max(1, Layout(self).listRows)
-        // A list may have become shorter since it was scrolled.
+        // The list may have become shorter since.
         list.bottom = min(max(0, list.bottom), max(0, list.total - 1))
         let wanted = list.bottom..<min(list.total, list.bottom + rows)
         guard always || wanted.contains(where: { list.rows[$0] == nil }) else { return [] }
@@ -97,7 +97,7 @@ extension ConsoleModel {
         return around.isEmpty ? [] : [.load(always ? wanted : around, generation: list.generation)]
     }
 
-    /// Opens what is selected: an exchange, a branch, a fold; or an exchange by its number, which a page may follow.
+    /// Opens the selected exchange, branch or fold; or an exchange by its number, which a page may follow.
     mutating func open(_ argument: String?) -> [Effect] {
         if let argument {
             let words = argument.split(separator: " ", maxSplits: 1).map(String.init)
@@ -118,7 +118,7 @@ extension ConsoleModel {
         if view == .structure { return openBranch() }
         guard list.total > 0 else { return [] }
         if jobs.contains(where: { $0.id == .find }) {
-            // Keys are faster than a search: what it finds is meant, not what it set out from.
+            // Keys are faster than a search: its result is meant, not where it began.
             list.opensWhenFound = true
             return []
         }
@@ -161,7 +161,7 @@ extension ConsoleModel {
         return [.locate(id, generation: list.generation)]
     }
 
-    /// The exchange that a number names; told where it is none.
+    /// The exchange of a number; refused where it is none.
     mutating func number(_ word: String) -> ExchangeID? {
         guard let number = Int64(word.drop { $0 == "#" }), number > 0 else {
             tell("'\(word.prefix(40))' is no number of an exchange.", .error)
@@ -170,14 +170,13 @@ extension ConsoleModel {
         return ExchangeID(number)
     }
 
-    /// Follows the newest exchange, or stays where it is.
     mutating func toggleFollow() -> [Effect] {
         list.isFollowing.toggle()
         tell(list.isFollowing ? "The newest exchange stays selected." : "The list stays where it is.")
         return list.isFollowing ? select(0, keepsFollowing: true) : []
     }
 
-    /// Sorts by a column; the same one again turns the order around.
+    /// Sorts by a column; the same one again reverses the order.
     mutating func sort(_ word: String) -> [Effect] {
         let words = word.lowercased().split(separator: " ")
         guard let first = words.first, let column = SortColumn(rawValue: String(first)) else {
@@ -212,7 +211,7 @@ extension ConsoleModel {
         return []
     }
 
-    /// Marks an exchange, or takes the mark away; after the selected one, goes on to the next row.
+    /// Marks or unmarks an exchange; after the selected one, moves to the next row.
     mutating func mark(_ argument: String?) -> [Effect] {
         guard let id = selected(argument) else { return [] }
         if let index = marks.firstIndex(of: id) {
@@ -262,7 +261,7 @@ extension ConsoleModel {
         return parent.map { moveInStructure($0 - structure.selected) } ?? []
     }
 
-    /// Opens or closes the selected branch; at a leaf, shows its exchanges.
+    /// Opens or closes the selected branch; for a leaf, shows its exchanges.
     private mutating func openBranch() -> [Effect] {
         let rows = structure.rows
         guard rows.indices.contains(structure.selected) else { return [] }

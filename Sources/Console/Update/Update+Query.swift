@@ -1,7 +1,7 @@
 import HTTPModel
 import Recording
 
-/// What the session answers.
+/// The session's answers.
 extension ConsoleModel {
     mutating func take(_ event: QueryEvent) -> [Effect] {
         switch event {
@@ -45,7 +45,7 @@ extension ConsoleModel {
         guard isSought || list.selectedID == id else { return [] }
         let index: Int
         switch place {
-        // It is asked again once the list is filled.
+        // It is located again once the list is filled.
         case .unknown: return []
         case .row(let row):
             index = row
@@ -56,7 +56,7 @@ extension ConsoleModel {
                 tell("Exchange \(id) is not in the list.", .error)
                 return []
             }
-            // One that is open stays the one that commands are about, though the list does not show it.
+            // An open exchange stays selected, though the list does not show it.
             if !detail.isOpen || detail.id != id { list.selectedID = nil }
             guard let nearest else { return [] }
             index = nearest
@@ -68,13 +68,13 @@ extension ConsoleModel {
         return loadRows() + followDetail()
     }
 
-    /// Asks where the exchanges are that the list was asked for while it was being filled.
+    /// Locates the exchanges that were asked for while the list was being filled.
     private func locateAgain() -> [Effect] {
         let kept = list.isFollowing ? nil : list.selectedID
         return [list.sought ?? kept].compactMap { $0.map { .locate($0, generation: list.generation) } }
     }
 
-    /// Opens what was looked for, where that was asked meanwhile, as soon as its row is known.
+    /// Opens the result of a search, where that was asked meanwhile, as soon as its row is known.
     private mutating func openFound() -> [Effect] {
         guard list.opensWhenFound, list.selectedRecord != nil, !jobs.contains(where: { $0.id == .find }) else {
             return []
@@ -85,12 +85,12 @@ extension ConsoleModel {
 
     private mutating func take(_ status: ListStatus) -> [Effect] {
         guard status.generation == list.generation else { return [] }
-        // While a pass runs backwards, it is older rows that come; they move nothing.
+        // A pass runs backwards: it finds older rows, which move nothing.
         let isQuiet = list.progress == nil && status.progress == nil && list.query.sort == nil
         let grown = isQuiet ? status.total - list.total : 0
         let isFilled = list.progress != nil && status.progress == nil
         list.total = status.total
-        // What was there before is no traffic.
+        // Exchanges from before are no traffic.
         if list.sessionTotal == 0 { proxy.counted = status.sessionTotal }
         isGrowing = isGrowing || list.sessionTotal > 0 && status.sessionTotal > list.sessionTotal
         list.sessionTotal = status.sessionTotal
@@ -98,7 +98,7 @@ extension ConsoleModel {
         list.excludedBy = status.excludedBy
         if let error = status.error { tell(error, .error) }
         take(progress: status.progress)
-        // What was looked at moves away from the end by as many rows as came.
+        // The visible rows move away from the end by as many rows as came.
         if grown > 0 { list.rows = Dictionary(uniqueKeysWithValues: list.rows.map { ($0.key + grown, $0.value) }) }
         if list.isFollowing {
             list.selected = 0
@@ -108,7 +108,7 @@ extension ConsoleModel {
             list.bottom += grown
         }
         list.selected = min(list.selected, max(0, list.total - 1))
-        // Where there is room, the newest rows are on the screen as well, though another one is selected.
+        // Where there is room, the newest rows are visible as well, though another one is selected.
         list.bottom = min(max(0, list.bottom), max(0, list.total - max(1, Layout(self).listRows)))
         let structure = view == .structure && status.progress == nil ? loadStructure() : []
         return loadRows(always: true) + structure + (isFilled ? locateAgain() : [])
@@ -126,7 +126,7 @@ extension ConsoleModel {
         for (offset, record) in records.enumerated() { list.rows[first + offset] = record }
     }
 
-    /// Asks another question of the session.
+    /// Begins another query.
     mutating func ask(_ query: ListQuery) -> [Effect] {
         generation += 1
         let kept = list.isFollowing ? nil : list.selectedID

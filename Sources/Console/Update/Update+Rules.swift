@@ -19,7 +19,7 @@ extension ConsoleModel {
         return [.setTool(tool, isOn: isOn)]
     }
 
-    /// Switches a tool without rules on for everything; `nil` where it needs a rule to know what to do.
+    /// Switches a tool without rules on for everything; `nil` where it needs a rule.
     private mutating func switchOnWhole(_ tool: Tool) -> [Effect]? {
         let texts = rules.texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : rules.texts
         let changed = try? RuleEditing.edit(texts, texts.count - 1) { try $0.setTool(tool, isOn: true) }
@@ -48,7 +48,7 @@ extension ConsoleModel {
 
     func panelRules(_ tool: Tool) -> [EditableRule] { RuleEditing.rules(of: tool, in: rules.texts).map(\.rule) }
 
-    /// What a key does in a panel; `nil` where the key is none of the panel's own.
+    /// Applies a key of the panel; `nil` for other keys.
     mutating func take(_ key: Key, in panel: PanelState) -> [Effect]? {
         let before = self
         guard let effects = change(by: key, in: panel) else { return nil }
@@ -58,7 +58,6 @@ extension ConsoleModel {
         return []
     }
 
-    /// What a key changes in a panel; `nil` where the key is none of the panel's own.
     private mutating func change(by key: Key, in panel: PanelState) -> [Effect]? {
         let rules = panelRules(panel.tool)
         let selected = rules.indices.contains(panel.selected) ? rules[panel.selected] : nil
@@ -98,7 +97,7 @@ extension ConsoleModel {
         return change(index, of: tool, "removed") { try $0.remove(rule.id) }
     }
 
-    /// Changes the rule that a tool and a number from 1 on name.
+    /// Changes the rule given by a tool and a number from 1 on.
     mutating func changeRule(_ words: String, _ change: (inout Self, Int, Tool) -> [Effect]) -> [Effect] {
         let words = words.split(separator: " ").map(String.init)
         guard words.count == 2, let tool = Tool(word: words[0]), let number = Int(words[1]) else {
@@ -125,7 +124,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Changes a rule; the words say what becomes of it.
+    /// Changes a rule; the words describe the change.
     private mutating func change(
         _ index: Int,
         of tool: Tool,
@@ -150,21 +149,19 @@ extension ConsoleModel {
         proxy.preset = RuleEditing.preset(in: texts)
     }
 
-    /// Notes the rules that are in force, which may have been changed elsewhere.
+    /// Takes over the rules in force, which may have been changed elsewhere.
     mutating func takeOver(_ texts: [ProfileSource], _ revision: String?) {
         let before = rules.texts
         takeIn(texts, revision)
         guard before.map(\.file) != texts.map(\.file) || before.map(\.text) != texts.map(\.text) else { return }
-        // One's own change may be seen to be in force before it is answered.
+        // A change made here may be reported in force before it is answered.
         guard texts.map(\.text) != rules.wanted else { return }
-        // What was before is not to be put back over the others' changes.
+        // Undo must not overwrite the others' changes.
         rules.past = []
         for index in overlays.indices {
             guard case .editor(var editor) = overlays[index], case .rule(let tool, let replaced?) = editor.purpose
-            else {
-                continue
-            }
-            // The rule that is being edited may stand elsewhere now; where it is gone, it becomes a new one.
+            else { continue }
+            // The edited rule may have moved; where it is gone, it becomes a new one.
             let old = RuleEditing.rules(of: tool, in: before).map(\.rule.yaml)
             let now = panelRules(tool).firstIndex { old.indices.contains(replaced) && $0.yaml == old[replaced] }
             editor.purpose = .rule(tool, replaces: now)
@@ -172,7 +169,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Puts changed rules in force, so that they can be taken back; the words say what has changed.
+    /// Puts changed rules in force, to be undone later; the words describe the change.
     mutating func apply(_ texts: [ProfileSource], _ words: String) -> [Effect] {
         guard texts != rules.texts else { return [] }
         keepRules()
@@ -180,7 +177,7 @@ extension ConsoleModel {
         return [.applyRules(texts, words, madeFrom: rules.revision)]
     }
 
-    /// Keeps the rules as they are, so that what comes now can be taken back.
+    /// Remembers the rules for undo.
     mutating func keepRules() {
         rules.past.append(rules.texts)
         if rules.past.count > 100 { rules.past.removeFirst() }
@@ -191,7 +188,7 @@ extension ConsoleModel {
             tell("There is no change of rules to take back.", .error)
             return []
         }
-        // A text that was not there before has no rules again.
+        // A text that is new since then becomes empty again.
         let gone = rules.texts.filter { now in !texts.contains { $0.file == now.file } }
         let emptied = gone.map { ProfileSource(file: $0.file, text: "version: 1\n") }
         rules.wanted = (texts + emptied).map(\.text)
@@ -202,7 +199,7 @@ extension ConsoleModel {
     mutating func setPreset(_ word: String) -> [Effect] {
         guard let tool = ToolRegistry.standard.withPresets else { return [] }
         let isOff = word == "off"
-        // The conditions stay, so that the tool's key brings them back.
+        // The rules stay, so that the tool's key brings the conditions back.
         if isOff, let state = proxy.tool(tool), state.rules > 0 { return [.setTool(tool, isOn: false)] }
         guard isOff || tool.presets?.named(word) != nil else {
             tell("There is no preset '\(word.prefix(40))'; sluice \(tool.key) list prints them.", .error)
@@ -222,7 +219,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Saves the rules to their files, or a copy of them to another one.
+    /// Saves the rules to their files, or a copy of them to another file.
     mutating func saveProfile(_ argument: String?) -> [Effect] {
         guard let first = rules.texts.first else {
             tell("There are no rules to save.", .error)
@@ -240,7 +237,7 @@ extension ConsoleModel {
         return [.saveRules(isForced: false)]
     }
 
-    /// Asks what is to become of rules whose file was made or changed by another.
+    /// Asks what to do about rules whose file was made or changed by another program.
     mutating func ask(about conflict: SavingConflict, _ words: String) {
         var choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
             ("o", "overwrite it", .overwriteRules), ("a", "save a copy under another name", .saveRulesElsewhere),
@@ -252,8 +249,8 @@ extension ConsoleModel {
 
     // MARK: - Rules from exchanges
 
-    /// Drafts a rule from the selected exchange, or from what follows the tool's word: the number of an exchange, or the
-    /// rule itself.
+    /// Drafts a rule from the selected exchange, from the exchange whose number follows the tool's word, or from the
+    /// rule's text after it.
     mutating func draftRule(_ words: String) -> [Effect] {
         let words = words.split(separator: " ", maxSplits: 1).map(String.init)
         guard let word = words.first, let tool = Tool(word: word) else { return unknownTool(words.first ?? "") }

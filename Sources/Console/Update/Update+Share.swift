@@ -15,7 +15,7 @@ extension ConsoleModel {
         return selected(words.count > 1 ? words[1] : nil).map { [.copy(form, $0)] } ?? []
     }
 
-    /// Saves a body; on lines, the number of the exchange may stand before the file's name.
+    /// Saves a body; on lines, the number of the exchange may come before the file.
     mutating func saveBody(_ words: String) -> [Effect] {
         let parts = words.split(separator: " ", maxSplits: 1).map(String.init)
         let isNamed = isLinear && parts.count > 1 && parts[0].drop { $0 == "#" }.allSatisfy(\.isNumber)
@@ -23,10 +23,9 @@ extension ConsoleModel {
         return on(isNamed ? parts[0] : nil) { .saveBody($0, path: path) }
     }
 
-    /// What a body's file may be called.
     var suggestedFile: String { selectedRecord.map { SuggestedFile.name(for: $0) } ?? "" }
 
-    /// A file's name, on lines one word as a shell has it; `nil` where that was refused.
+    /// A file's name, on lines one word as in a shell; `nil` where it was refused.
     mutating func fileName(_ text: String) -> String? {
         guard isLinear else { return text }
         do {
@@ -63,7 +62,7 @@ extension ConsoleModel {
         return [.export(request)]
     }
 
-    /// Asks whether a file is to be written over.
+    /// Asks whether to overwrite a file.
     mutating func askToOverwrite(_ request: ExportRequest) {
         jobs.removeAll { $0.id == .export }
         var forced = request
@@ -78,8 +77,8 @@ extension ConsoleModel {
         )
     }
 
-    /// Compares the selected exchange with the marked one, or with the one of that number; on lines, where what is marked is
-    /// what was said last, the marked one with the one of that number.
+    /// Compares the selected exchange with the marked one or that of a number; on lines, the marked one with that of a
+    /// number.
     mutating func compare(_ argument: String?) -> [Effect] {
         guard let named = selected(argument), let selected = selectedID else { return [] }
         let marked = marks.last { $0 != named }

@@ -4,7 +4,7 @@ import Sharing
 import Terminal
 
 extension ConsoleModel {
-    /// Takes what has happened, and says what is to be done about it.
+    /// Changes the model by what has happened; returns what is to be done outside of it.
     package mutating func update(_ message: Message) -> [Effect] {
         switch message {
         case .input(let event): return take(event)
@@ -79,9 +79,9 @@ extension ConsoleModel {
         return readOn() + readUnfinishedRows()
     }
 
-    /// Reads the rows on the screen again, some times a second, while one of them is not at its end.
+    /// Reads the rows on the screen again, at most five times a second, while one of them is in flight.
     ///
-    /// An exchange that ends changes no number of the list, so that nothing else tells of it.
+    /// An exchange that ends changes no number of the list, so that no event reports it.
     private mutating func readUnfinishedRows() -> [Effect] {
         guard now - list.readAt >= 200_000, view == .sequence, isLive else { return [] }
         let shown = list.bottom..<max(list.bottom, min(list.total, list.bottom + Layout(self).listRows))
@@ -90,7 +90,7 @@ extension ConsoleModel {
         return loadRows(always: true)
     }
 
-    /// Reads the open exchange again, once a second, while more of it may come.
+    /// Reads the open exchange again, once a second, while it may grow.
     private mutating func readOn() -> [Effect] {
         guard detail.isOpen, now - detail.readAt >= 1_000_000, let id = detail.id else { return [] }
         detail.readAt = now
@@ -128,7 +128,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Takes the theme that suits the terminal's background, where the user has chosen none.
+    /// Chooses the theme by the terminal's background, unless the user has chosen one.
     private mutating func suit(_ reply: TerminalReply) -> [Effect] {
         let theme: Theme = reply.isDark ? .dark : .light
         guard !isThemeChosen, look.theme != .plain, look.theme != theme else { return [] }

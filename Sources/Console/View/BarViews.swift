@@ -29,7 +29,7 @@ enum FilterView {
         screen.write(count, x: x + used, y: rect.y, style: theme.faint, limit: max(0, rect.maxX - x - used))
     }
 
-    /// What is wrong, and a sign below the column where it is: the words right of it where they fit, else left of it.
+    /// The error, and a sign below its column: the words right of it where they fit, else left of it.
     private static func drawError(
         _ error: FilterError,
         _ line: LineEditor,
@@ -68,7 +68,7 @@ enum FieldView {
         screen.cursor = CursorPosition(x: min(rect.x + column, rect.maxX - 1), y: rect.y)
     }
 
-    /// The first character that is shown: the part around the cursor, where the line is longer than its place.
+    /// The first visible character: of a line that is too long, the part before the cursor is shown.
     static func start(_ line: LineEditor, _ width: Int) -> Int {
         var start = line.cursor
         var columns = 0
@@ -80,13 +80,13 @@ enum FieldView {
         return start
     }
 
-    /// How many columns of the line are left of what is shown.
+    /// How many columns of the line are hidden at the left.
     static func shift(_ line: LineEditor, _ width: Int) -> Int {
         TextWidth.columns(String(line.characters[..<start(line, width)]))
     }
 }
 
-/// Address, tools, holds, rate; or what there is to say, for a moment.
+/// Address, tools, holds and rate; for a moment, a notice.
 enum StatusView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         guard !rect.isEmpty else { return }
@@ -94,7 +94,7 @@ enum StatusView {
         screen.fill(rect, style: theme.bar)
         let right = right(model)
         let room = max(0, rect.width - TextWidth.columns(right))
-        // What runs, and how it is stopped, is worth more than what was said before it began.
+        // A running job, and how to stop it, matters more than an older notice.
         let running = model.jobs.last { model.now - $0.startedAt > 300_000 }
         let isOld = running.map { job in model.notices.last.map { $0.at <= job.startedAt } ?? true } ?? false
         if let notice = model.notices.last, notice.isPinned || model.now - notice.at < Notice.shown && !isOld {
@@ -108,7 +108,6 @@ enum StatusView {
         screen.write(right, x: rect.x + room, y: rect.y, style: theme.bar, limit: rect.width - room)
     }
 
-    /// What is always worth knowing.
     static func left(_ model: ConsoleModel) -> String {
         var parts: [String] = []
         if let problem = model.proxy.problem {
@@ -141,7 +140,6 @@ enum StatusView {
         return parts.joined(separator: " · ")
     }
 
-    /// Counts and the rate.
     static func right(_ model: ConsoleModel) -> String {
         var parts: [String] = []
         if !model.proxy.holds.isEmpty { parts.append("held \(model.proxy.holds.count)") }

@@ -1,12 +1,11 @@
 import Runner
 package import Terminal
 
-/// Draws the model: nothing is decided here, and nothing changed.
+/// Draws the model, without deciding or changing anything.
 package enum ConsoleView {
-    /// The narrowest and lowest screen that is drawn at all.
+    /// The smallest screen that is drawn at all.
     package static let smallest = Size(width: 12, height: 2)
 
-    /// Draws the whole screen.
     package static func draw(_ model: ConsoleModel) -> CellBuffer {
         var screen = CellBuffer(model.size)
         guard model.size.width >= smallest.width, model.size.height >= smallest.height else {
@@ -41,7 +40,7 @@ package enum ConsoleView {
     }
 }
 
-/// The line above everything: what is looked at, and in which view.
+/// The first line: the source, and the view.
 enum TitleView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         guard !rect.isEmpty else { return }
@@ -72,7 +71,7 @@ enum TitleView {
     }
 }
 
-/// The messages that wait, above the list.
+/// The held messages, above the list.
 enum HoldsView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         guard !rect.isEmpty else { return }

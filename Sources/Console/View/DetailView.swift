@@ -1,9 +1,9 @@
 import Sharing
 import Terminal
 
-/// The exchange that is open: its pages' names and the lines of one.
+/// The open exchange: the names of its pages, and the lines of one.
 enum DetailView {
-    /// The pages' names above the lines, and where they are.
+    /// The names of the pages above the lines, and their columns.
     static func tabs(_ model: ConsoleModel, width: Int) -> [(page: DetailPage, text: String, range: Range<Int>)] {
         var x = 0
         var tabs: [(page: DetailPage, text: String, range: Range<Int>)] = []

@@ -2,7 +2,7 @@ import HTTPModel
 import Sharing
 import Terminal
 
-/// What stands where there is nothing to list: what to do about it.
+/// Stands in for an empty list, and says what to do about it.
 enum EmptyView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         let width = max(1, rect.width - 4)
@@ -33,7 +33,7 @@ enum EmptyView {
         }
     }
 
-    /// Draws the code for a phone below the lines or beside them, where all of it has room.
+    /// Draws the code for a phone below the lines or beside them, where all of it fits.
     private static func drawCode(
         _ code: [[Span]],
         below used: Int,
@@ -60,7 +60,7 @@ enum EmptyView {
     /// Lines that belong together; of blocks that do not all fit, the later ones are left out.
     typealias Block = [[Span]]
 
-    /// The lines of as many blocks as fit, the first one always, with empty lines between them where those fit too.
+    /// The lines of as many blocks as fit, the first one always, separated by empty lines where those fit too.
     static func fitting(_ blocks: [Block], _ size: Size) -> [[Span]] {
         var left = size.height
         var kept: [Block] = []
@@ -73,7 +73,7 @@ enum EmptyView {
         return kept.flatMap { left >= kept.count ? [[]] + $0 : $0 }
     }
 
-    /// A line of one span over several rows where it is too long; others are cut where they are drawn.
+    /// A line of one span is wrapped; others are cut where they are drawn.
     private static func wrapped(_ line: [Span], _ width: Int) -> [[Span]] {
         guard line.count == 1, let span = line.first else { return [line] }
         return TextWidth.wrap(span.text, to: width).map { [Span(String($0), span.role)] }
@@ -85,7 +85,7 @@ enum EmptyView {
         model.isLive && model.list.sessionTotal == 0 && model.proxy.problem == nil && !model.proxy.address.isEmpty
     }
 
-    /// What is said, the most important first.
+    /// The most important first.
     static func blocks(_ model: ConsoleModel) -> [Block] {
         if model.list.progress != nil, model.list.sessionTotal > 0 {
             return [[[Span("Looking through the session …", .faint)]]]
@@ -143,7 +143,7 @@ enum EmptyView {
         ]
     }
 
-    /// A command that can be copied as it stands: where it is too long for a line, it goes on as a shell takes it.
+    /// A command that can be copied as it is: where it is too long for a line, it is continued as a shell takes it.
     private static func shellLines(_ words: [String], after command: String, _ model: ConsoleModel) -> [[Span]] {
         let line = "  \(command) \(words.joined(separator: " "))"
         guard TextWidth.columns(line) > model.size.width - 2 else { return [[Span(line, .string)]] }

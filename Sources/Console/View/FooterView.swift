@@ -20,7 +20,7 @@ enum FooterView {
         }
     }
 
-    /// How many lines the keys need: one, but of what may follow a first key all is shown.
+    /// One line, but as many as needed for what may follow a first key.
     static func rows(_ model: ConsoleModel) -> Int {
         model.pendingKey == nil ? 1 : max(1, lines(model, width: model.size.width).count)
     }
@@ -37,7 +37,7 @@ enum FooterView {
         return lines
     }
 
-    /// As many hints as there is room for; where one is left out, the last one says where they all are.
+    /// As many hints as fit; where one is left out, the last one is help.
     static func fitting(_ hints: [Hint], help: Hint?, width: Int) -> [Hint] {
         func columns(_ hint: Hint) -> Int { TextWidth.columns(hint.key) + TextWidth.columns(hint.word) + 3 }
         if hints.reduce(0, { $0 + columns($1) }) <= width + 2 { return hints }
@@ -51,7 +51,7 @@ enum FooterView {
         return fitting + (help.map { [$0] } ?? [])
     }
 
-    /// The hint at the way to all keys; `nil` where that key writes.
+    /// The key for help; `nil` where keys are text.
     private static func help(_ model: ConsoleModel) -> Hint? {
         guard model.pendingKey == nil else { return nil }
         switch model.context {
@@ -66,7 +66,7 @@ enum FooterView {
     /// A key, or several, and what it does.
     typealias Hint = (key: String, word: String)
 
-    /// Keys and what they do, the most useful first.
+    /// The most useful first.
     static func hints(_ model: ConsoleModel) -> [Hint] {
         if let prefix = model.pendingKey {
             return model.keymap.continuations(of: prefix, in: model.context).map { key, binding in

@@ -1,15 +1,14 @@
 /// A QR code for a short text: byte mode, error correction level L, versions 1 to 10 (ISO/IEC 18004).
 struct QRCode: Sendable, Hashable {
-    /// How many modules each side has.
+    /// The modules of each side.
     let side: Int
-    /// Row after row: whether the module is dark.
+    /// Whether each module is dark, row by row.
     private(set) var modules: [Bool]
-    /// Modules whose meaning is fixed, so that no data goes there.
+    /// Modules of the patterns, which hold no data.
     private var isFixed: [Bool]
 
-    /// Encodes a text; `nil` where it has more than 271 bytes of UTF-8.
-    ///
-    /// The mask is which of the eight is laid over the data; `nil` for the one that is easiest to read.
+    /// Encodes a text with one of the eight masks, by default the one that is easiest to read; `nil` for more than 271
+    /// bytes of UTF-8.
     init?(_ text: String, mask wanted: Int? = nil) {
         let bytes = Array(text.utf8)
         guard let version = QRVersion.fitting(bytes.count) else { return nil }
@@ -187,14 +186,13 @@ struct QRVersion: Sendable, Hashable {
     /// 1 to 10.
     let number: Int
 
-    /// The modules of each side.
     var side: Int { number * 4 + 17 }
 
     private static let data = [19, 34, 55, 80, 108, 136, 156, 194, 232, 274]
     private static let correction = [7, 10, 15, 20, 26, 18, 20, 24, 30, 18]
     private static let blocks = [1, 1, 1, 1, 1, 2, 2, 2, 2, 4]
 
-    /// The smallest that holds so many bytes.
+    /// The smallest that holds a number of bytes.
     static func fitting(_ bytes: Int) -> QRVersion? {
         data.indices.first { bytes + ($0 < 9 ? 2 : 3) <= data[$0] }.map { QRVersion(number: $0 + 1) }
     }
@@ -231,7 +229,7 @@ struct QRVersion: Sendable, Hashable {
         return interleaved(words)
     }
 
-    /// Splits the words into blocks, and takes one word of each in turn; so for the correction.
+    /// Splits the words into blocks, and takes one word of each in turn; likewise the correction.
     private func interleaved(_ words: [UInt8]) -> [UInt8] {
         let count = QRVersion.blocks[number - 1]
         let short = words.count / count

@@ -4,7 +4,6 @@ import Terminal
 
 /// The list, one exchange a row, the newest at the bottom.
 enum SequenceView {
-    /// A column as it is drawn.
     struct Drawn: Hashable {
         var column: Column
         var width: Int
@@ -124,7 +123,7 @@ enum SequenceView {
         let url = record.url
         let isUsual = RequestURL.defaultPort(of: url.scheme) == url.port
         guard !isUsual else { return TextWidth.cutMiddle(url.host, to: width) }
-        // The port tells hosts apart that are alike otherwise, so it stays whole where the host has room beside it.
+        // The port distinguishes hosts of one name, so it stays whole where the host has room beside it.
         let port = ":\(url.port)"
         let room = width - port.count
         return room < 6 ? TextWidth.cut(url.host, to: width) : TextWidth.cutMiddle(url.host, to: room) + port
@@ -141,9 +140,9 @@ enum SequenceView {
         }
     }
 
-    /// The status in a word, and its meaning.
+    /// The status in a word, and its role.
     ///
-    /// What is in flight in a recording that nobody goes on with never ended.
+    /// In a recording that has ended, what is in flight never ended.
     private static func status(_ record: ExchangeRecord, isLive: Bool) -> Content {
         let changed = record.flags.isDisjoint(with: [.requestChanged, .responseChanged, .answeredLocally]) ? "" : "~"
         switch record.state {
@@ -182,7 +181,7 @@ enum SequenceView {
 
     // MARK: - Waterfall
 
-    /// The time from the first start to the last end of the rows that are shown.
+    /// The time from the first start to the last end of the visible rows.
     private static func timeSpan(_ model: ConsoleModel, _ shown: Int) -> ClosedRange<Int64> {
         let records = (model.list.bottom..<model.list.bottom + shown).compactMap { model.list.rows[$0] }
         let start = records.map(\.startedAt).min() ?? 0

@@ -4,12 +4,12 @@ import Darwin
 import Glibc
 #endif
 
-/// Waits for the terminal, for signals, and for whatever else has a descriptor.
+/// Waits for the terminal, for signals, and for anything else with a descriptor.
 package enum EventWaiter {
-    /// Waits until one of the descriptors can be read, and returns those that can.
+    /// Waits until one of the descriptors can be read, and returns those that can; empty at the timeout.
     ///
-    /// One that has ended or failed counts as readable, so that reading finds it out. The result is empty when the time is
-    /// over; without a time it waits for as long as it takes. Signals do not end the wait by themselves.
+    /// One that has ended or failed counts as readable, so that reading finds it out. Without a timeout it waits
+    /// without a limit. Signals do not end the wait by themselves.
     package static func wait(for descriptors: [Int32], timeoutMilliseconds: Int32?) -> Set<Int32> {
         var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let clock = ContinuousClock()
@@ -22,7 +22,7 @@ package enum EventWaiter {
         }
     }
 
-    /// Rounded up, so that a wait does not end before its time.
+    /// Rounded up, so that a wait does not end early.
     private static func milliseconds(until deadline: ContinuousClock.Instant, _ clock: ContinuousClock) -> Int32 {
         let (seconds, attoseconds) = (deadline - clock.now).components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

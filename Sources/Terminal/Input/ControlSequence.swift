@@ -4,13 +4,13 @@ enum Introducer: Sendable {
     case ss3
 }
 
-/// A whole sequence: its parameters and the byte that says what it is.
+/// A complete control sequence.
 struct ControlSequence {
     private let introducer: Introducer
     /// `?`, `<`, `=` or `>` in front of the parameters.
     private let marker: UInt8?
     private let hasIntermediates: Bool
-    /// The parameters, each with its parts; `nil` where nothing is written.
+    /// The parameters and their parts; `nil` for an empty one.
     private let parameters: [[Int?]]
     private let final: UInt8
 
@@ -27,7 +27,7 @@ struct ControlSequence {
         }
     }
 
-    /// Digits as a number, which stops growing at ten millions.
+    /// Digits as a number, at most ten millions.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
         guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
         return digits.reduce(0) { min($0 * 10 + Int($1 - 0x30), 10_000_000) }
@@ -38,7 +38,7 @@ struct ControlSequence {
         return parameters[index][part]
     }
 
-    /// What the sequence says, or `nil` if that is nothing we know.
+    /// The event of the sequence; `nil` for an unknown one.
     func event(alt: Bool) -> InputEvent? {
         if marker == 0x3C, introducer == .csi, final == 0x4D || final == 0x6D {
             return mouse(button: parameter(0), isRelease: final == 0x6D)
@@ -96,7 +96,7 @@ struct ControlSequence {
 
     /// A key by its code point, as kitty and xterm's `modifyOtherKeys` send it.
     private func unicodeKey(code: Int?, modifiers field: Int?) -> Key? {
-        // Kitty can report when a key goes up.
+        // Kitty can report when a key is released.
         guard let code, parameter(1, part: 1) != 3 || final == 0x7E else { return nil }
         let modifiers = modifiers(field)
         if let known = ControlSequence.kittyCodes[code] { return Key(known, modifiers).normal }
@@ -131,13 +131,13 @@ struct ControlSequence {
         var codes: [Int: Key.Code] = [
             1: .home, 2: .insert, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
         ]
-        // There is no number 16, 22, 27 and 30.
+        // The numbers 16, 22, 27 and 30 are unused.
         let functions = [11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 28, 29, 31, 32, 33, 34]
         for (index, number) in functions.enumerated() { codes[number] = .function(index + 1) }
         return codes
     }()
 
-    /// Kitty's numbers for keys of the keypad that write nothing, or what others write too.
+    /// Kitty's numbers for keys of the keypad.
     private static let kittyCodes: [Int: Key.Code] = [
         57_409: .character("."), 57_410: .character("/"), 57_411: .character("*"), 57_412: .character("-"),
         57_413: .character("+"), 57_414: .enter, 57_415: .character("="), 57_416: .character(","), 57_417: .left,
@@ -147,7 +147,6 @@ struct ControlSequence {
 }
 
 extension UInt8 {
-    /// Whether it is one of `0` to `9`.
     var isDigit: Bool { (0x30...0x39).contains(self) }
 }
 
@@ -167,7 +166,7 @@ extension Key {
         }
     }
 
-    /// The same key as terminals without such reports send it: shift is in the character, control goes with a small letter.
+    /// The key as terminals without such reports send it: shift is in the character, control goes with a small letter.
     var normal: Key {
         guard case .character(let character) = code else { return self }
         var key = self

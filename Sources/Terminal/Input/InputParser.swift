@@ -1,24 +1,24 @@
-/// Makes events of the bytes a terminal sends.
+/// Parses the bytes of a terminal into events.
 ///
-/// It knows the keys of xterm, rxvt, the Linux console, tmux and screen, kitty's and xterm's forms for keys with modifiers, mouse
-/// reports, bracketed paste and replies. How the bytes are cut into pieces changes nothing. What it does not know it swallows
-/// whole, so that no letters of a sequence come out as keys; it never holds more than a paste's limit.
+/// It knows the keys of xterm, rxvt, the Linux console, tmux and screen, kitty's and xterm's forms for keys with
+/// modifiers, mouse reports, bracketed paste and replies. How the bytes are cut into pieces changes nothing. Unknown
+/// sequences are dropped whole, so that their letters do not become keys; it never holds more than a paste's limit.
 ///
-/// A lone Esc is the beginning of a sequence until ``flush()`` says that nothing follows: while ``isPending``, wait 25 to
-/// 50 milliseconds for more bytes, then flush.
+/// A lone Esc is the beginning of a sequence until ``flush()`` says that nothing follows: while ``isPending``, wait 25
+/// to 50 milliseconds for more bytes, then flush.
 package struct InputParser: Sendable {
-    /// The most of a paste that is one event, in bytes.
+    /// The longest paste of one event, in bytes.
     static let pasteLimit = 1 << 20
-    /// The most bytes a sequence's parameters may have; of a longer one nothing is understood.
+    /// The longest parameters of a sequence, in bytes; a longer sequence is dropped.
     private static let sequenceLimit = 64
-    /// The most bytes of a reply that are kept, and that are swallowed.
+    /// The bytes of a reply that are kept, and that are dropped before it is given up.
     private static let replyLimit = (kept: 256, swallowed: 1 << 20)
 
     private enum State {
         case ground
         /// After an Esc, or two.
         case escape(alt: Bool)
-        /// After `ESC [` or `ESC O`, with what came since.
+        /// After `ESC [` or `ESC O`, with the bytes since.
         case sequence(Introducer, bytes: [UInt8], alt: Bool)
         /// After `ESC [ [`, with which the Linux console begins F1 to F5.
         case linuxFunction(alt: Bool)
@@ -37,14 +37,12 @@ package struct InputParser: Sendable {
     private var state = State.ground
     private var pasted: [UInt8] = []
     private var pasteEndsWithReturn = false
-    /// How often it was flushed since the last byte.
+    /// The flushes since the last byte.
     private var silences = 0
     private var events: [InputEvent] = []
 
-    /// A parser at the beginning of input.
     package init() {}
 
-    /// Takes bytes and returns the events they complete.
     package mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
         for byte in bytes {
             silences = 0
@@ -53,9 +51,9 @@ package struct InputParser: Sendable {
         return taken()
     }
 
-    /// Says that no byte came for a while: a lone Esc becomes the key.
+    /// Reports that no byte came for a while: a lone Esc becomes the key.
     ///
-    /// A sequence or a reply that has begun is given a second such while before it is given up.
+    /// A sequence or a reply that has begun ends at the second flush.
     package mutating func flush() -> [InputEvent] {
         silences += 1
         switch state {
@@ -78,7 +76,7 @@ package struct InputParser: Sendable {
                 if isEscape, bytes.isEmpty { emit(Key(.escape)) }
             }
         case .paste(let matched):
-            // Terminals take Esc out of what is pasted: this one was pressed, where an end marker was lost.
+            // Terminals remove Esc from pastes: this one was pressed, and the end marker was lost.
             if matched == 1, silences > 1 { endPaste() }
         case .linuxFunction, .oldMouse:
             if silences > 1 { state = .ground }
@@ -157,9 +155,7 @@ package struct InputParser: Sendable {
         emit(Key(.character(character), alt ? .alt : []))
     }
 
-    private mutating func emit(_ key: Key) {
-        events.append(.key(key))
-    }
+    private mutating func emit(_ key: Key) { events.append(.key(key)) }
 
     // MARK: Sequences
 
@@ -185,7 +181,7 @@ package struct InputParser: Sendable {
         }
         let isRxvtShift = byte == 0x24 && introducer == .csi && !bytes.isEmpty && bytes.allSatisfy { $0.isDigit }
         if byte < 0x40, !isRxvtShift, introducer == .csi || byte.isDigit || byte == 0x3B {
-            // One byte over the limit marks a sequence that is only swallowed.
+            // One byte over the limit marks a sequence that is dropped.
             if bytes.count <= InputParser.sequenceLimit {
                 state = .sequence(introducer, bytes: bytes + [byte], alt: alt)
             }
@@ -205,7 +201,7 @@ package struct InputParser: Sendable {
         }
     }
 
-    /// Where a sequence cannot go on: if it has only begun, it was a key pressed with alt.
+    /// Ends a sequence that cannot go on: one that has only begun was a key with alt.
     private mutating func abandonSequence(_ introducer: Introducer, isEmpty: Bool, alt: Bool) {
         state = .ground
         guard isEmpty else { return }
@@ -293,7 +289,7 @@ package struct InputParser: Sendable {
         let followsReturn = pasteEndsWithReturn
         pasteEndsWithReturn = byte == 0x0D
         if byte == 0x0A, followsReturn { return }
-        // A piece ends where no character is cut; nothing valid has more than four bytes.
+        // A piece must not end within a character, which has at most four bytes.
         let isInside = byte & 0xC0 == 0x80 && pasted.count < InputParser.pasteLimit + 4
         if pasted.count >= InputParser.pasteLimit, !isInside { deliverPasted() }
         pasted.append(byte == 0x0D ? 0x0A : byte)

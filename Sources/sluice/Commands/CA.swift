@@ -126,12 +126,11 @@ struct CA: ParsableCommand {
     }
 }
 
-/// A password that is given on the command line, where others can see it, or in a file.
+/// A password on the command line, where others can see it, or in a file.
 enum Password {
-    /// No password is longer, in bytes.
+    /// The longest password, in bytes.
     private static let longest = 1_024
 
-    /// Refuses one that is given in both ways.
     static func check(_ password: String?, _ file: String?, _ prefix: String) throws {
         guard password != nil, file != nil else { return }
         throw ValidationError("--\(prefix)password and --\(prefix)password-file exclude each other.")

@@ -5,7 +5,7 @@ import Recording
 import Runner
 import Terminal
 
-/// The console on a proxy of its own: what `sluice` does where nothing else is said.
+/// The console on its own proxy: the default command.
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
@@ -102,10 +102,8 @@ struct Attach: AsyncParsableCommand {
 
 /// The terminal that the console is drawn on.
 enum Screen {
-    /// Whether there is one: both ends are a terminal that can be drawn on.
-    static var isThere: Bool {
-        isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
-    }
+    /// Whether both ends are a terminal that can be drawn on.
+    static var isThere: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
     static let waysToStart = """
         sluice: The console needs a terminal. Three ways to start without one:
@@ -167,7 +165,7 @@ struct LinearOptions: ParsableArguments {
     )
     var linear = false
 
-    /// Whether lines are wanted: asked for, or all that a terminal can do.
+    /// Whether lines were asked for, or are all that the terminal can do.
     var isWanted: Bool {
         guard !linear, isatty(STDIN_FILENO) == 1 else { return linear }
         return isatty(STDOUT_FILENO) == 0 || ProcessInfo.processInfo.environment["TERM"] == "dumb"
@@ -178,12 +176,10 @@ struct LinearOptions: ParsableArguments {
 actor Stopping {
     private var steps: [@Sendable () async -> Bool] = []
 
-    /// Remembers what to do at the end, and whether it went well; what was begun last ends first.
-    func add(_ step: @escaping @Sendable () async -> Bool) {
-        steps.append(step)
-    }
+    /// Adds a step that returns whether it succeeded; the last one added runs first.
+    func add(_ step: @escaping @Sendable () async -> Bool) { steps.append(step) }
 
-    /// Remembers to end a proxy, and to say what it came to; all must be recorded.
+    /// Stops a proxy at the end, and prints its summary; the step fails where the recording is incomplete.
     func add(_ running: RunningProxy) {
         add {
             let summary = await running.stop()
@@ -192,7 +188,7 @@ actor Stopping {
         }
     }
 
-    /// Does it; returns whether all went well.
+    /// Runs the steps; returns whether all succeeded.
     @discardableResult
     func stop() async -> Bool {
         let steps = self.steps
@@ -203,9 +199,8 @@ actor Stopping {
     }
 }
 
-/// What the console has from a proxy in this process.
+/// The services of a proxy in this process.
 enum LiveServices {
-    /// Starts the proxy.
     static func start(
         _ settings: RunSettings,
         _ files: StartFiles,
@@ -245,7 +240,6 @@ enum LiveServices {
         return services
     }
 
-    /// What the console needs of a proxy that runs.
     static func services(_ running: RunningProxy, _ remarks: Remarks) -> ConsoleServices {
         var services = ConsoleServices(
             session: running.session,

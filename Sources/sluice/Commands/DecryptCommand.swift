@@ -17,7 +17,5 @@ struct DecryptCommand: AsyncParsableCommand {
     @Argument(help: "The host, or host:port.")
     var host: String
 
-    func run() async throws {
-        StandardStreams.out(try await options.target().decrypt(host) + "\n")
-    }
+    func run() async throws { StandardStreams.out(try await options.target().decrypt(host) + "\n") }
 }

@@ -61,9 +61,7 @@ struct HoldCommand: AsyncParsableCommand {
         @Argument(help: ArgumentHelp("The messages, or 'all'.", valueName: "id"))
         var ids: [String]
 
-        func run() async throws {
-            try await HoldCommand.decide(.execute, ids, options, "was executed")
-        }
+        func run() async throws { try await HoldCommand.decide(.execute, ids, options, "was executed") }
     }
 
     struct Cancel: AsyncParsableCommand {
@@ -76,9 +74,7 @@ struct HoldCommand: AsyncParsableCommand {
         @Argument(help: ArgumentHelp("The messages, or 'all'.", valueName: "id"))
         var ids: [String]
 
-        func run() async throws {
-            try await HoldCommand.decide(.cancel, ids, options, "was cancelled")
-        }
+        func run() async throws { try await HoldCommand.decide(.cancel, ids, options, "was cancelled") }
     }
 
     struct Abort: AsyncParsableCommand {
@@ -91,9 +87,7 @@ struct HoldCommand: AsyncParsableCommand {
         @Argument(help: ArgumentHelp("The messages, or 'all'.", valueName: "id"))
         var ids: [String]
 
-        func run() async throws {
-            try await HoldCommand.decide(.abort, ids, options, "was aborted")
-        }
+        func run() async throws { try await HoldCommand.decide(.abort, ids, options, "was aborted") }
     }
 
     private static func decide(

@@ -56,7 +56,7 @@ struct Import: ParsableCommand {
         }
 
         func run() throws {
-            // A profile that was worked on is worth more than the one that comes out here.
+            // A profile that was edited is worth more than the one that is made here.
             try Overwriting.check(output, isForced: force)
             let bytes = try read()
             let name = file == "-" ? "standard input" : (file as NSString).lastPathComponent
@@ -87,7 +87,7 @@ struct Import: ParsableCommand {
             try target.finish()
         }
 
-        /// At most one byte more than is taken is ever read.
+        /// Reads at most one byte more than is accepted.
         private func read() throws -> [UInt8] {
             let most = CharlesSettings.largestFile + 1
             guard file == "-" else { return try InputFile.contents(of: file, atMost: most, takesPipes: true) }
@@ -98,9 +98,8 @@ struct Import: ParsableCommand {
 
 extension CharlesSettings.LoneTool: ExpressibleByArgument {}
 
-/// Files that are written over only where that is asked for.
 enum Overwriting {
-    /// - Throws: ``StartFailure`` where the output has something in it already.
+    /// Throws ``StartFailure`` where the file exists and is not empty, unless overwriting is forced.
     static func check(_ output: String?, isForced: Bool) throws(StartFailure) {
         guard let output, !isForced, OutputFile.isThere(output) else { return }
         throw StartFailure("\(output) is there already.", hint: "--force writes over it.")

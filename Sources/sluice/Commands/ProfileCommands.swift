@@ -30,11 +30,7 @@ struct ProfileHelpCommand: ParsableCommand {
         do throws(ProfileHelp.UnknownKey) {
             StandardStreams.out(try ProfileHelp.text(for: key))
         } catch {
-            throw StartFailure(
-                error.description,
-                hint: "sluice profile help lists all keys.",
-                isUsage: true
-            )
+            throw StartFailure(error.description, hint: "sluice profile help lists all keys.", isUsage: true)
         }
     }
 }
@@ -199,7 +195,7 @@ struct ProfileWhy: ParsableCommand {
 }
 
 enum ProfileFiles {
-    /// Reads profiles as one; what is wrong is told in the form that editors jump to.
+    /// Reads profiles as one; errors have the form that editors jump to.
     static func load(_ files: [String]) throws -> RuleProfile {
         do throws(ProfileError) {
             return try RuleProfile.load(paths: files, takesPipes: true)

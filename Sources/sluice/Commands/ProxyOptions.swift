@@ -3,7 +3,6 @@ import NIOCore
 import ProxyServer
 import Runner
 
-/// The legs on which HTTP/2 is spoken, as `--http2` names them.
 enum HTTP2Choice: String, ExpressibleByArgument, CaseIterable {
     case off, client, upstream, on
 
@@ -101,7 +100,7 @@ struct ProxyOptions: ParsableArguments {
         _ = try networks()
     }
 
-    /// What the options ask for; `port` is the one to listen on where none is given.
+    /// The settings; `port` is the one to listen on where none is given.
     func settings(port: Int = 8080) throws -> RunSettings {
         var settings = RunSettings()
         (settings.host, settings.port) = try place() ?? ("127.0.0.1", port)

@@ -56,7 +56,7 @@ struct Run: AsyncParsableCommand {
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
-        // Known before anything is started, with the exit code that shells have for it.
+        // Found before anything is started; a failure has the exit code that shells use.
         let child = try command.isEmpty ? nil : findCommand(environment)
         var settings = try proxy.settings(port: child == nil ? 8080 : 0)
         settings.session = session
@@ -110,9 +110,8 @@ struct Run: AsyncParsableCommand {
         }
     }
 
-    /// Stops the proxy, says what there was, and checks what the profile asserts.
-    ///
-    /// - Returns: whether everything was recorded and every assertion holds.
+    /// Stops the proxy, prints the summary, and checks the profile's assertions; returns whether everything was
+    /// recorded and every assertion holds.
     private func finish(_ running: RunningProxy) async -> Bool {
         let summary = await running.stop()
         StandardStreams.error(RunSummary.text(summary))

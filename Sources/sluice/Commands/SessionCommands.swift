@@ -114,7 +114,7 @@ struct Show: ParsableCommand {
         "For the bytes: sluice show \(session) \(id) --body \(message.rawValue)\(raw ? " --raw" : "") > file"
     }
 
-    /// Keeps bytes that are no text off a terminal.
+    /// Refuses to write bytes that are no text to a terminal.
     private func refuseBinary(_ exchange: RecordedExchange, _ message: Message, _ reader: SessionReader) throws {
         let side: BodySide = message == .request ? .requestReceived : .responseReceived
         let size = message == .request ? exchange.record.sizes.requestBody : exchange.record.sizes.responseBody
@@ -131,18 +131,14 @@ struct Show: ParsableCommand {
             }
         }
         guard beginning.readableBytes > 0, !TextDecoder.isText(beginning) else { return }
-        throw StartFailure(
-            "The body is no text, and would garble the terminal.",
-            hint: redirection(message)
-        )
+        throw StartFailure("The body is no text, and would garble the terminal.", hint: redirection(message))
     }
 }
 
 enum DescriptorFile {
-    /// More than this is no descriptor set that anyone compiled, but perhaps a device that never ends.
+    /// No compiled descriptor set is larger, in bytes; perhaps the file is a device that never ends.
     private static let largest = 256 << 20
 
-    /// Reads the file of `--proto-descriptor`.
     static func read(_ path: String) throws -> DescriptorSet {
         let hint = "protoc --descriptor_set_out=FILE --include_imports YOUR.proto writes one."
         let data: [UInt8]
@@ -195,7 +191,7 @@ struct Export: ParsableCommand {
 
     func run() throws {
         let query = try SessionQuery(session: session, filter: filter)
-        // What passed may hold secrets, as the session does.
+        // Recorded traffic may hold secrets.
         let file = try OutputFile(output, isSecret: true)
         var export: any ExchangeExport
         switch format {
@@ -224,7 +220,7 @@ struct Export: ParsableCommand {
         }
     }
 
-    /// Where bodies go that no command line can carry: beside the script, which names them relative to itself; or, for
+    /// Where bodies go that no command line can hold: beside the script, which names them relative to itself; or, for
     /// commands that may be run from anywhere, beside the output or the session, named absolutely.
     private func bodyFiles(_ session: String) -> BodyDirectory {
         let path = (output ?? session) + ".bodies"

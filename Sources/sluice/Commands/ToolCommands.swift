@@ -11,9 +11,7 @@ struct ControlOptions: ParsableArguments {
     )
     var control: String?
 
-    func target() throws -> any ControlTarget {
-        try ControlClient(control)
-    }
+    func target() throws -> any ControlTarget { try ControlClient(control) }
 }
 
 struct ToolCommand: AsyncParsableCommand {
@@ -52,9 +50,7 @@ struct ToolCommand: AsyncParsableCommand {
         @Argument(help: "The tools, or 'all'.")
         var names: [String]
 
-        func run() async throws {
-            try await ToolCommand.set(names, isOn: true, options)
-        }
+        func run() async throws { try await ToolCommand.set(names, isOn: true, options) }
     }
 
     struct Off: AsyncParsableCommand {
@@ -65,9 +61,7 @@ struct ToolCommand: AsyncParsableCommand {
         @Argument(help: "The tools, or 'all'.")
         var names: [String]
 
-        func run() async throws {
-            try await ToolCommand.set(names, isOn: false, options)
-        }
+        func run() async throws { try await ToolCommand.set(names, isOn: false, options) }
     }
 
     private static func set(_ names: [String], isOn: Bool, _ options: ControlOptions) async throws {

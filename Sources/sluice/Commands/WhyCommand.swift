@@ -26,9 +26,7 @@ struct Why: ParsableCommand {
 
     func run() throws {
         do {
-            StandardStreams.out(
-                try RecordedWhy.text(session: session, id: id, profiles: profile, isWhole: all)
-            )
+            StandardStreams.out(try RecordedWhy.text(session: session, id: id, profiles: profile, isWhole: all))
         } catch let error as ProfileError {
             throw StartFailure(error.description, isPositioned: true)
         }

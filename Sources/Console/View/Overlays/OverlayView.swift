@@ -29,7 +29,7 @@ enum OverlayView {
         }
     }
 
-    /// Draws an empty frame in the middle of the screen, as large as there is room for; returns its inside.
+    /// Draws an empty frame in the middle of the screen, at most as large as the screen; returns its inside.
     static func frame(
         _ title: String,
         width: Int,
@@ -55,7 +55,7 @@ enum OverlayView {
         return inside
     }
 
-    /// Where such a frame is, and its inside; on a screen that is too small for a frame, both are the same.
+    /// Where such a frame is, and its inside; on a screen that is too small for a frame, both are equal.
     static func place(width: Int, height: Int, _ screen: Size) -> (frame: Rect, inside: Rect) {
         let footer = screen.height >= 8 ? 2 : 0
         let outer = Size(
