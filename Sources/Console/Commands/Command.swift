@@ -97,23 +97,54 @@ package struct CommandEntry: Sendable {
         case counts
     }
 
+    /// How the command is performed.
+    enum Action: Sendable {
+        case plain(@Sendable (inout ConsoleModel) -> [Effect])
+        /// With an argument; `nil` where a key gave the command.
+        case with(@Sendable (inout ConsoleModel, String?) -> [Effect])
+        /// With an argument, which is asked for where it is missing.
+        case asking(@Sendable (inout ConsoleModel, String) -> [Effect])
+    }
+
     package let command: Command
     /// What it does, for the palette and help.
     package let title: String
     /// The default keys as the key file spells them: `ctrl-x`, or two keys with a space between.
     package let keys: [String]
     let argument: CommandArgument
-    /// Where those keys mean this command.
-    package let contexts: Set<Context>
-    /// One or two words for the footer; empty for none.
-    package let short: String
-    let form: Form
-    let answer: Answer
-    /// Why it cannot be performed now; `nil` where it can.
-    let problem: @Sendable (ConsoleModel) -> String?
-    /// Performs it with its argument, `nil` where a key gave it.
-    let action: @Sendable (inout ConsoleModel, String?) -> [Effect]
+    let action: Action
     package var group = Group.console
+    /// Where those keys mean this command.
+    package var contexts: Set<Context> = [.list, .detail]
+    /// One or two words for the footer; empty for none.
+    package var short = ""
+    var form = Form.both
+    var answer = Answer.none
+    /// Why it cannot be performed now; `nil` where it can.
+    var problem: @Sendable (ConsoleModel) -> String? = { _ in nil }
+
+    init(
+        _ command: Command,
+        _ title: String,
+        _ keys: [String] = [],
+        _ argument: CommandArgument = .none,
+        do action: Action
+    ) {
+        (self.command, self.title, self.keys, self.argument, self.action) = (command, title, keys, argument, action)
+    }
+
+    func at(_ contexts: Set<Context>) -> Self { with { $0.contexts = contexts } }
+    func short(_ word: String) -> Self { with { $0.short = word } }
+    func says(_ answer: Answer) -> Self { with { $0.answer = answer } }
+    func unless(_ problem: @escaping @Sendable (ConsoleModel) -> String?) -> Self { with { $0.problem = problem } }
+    var onScreen: Self { with { $0.form = .screen } }
+    var onLines: Self { with { ($0.form, $0.contexts) = (.lines, []) } }
+
+    func with(_ change: (inout Self) -> Void) -> Self {
+        var row = self
+        change(&row)
+        return row
+    }
 }
 
 /// What has the keys: it decides what a key means.

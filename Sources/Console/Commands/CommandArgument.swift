@@ -9,6 +9,7 @@ struct CommandArgument: Sendable {
         case text
         case exchange
         case tool
+        case preset
         case page
         case word(String, [String])
         /// The beginning of a word.
@@ -26,6 +27,8 @@ struct CommandArgument: Sendable {
     /// The choices for a missing argument.
     var choices: (@Sendable (ConsoleModel, Command) -> PickerState)?
 
+    var isOptional: Bool { name.first == "[" && name.last == "]" }
+
     private static func words<Value: CaseIterable & RawRepresentable<String>>(_: Value.Type) -> [String] {
         Value.allCases.map(\.rawValue)
     }
@@ -34,9 +37,7 @@ struct CommandArgument: Sendable {
         _ name: String,
         _ form: Form,
         _ choices: @escaping @Sendable (ConsoleModel, Command) -> PickerState
-    ) -> CommandArgument {
-        CommandArgument(name: name, form: form, choices: choices)
-    }
+    ) -> CommandArgument { CommandArgument(name: name, form: form, choices: choices) }
 
     static let none = CommandArgument(name: "")
     static let id = CommandArgument(name: "ID", form: .exchange)
@@ -72,37 +73,50 @@ struct CommandArgument: Sendable {
     ) { _ in "10 x 2" }
     static let tool = choice("TOOL", .tool) { $0.toolChoices($1) }
     static let toolAndID = choice("TOOL [ID]", .tool) { $0.toolChoices($1) }
-    static let kind = choice("KIND", .beginning("kind", words(JumpChoice.self))) { model, _ in model.jumpChoices }
-    static let order = choice("COLUMN [asc|desc]", .word("column", words(SortColumn.self))) {
-        $0.choices($1, "Sort by", words(SortColumn.self))
+    static let kind = choice("KIND", .beginning("kind", words(JumpChoice.self))) {
+        $0.choices($1, "\($0.way(to: .next)) and \($0.way(to: .previous)) go to", words(JumpChoice.self))
+    }
+    static let order = choice("COLUMN [asc|desc]", .word("column", Column.sortable.map(\.rawValue))) {
+        $0.choices($1, "Sort by", Column.sortable.map(\.rawValue))
     }
     static let theme = choice("NAME", .word("theme", words(Theme.self))) { $0.choices($1, "Theme", words(Theme.self)) }
-    static let copyForm = choice("WHAT [ID]", .word("form", words(CopyForm.self))) { model, _ in model.copyChoices }
-    static let export = choice("FORMAT FILE", .word("form", words(ExportRequest.Form.self))) { model, _ in
-        model.exportChoices
+    static let copyForm = choice("WHAT [ID]", .word("form", words(CopyForm.self))) { _, command in
+        PickerState(command: command, title: "Copy", items: CopyForm.allCases.map { .init($0.rawValue, $0.title) })
     }
-    static let preset = choice(
-        "PRESET",
-        .word("preset", ["off"] + (ToolRegistry.standard.withPresets?.presets?.presets.map(\.name) ?? []))
-    ) { model, _ in model.presetChoices }
+    static let export = choice("FORMAT FILE", .word("form", words(ExportRequest.Form.self))) { model, command in
+        let what = model.marks.isEmpty ? "\(model.list.total) in the list" : "\(model.marks.count) marked"
+        let items = ExportRequest.Form.allCases.map { PickerState.Item($0.rawValue, $0.title) }
+        return PickerState(command: command, title: "Export \(what) as", items: items)
+    }
+    static let preset = choice("PRESET", .preset) { _, command in
+        let choice = ToolRegistry.standard.withPresets?.presets
+        let presets = choice?.presets.map { PickerState.Item($0.name, $0.name, detail: $0.brief) } ?? []
+        let off = PickerState.Item("off", "off: no \(choice?.effect.lowercased() ?? "")")
+        return PickerState(command: command, title: choice?.title ?? "", items: [off] + presets)
+    }
 
     /// What is wrong with an argument; `nil` for nothing, and where only the session can tell.
-    func problem(_ text: String) -> String? {
+    func mistake(_ text: String) -> String? {
         let words = text.lowercased().split { $0 == " " || $0 == "," }.map(String.init)
         let first = words.first ?? ""
         switch form {
         case .text: return nil
         case .exchange:
-            let isNumber = Int64(text.drop { $0 == "#" }).map { $0 > 0 } ?? false
+            let isNumber = Int64(first.drop { $0 == "#" }).map { $0 > 0 } ?? false
             return isNumber ? nil : "'\(text.prefix(40))' is no number of an exchange"
         case .tool: return Tool(word: first) == nil ? unknown("tool", first, Tool.all.map(\.key)) : nil
+        case .preset:
+            let presets = ToolRegistry.standard.withPresets?.presets
+            let isKnown = text == "off" || presets?.named(text) != nil
+            return isKnown ? nil : unknown("preset", text, ["off"] + (presets?.presets.map(\.name) ?? []))
         case .page:
             let pages = DetailPage.allCases.map(\.rawValue)
             let isPage = Int(first).map { (1...pages.count).contains($0) } ?? pages.contains { $0.hasPrefix(first) }
             return isPage ? nil : unknown("page", first, pages)
         case .word(let what, let known): return known.contains(first) ? nil : unknown(what, first, known)
         case .beginning(let what, let known):
-            return known.contains { $0.hasPrefix(text.lowercased()) } ? nil : unknown(what, text, known)
+            let isKnown = !text.isEmpty && known.contains { $0.hasPrefix(text.lowercased()) }
+            return isKnown ? nil : unknown(what, text, known)
         case .words(let what, let known):
             return words.first { !known.contains($0) }.map { unknown(what, $0, known) }
         }

@@ -196,7 +196,7 @@ private struct KeyFileReading {
             wrong(place, "'\(name)' takes nothing after it, but has '\(argument.prefix(40))'")
             return nil
         }
-        if let argument, let problem = accepted.problem(argument) {
+        if let argument, let problem = accepted.mistake(argument) {
             wrong(place, problem)
             return nil
         }

@@ -29,7 +29,7 @@ struct LinearAwaited {
         case .list(let status) where status.generation == generation && status.progress == nil: list = false
         case .rows(generation, _, _): rows = max(0, rows - 1)
         case .position(generation, _, _): positions = max(0, positions - 1)
-        case .found(generation, _, _): finds = 0
+        case .found(generation, _): finds = 0
         case .structure(let level) where level.generation == generation && level.progress == nil:
             nodes.remove(level.node)
         case .failed: self = LinearAwaited()

@@ -59,7 +59,7 @@ final class EffectRunner: Sendable {
         connected.withLock { $0 = Connected(services: services, queries: queries) }
         inbox.send(.ready(authority: services.authorityPath))
         services.remarks.listen { [weak self] words in
-            self?.inbox.send(.said(words, .info))
+            self?.say(words)
             // The profile may have been read again.
             self?.loadRules()
         }
@@ -129,7 +129,7 @@ final class EffectRunner: Sendable {
         case .openRequest(let id): openRequest(id)
         case .send(let draft, let id): send(draft, id)
         case .repeating(let id, let plan): repeatMany(id, plan)
-        case .trust: showTrust()
+        case .trust(let proxy, let look): showTrust(proxy, look)
         case .copyToTerminal, .externalEditor, .redraw, .suspend, .quit: break
         }
     }
@@ -155,6 +155,10 @@ final class EffectRunner: Sendable {
         }
     }
 
+    func say(_ words: String) { inbox.send(.said(words, .info)) }
+
+    func complain(_ error: any Error) { inbox.send(.said(Self.words(error), .error)) }
+
     /// Sends the proxy's state to the screen.
     func look(_ control: any ControlTarget) async {
         do {
@@ -172,7 +176,7 @@ final class EffectRunner: Sendable {
             do {
                 try await body(control)
             } catch {
-                inbox.send(.said(Self.words(error), .error))
+                complain(error)
             }
             await look(control)
         }
@@ -187,35 +191,29 @@ final class EffectRunner: Sendable {
     private func readDetail(_ id: ExchangeID, _ options: DetailOptions, _ generation: Int) {
         let asked = options.page
         newestDetail.withLock { $0 = DetailQuestion(id: id, page: asked, generation: generation) }
-        start(on: reading) { [self] in
+        onReader { [self] reader in
             // A newer question makes this one needless.
-            guard newestDetail.withLock({ $0.generation == generation }), let reader else { return }
-            do {
-                guard let exchange = try reader.exchange(id) else {
-                    let words = "Exchange \(id) is not in this session."
-                    inbox.send(.said(words, .error))
-                    let line = DetailLine([Span(words, .failure)])
-                    inbox.send(.detail(generation: generation, id, pages: [.overview], DetailDocument(lines: [line])))
-                    return
-                }
-                let builder = DetailBuilder(exchange, source: reader)
-                var options = options
-                let pages = builder.pages
-                if !pages.contains(options.page) { options.page = .overview }
-                // A newer question for the same page waits for this one; any other cancels it.
-                let budget = DetailBudget { [self] in newestDetail.withLock { $0.id != id || $0.page != asked } }
-                let document = builder.document(options, budget)
-                inbox.send(.detail(generation: generation, id, pages: pages, document))
-            } catch {
-                inbox.send(.said("\(error)", .error))
+            guard newestDetail.withLock({ $0.generation == generation }) else { return }
+            guard let exchange = try reader.exchange(id) else {
+                let failure = ConsoleFailure(isMissing: id)
+                let line = DetailLine([Span(failure.description, .failure)])
+                inbox.send(.detail(generation: generation, id, pages: [.overview], DetailDocument(lines: [line])))
+                throw failure
             }
+            let builder = DetailBuilder(exchange, source: reader)
+            var options = options
+            let pages = builder.pages
+            if !pages.contains(options.page) { options.page = .overview }
+            // A newer question for the same page waits for this one; any other cancels it.
+            let budget = DetailBudget { [self] in newestDetail.withLock { $0.id != id || $0.page != asked } }
+            inbox.send(.detail(generation: generation, id, pages: pages, builder.document(options, budget)))
         }
     }
 
     private func compare(_ first: ExchangeID, _ second: ExchangeID, _ width: Int) {
-        onReader { reader, inbox in
+        onReader { [inbox] reader in
             guard let a = try reader.exchange(first), let b = try reader.exchange(second) else {
-                return inbox.send(.said("One of the two is not in this session.", .error))
+                throw ConsoleFailure("One of the two is not in this session.")
             }
             let document = Comparison.document(a, b, source: reader, width: width)
             inbox.send(.report(title: "\(first) and \(second) compared", document))
@@ -223,23 +221,37 @@ final class EffectRunner: Sendable {
     }
 
     /// Reads the session on a queue, and reports errors.
-    func onReader(
-        _ queue: DispatchQueue? = nil,
-        _ body: @escaping @Sendable (SessionReader, Inbox) throws -> Void
-    ) {
+    func onReader(_ queue: DispatchQueue? = nil, _ body: @escaping @Sendable (SessionReader) throws -> Void) {
         start(on: queue ?? reading) { [self] in
-            guard let reader else { return inbox.send(.said("Nothing is recorded here.", .error)) }
             do {
-                try body(reader, inbox)
+                guard let reader else { throw ConsoleFailure("Nothing is recorded here.") }
+                try body(reader)
             } catch {
-                inbox.send(.said("\(error)", .error))
+                complain(error)
             }
         }
     }
 
-    private func showTrust() {
-        let text = services?.trustText ?? ""
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { DetailLine([Span(String($0))]) }
-        inbox.send(.report(title: "Point a client here, and let it trust Sluice", DetailDocument(lines: lines)))
+    private func showTrust(_ proxy: String, _ look: Look) {
+        let document = DetailDocument(
+            lines: PhonePage.lines(proxy, look) + DetailDocument(services?.trustText ?? "").lines
+        )
+        inbox.send(.report(title: "Point a client here, and let it trust Sluice", document))
+    }
+}
+
+extension DetailDocument {
+    init(lines: some Sequence<String>) { self.init(lines: lines.map { DetailLine([Span($0)]) }) }
+
+    init(_ text: String) {
+        self.init(lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+    }
+}
+
+extension SessionReader {
+    /// The exchange of a number; throws where the session does not have it.
+    func recorded(_ id: ExchangeID) throws -> RecordedExchange {
+        guard let exchange = try exchange(id) else { throw ConsoleFailure(isMissing: id) }
+        return exchange
     }
 }

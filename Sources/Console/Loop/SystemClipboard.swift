@@ -15,19 +15,15 @@ enum SystemClipboard {
     /// What the terminal can be handed, in bytes: base64 of more than that is dropped by many.
     static let longestForTerminal = 74_994 * 3 / 4
 
-    static func copy(
-        _ text: String,
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws -> Way {
+    static func copy(_ text: String) throws -> Way {
+        let environment = ProcessInfo.processInfo.environment
         let isRemote = environment["SSH_CONNECTION"] != nil || environment["SSH_TTY"] != nil
         if !isRemote {
             for tool in tools(environment) where run(tool, text, environment) { return .tool(tool[0]) }
         }
         if text.utf8.count <= longestForTerminal, environment["SLUICE_CLIPBOARD"] != "file" { return .terminal }
         let path = NSTemporaryDirectory() + "sluice-copy-\(getuid()).txt"
-        let file = try ExportFile.open(path)
-        try file.write(.init(string: text))
-        try file.finish()
+        try ExportFile.write(text, to: path)
         return .file(path)
     }
 
@@ -46,12 +42,8 @@ enum SystemClipboard {
     }
 
     private static func run(_ command: [String], _ text: String, _ environment: [String: String]) -> Bool {
-        let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-        guard
-            let path = folders.map({ "\($0)/\(command[0])" }).first(where: {
-                FileManager.default.isExecutableFile(atPath: $0)
-            })
-        else { return false }
+        let paths = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(command[0])" }
+        guard let path = paths.first(where: FileManager.default.isExecutableFile) else { return false }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = Array(command.dropFirst())

@@ -120,6 +120,14 @@ extension String {
     var onOneLine: String {
         split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
     }
+
+    var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+
+    /// The first word, and the rest after it.
+    var firstWord: (word: String, rest: String?) {
+        let words = split(separator: " ", maxSplits: 1).map(String.init)
+        return (words.first ?? "", words.count > 1 ? words[1] : nil)
+    }
 }
 
 /// What the terminal decides of how things are drawn.

@@ -39,20 +39,10 @@ package struct ListState: Sendable {
 package enum Column: String, CaseIterable, Sendable, Hashable {
     case id, start, method, host, path, status, type, size, time, waterfall
 
-    package var title: String {
-        switch self {
-        case .id: "#"
-        case .start: "START"
-        case .method: "METHOD"
-        case .host: "HOST"
-        case .path: "PATH"
-        case .status: "STATUS"
-        case .type: "TYPE"
-        case .size: "SIZE"
-        case .time: "TIME"
-        case .waterfall: "WATERFALL"
-        }
-    }
+    /// Those that a list can be sorted by.
+    package static let sortable = allCases.filter { $0 != .waterfall }
+
+    var title: String { self == .id ? "#" : rawValue.uppercased() }
 }
 
 /// The tree by host and path, as far as it is open.

@@ -28,12 +28,6 @@ package enum Overlay: Sendable {
 
 /// A choice from a list, narrowed by typing.
 package struct PickerState: Sendable {
-    package enum Purpose: Sendable, Hashable {
-        case palette
-        /// The argument of a command.
-        case argument(of: Command)
-    }
-
     package struct Item: Sendable, Hashable {
         /// What the command gets.
         package var value: String
@@ -51,7 +45,8 @@ package struct PickerState: Sendable {
         }
     }
 
-    package var purpose: Purpose
+    /// The command that gets the choice as its argument; `nil` for the palette.
+    package var command: Command?
     package var title: String
     package var items: [Item]
     /// What was typed to narrow the items.
@@ -93,7 +88,9 @@ package struct ConfirmState: Sendable {
     }
 
     package var question: String
-    package var choices: [(key: Character, title: String, action: Action?)]
+    package var choices: [Choice]
+
+    package typealias Choice = (key: Character, title: String, action: Action?)
 }
 
 /// A text to read: help, a comparison, a report.

@@ -46,5 +46,8 @@ package struct RulesState: Sendable {
     /// Whether the console ends once the rules are saved.
     package var endsWhenSaved = false
 
+    /// The texts to put a rule in: a new one where there is none.
+    var editableTexts: [ProfileSource] { texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : texts }
+
     package var isUnsaved: Bool { texts.contains(where: \.isUnsaved) }
 }

@@ -255,11 +255,11 @@ struct ListFiller {
     }
 }
 
-extension SortColumn {
+extension Column {
     fileprivate var order: ExchangeOrder {
         switch self {
         case .id: .number
-        case .start: .startedAt
+        case .start, .waterfall: .startedAt
         case .method: .method
         case .host: .host
         case .path: .path

@@ -10,7 +10,7 @@ package struct ListQuery: Hashable, Sendable {
     /// Text that one of their bodies must also contain, in any case; `nil` or empty for none.
     package var bodyText: String?
 
-    package init() {}
+    package init(sort: SortOrder? = nil) { self.sort = sort }
 
     /// The longest text to search for, in bytes.
     static let longestBodyText = 4_096
@@ -25,30 +25,11 @@ package struct ListQuery: Hashable, Sendable {
 }
 
 package struct SortOrder: Hashable, Sendable {
-    package var column: SortColumn
+    package var column: Column
     package var isDescending: Bool
 
-    package init(column: SortColumn, isDescending: Bool = false) {
+    package init(column: Column, isDescending: Bool = false) {
         self.column = column
         self.isDescending = isDescending
     }
-}
-
-/// A column that a list can be ordered by.
-package enum SortColumn: String, CaseIterable, Sendable {
-    /// The number in the session.
-    case id
-    /// When it began.
-    case start
-    case method
-    case host
-    case path
-    /// The status; those without one first.
-    case status
-    /// The response's media type.
-    case type
-    /// Bytes of the response's body.
-    case size
-    /// How long it took; those in flight first.
-    case time
 }

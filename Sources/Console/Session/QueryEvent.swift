@@ -10,7 +10,7 @@ package enum QueryEvent: Sendable {
     case position(generation: Int, id: ExchangeID, ListPlace)
     /// Where the next row that was looked for is, as a distance from the list's end; `nil` where there is none that
     /// way.
-    case found(generation: Int, index: Int?, JumpKind)
+    case found(generation: Int, index: Int?)
     /// The children of a node of the structure, as far as they are counted.
     case structure(StructureLevel)
     /// The session's counters have changed.
@@ -42,34 +42,9 @@ package struct ListStatus: Hashable, Sendable {
     package var error: String?
 }
 
-/// A kind of row that one can go to.
+/// The rows that one can jump to.
 package enum JumpKind: Hashable, Sendable {
-    /// Failed, or answered with a status from 400 on or a gRPC status other than OK.
-    case error
-    /// Took so many microseconds or more.
-    case slow(Int64)
-    /// Has so many bytes of bodies or more.
-    case large(Int64)
-    /// Changed, answered or dropped by a rule.
-    case changedByRule
-    /// Held at a breakpoint.
-    case held
-    /// One of these numbers.
+    /// Rows with one of these numbers.
     case marked(Set<Int64>)
-    case sameEndpoint(method: String, host: String, path: String)
-    case sameHost(String)
-
-    /// The filter that rows of the kind pass; `nil` for marks.
-    var filter: Filter? {
-        switch self {
-        case .error: .errors
-        case .slow(let time): .slow(from: time)
-        case .large(let size): .large(from: size)
-        case .changedByRule: .changedByRule
-        case .held: .held
-        case .marked: nil
-        case .sameEndpoint(let method, let host, let path): .endpoint(method: method, host: host, path: path)
-        case .sameHost(let host): .hosts([host])
-        }
-    }
+    case matching(Filter)
 }

@@ -13,7 +13,7 @@ package final class QueryService: Sendable {
     private struct Running {
         var pass = Cancellation()
         var counting = Cancellation()
-        var search: (kind: JumpKind, generation: Int, cancellation: Cancellation)?
+        var search: (generation: Int, cancellation: Cancellation)?
         /// Places that will be counted.
         var places: Set<StructureNode> = []
         /// The last reported failure, so that a damaged row is not reported with every page.
@@ -127,7 +127,7 @@ package final class QueryService: Sendable {
         let cancellation = running.value.withLock { running in
             running.search?.cancellation.cancel()
             let cancellation = Cancellation()
-            running.search = (kind, generation, cancellation)
+            running.search = (generation, cancellation)
             return cancellation
         }
         questions.async { [running, list, questionReader, deliver] in
@@ -145,7 +145,7 @@ package final class QueryService: Sendable {
                 running.search = nil
                 return true
             }
-            if isWanted { deliver(.found(generation: generation, index: index, kind)) }
+            if isWanted { deliver(.found(generation: generation, index: index)) }
         }
     }
 
@@ -176,7 +176,7 @@ package final class QueryService: Sendable {
             running.cancel()
             return running.search
         }
-        if let search { deliver(.found(generation: search.generation, index: nil, search.kind)) }
+        if let search { deliver(.found(generation: search.generation, index: nil)) }
     }
 }
 
@@ -192,8 +192,11 @@ extension SharedList {
         // Copies the reference to the numbers, not the numbers.
         let list = value.withLock { $0 }
         guard (0..<list.count).contains(row), let bounds = list.bounds else { return nil }
-        if case .marked(let numbers) = kind { return list.nextPlace(of: numbers.sorted(), from: row, forward: forward) }
-        guard let filter = kind.filter else { return nil }
+        let filter: Filter
+        switch kind {
+        case .marked(let numbers): return list.nextPlace(of: numbers.sorted(), from: row, forward: forward)
+        case .matching(let matching): filter = matching
+        }
         let watch: StatementWatch = { _ in !cancellation.isCancelled }
         if list.isSorted {
             return list.nextPlace(of: try reader.numbers(matching: filter, watch: watch), from: row, forward: forward)
@@ -204,12 +207,7 @@ extension SharedList {
         let range = isUpward ? from + 1...bounds.upperBound : bounds.lowerBound...from - 1
         var found: Int?
         try reader.forEachBlock(of: range, order: isUpward ? .oldestFirst : .newestFirst, for: filter) { block in
-            let numbers = try reader.numbers(
-                of: .range(block),
-                matching: filter,
-                isDescending: !isUpward,
-                watch: watch
-            )
+            let numbers = try reader.numbers(of: .range(block), matching: filter, isDescending: !isUpward, watch: watch)
             found = numbers.lazy.compactMap { if case .row(let row) = list.position(of: $0) { row } else { nil } }.first
             return found == nil
         }

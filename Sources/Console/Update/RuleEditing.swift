@@ -35,20 +35,8 @@ enum RuleEditing {
         if let index, known.indices.contains(index) {
             return try edit(texts, known[index].text) { try $0.replace(known[index].rule.id, with: RuleText(yaml)) }
         }
-        let texts = texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : texts
         let place = known.last?.text ?? texts.count - 1
         return try edit(texts, place) { try $0.insert(RuleText(yaml), into: tool.section) }
-    }
-
-    static func change(
-        _ index: Int,
-        of tool: Tool,
-        in texts: [ProfileSource],
-        _ body: (inout EditableProfile) throws -> Void
-    ) throws -> [ProfileSource] {
-        let known = rules(of: tool, in: texts)
-        guard known.indices.contains(index) else { return texts }
-        return try edit(texts, known[index].text, body)
     }
 
     static func words(_ tool: Tool, replacing index: Int?, in texts: [ProfileSource]) -> String {

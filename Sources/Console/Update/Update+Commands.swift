@@ -9,53 +9,70 @@ extension ConsoleModel {
     /// - Parameter argument: `nil` where a key gave the command, so that a choice or a prompt may be opened.
     package mutating func perform(_ command: Command, _ argument: String?) -> [Effect] {
         guard let entry = CommandTable.entry(command) else { return [] }
-        if let reason = entry.problem(self) {
-            tell(reason, .error)
-            return []
+        if let reason = entry.problem(self) { return refuse(reason) }
+        if let mistake = argument.flatMap(entry.argument.mistake) { return refuse("\(mistake.capitalizedFirst).") }
+        switch (entry.action, argument) {
+        case (.plain(let action), nil): return action(&self)
+        case (.plain, let argument?):
+            return refuse("\(command.rawValue) takes nothing after it, but has '\(argument.prefix(40))'.")
+        case (.with(let action), _): return action(&self, argument)
+        case (.asking(let action), let argument?): return action(&self, argument)
+        case (.asking(let action), nil):
+            if let choices = entry.argument.choices { return push(.picker(choices(self, command))) }
+            // On lines, an optional argument is not asked for.
+            if isLinear, entry.argument.isOptional { return action(&self, "") }
+            let line = LineEditor(entry.argument.known(self), isSuggestion: true)
+            return ask(PromptState(command: command, title: entry.argument.prompt, line: line))
         }
-        if let argument, entry.argument.name.isEmpty {
-            tell("\(command.rawValue) takes nothing after it, but has '\(argument.prefix(40))'.", .error)
-            return []
-        }
-        return entry.action(&self, argument)
     }
 
     package func whyNot(_ command: Command) -> String? { CommandTable.entry(command)?.problem(self) }
 
+    /// Says why something cannot be done.
+    mutating func refuse(_ reason: String) -> [Effect] {
+        tell(reason, .error)
+        return []
+    }
+
+    mutating func push(_ overlay: Overlay) -> [Effect] {
+        overlays.append(overlay)
+        return []
+    }
+
+    mutating func report(_ title: String, _ document: DetailDocument) -> [Effect] {
+        push(.report(ReportState(title: title, document: document)))
+    }
+
+    mutating func confirm(_ question: String, _ choices: [ConfirmState.Choice]) -> [Effect] {
+        push(.confirm(ConfirmState(question: question, choices: choices)))
+    }
+
+    mutating func replaceTop(by overlay: Overlay) { overlays[overlays.count - 1] = overlay }
+
     // MARK: - Why not
 
     var noExchange: String? { list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil }
-
     var noRecord: String? { list.total == 0 || isTreeInUse ? noSelection : nil }
-
-    var noBranch: String? {
-        isTreeInUse && structure.selectedRow == nil ? "There is no exchange yet." : nil
-    }
-
+    var noBranch: String? { isTreeInUse && structure.selectedRow == nil ? "There is no exchange yet." : nil }
     var noPage: String? { detail.isOpen ? nil : noSelection }
-
-    var noDetail: String? {
-        detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange."
-    }
+    var noDetail: String? { detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange." }
+    var noList: String? { list.total == 0 ? "There is no exchange here." : nil }
+    var noRows: String? { isTreeInUse ? noSequence : nil }
+    var noJump: String? { noRows ?? noList }
+    var noNews: String? { noSequence ?? (isLive ? noList : "This is a recording: nothing new comes.") }
+    var noJob: String? { jobs.isEmpty ? "Nothing runs that could be stopped." : nil }
+    var noDraft: String? { draft == nil ? "There is no draft; rule TOOL makes one." : nil }
+    var noHold: String? { noProxy ?? (proxy.holds.isEmpty ? "No message waits." : nil) }
+    var noDecision: String? { noSteering ?? noHold }
 
     var noText: String? {
         if case .report? = overlays.last { return nil }
         return noDetail
     }
 
-    var noList: String? { list.total == 0 ? "There is no exchange here." : nil }
-
     var noSequence: String? {
         view == .structure ? "Rows stand in the sequence; \(way(to: .switchView)) shows it." : nil
     }
-
-    var noRows: String? { isTreeInUse ? noSequence : nil }
-
-    var noJump: String? { noRows ?? noList }
-
-    var noNews: String? { noSequence ?? (isLive ? noList : "This is a recording: nothing new comes.") }
-
-    var noJob: String? { jobs.isEmpty ? "Nothing runs that could be stopped." : nil }
 
     var noSending: String? {
         if case .recorded = source { return "Requests are sent through a running proxy; this is a recording." }
@@ -63,15 +80,7 @@ extension ConsoleModel {
     }
 
     /// On lines, the rule itself may follow.
-    var noOrigin: String? {
-        noSteering ?? (ruleOrigin == nil && !isLinear ? "There is no exchange yet." : nil)
-    }
-
-    var noDraft: String? { draft == nil ? "There is no draft; rule TOOL makes one." : nil }
-
-    var noHold: String? { noProxy ?? (proxy.holds.isEmpty ? "No message waits." : nil) }
-
-    var noDecision: String? { noSteering ?? noHold }
+    var noOrigin: String? { noSteering ?? (ruleOrigin == nil && !isLinear ? "There is no exchange yet." : nil) }
 
     /// Why no exchange is selected; `nil` where one is.
     var noSelection: String? {
@@ -91,13 +100,9 @@ extension ConsoleModel {
 
     /// Asks for a command's argument; refuses the command on lines.
     mutating func ask(_ prompt: PromptState) -> [Effect] {
-        if isLinear {
-            let argument = CommandTable.entry(prompt.command)?.argument.name ?? ""
-            tell("\(prompt.command.rawValue) needs \(argument): \(prompt.title)", .error)
-        } else {
-            overlays.append(.prompt(prompt))
-        }
-        return []
+        guard isLinear else { return push(.prompt(prompt)) }
+        let argument = CommandTable.entry(prompt.command)?.argument.name ?? ""
+        return refuse("\(prompt.command.rawValue) needs \(argument): \(prompt.title)")
     }
 
     /// An effect on the exchange of a number, or on the selected one.
@@ -107,12 +112,8 @@ extension ConsoleModel {
 
     /// Decrypts a host again: the given one, or that of the selected tunnel.
     mutating func decrypt(_ host: String?) -> [Effect] {
-        if let host { return [.decrypt(host)] }
-        guard let record = refusedRecord else {
-            tell("Select a tunnel whose client refused the certificate, or name the host: decrypt HOST.", .error)
-            return []
-        }
-        return [.decrypt(record.url.authority)]
+        if let host = host ?? refusedRecord?.url.authority { return [.decrypt(host)] }
+        return refuse("Select a tunnel whose client refused the certificate, or name the host: decrypt HOST.")
     }
 
     /// The selected exchange, where its client refused our certificate.

@@ -25,7 +25,7 @@ extension ConsoleModel {
         if case .report(var report)? = overlays.last {
             let rows = DocumentView.rows(report.document, report.reading.folds, in: reportBody)
             change(&report.reading, rows, reportBody.height)
-            overlays[overlays.count - 1] = .report(report)
+            replaceTop(by: .report(report))
         } else {
             readDetail(change)
         }
@@ -88,10 +88,8 @@ extension ConsoleModel {
         detail.pages = pages
         if isLinear, !pages.contains(detail.options.page) {
             let page = detail.options.page.rawValue
-            tell(
-                "Exchange \(id) has no page '\(page)'. There are: \(pages.map(\.rawValue).joined(separator: ", ")).",
-                .error
-            )
+            let names = pages.map(\.rawValue).joined(separator: ", ")
+            tell("Exchange \(id) has no page '\(page)'. There are: \(names).", .error)
             detail.options.page = .overview
         }
         detail.document = document
@@ -132,32 +130,15 @@ extension ConsoleModel {
     }
 
     mutating func setBodyForm(_ word: String?) -> [Effect] {
-        let all = BodyForm.allCases
-        if let word {
-            guard let form = BodyForm(rawValue: word.lowercased()) else {
-                tell("A body is shown as \(all.map(\.rawValue).joined(separator: ", ")).", .error)
-                return []
-            }
-            detail.options.bodyForm = form
-        } else {
-            let index = all.firstIndex(of: detail.options.bodyForm) ?? 0
-            detail.options.bodyForm = all[(index + 1) % all.count]
-        }
+        detail.options.bodyForm = word.flatMap { BodyForm(rawValue: $0.lowercased()) } ?? detail.options.bodyForm.next
         if ![.request, .response].contains(detail.options.page) { detail.options.page = .response }
         detail.reading = ReadingState()
         return loadDetail()
     }
 
     mutating func setVersion(_ word: String?) -> [Effect] {
-        if let word {
-            guard let version = MessageVersion(rawValue: word.lowercased()) else {
-                tell("A message is shown as received or as sent.", .error)
-                return []
-            }
-            detail.options.version = version
-        } else {
-            detail.options.version = detail.options.version == .received ? .sent : .received
-        }
+        detail.options.version =
+            word.flatMap { MessageVersion(rawValue: $0.lowercased()) } ?? detail.options.version.next
         tell("Messages are shown as \(detail.options.version.rawValue).")
         return loadDetail()
     }
@@ -172,7 +153,7 @@ extension ConsoleModel {
     mutating func find(_ text: String) -> [Effect] {
         if case .report(var report)? = overlays.last {
             report.sought = text
-            overlays[overlays.count - 1] = .report(report)
+            replaceTop(by: .report(report))
         } else {
             detail.sought = text
         }
@@ -185,14 +166,19 @@ extension ConsoleModel {
         guard let sought = SoughtText(text) else { return [] }
         var found: (number: Int, count: Int)?
         read { found = $0.find(sought, in: $1, height: $2) }
-        guard let found else {
-            tell("'\(text.prefix(60))' is not in what is shown.", .error)
-            return []
-        }
+        guard let found else { return refuse("'\(text.prefix(60))' is not in what is shown.") }
         // On lines, all matches are written.
         if isLinear { return [] }
         let next = way(to: .findNext, in: .detail)
         tell("\(found.number) of \(found.count) places with '\(text.prefix(40))'; \(next) finds the next.")
         return []
+    }
+}
+
+extension CaseIterable where Self: Equatable, AllCases == [Self] {
+    /// The case after this one; the first after the last.
+    var next: Self {
+        let all = Self.allCases
+        return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]
     }
 }

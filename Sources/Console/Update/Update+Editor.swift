@@ -8,11 +8,9 @@ extension ConsoleModel {
     /// Opens an editor, or puts a newer text into the one that is open for the same purpose.
     mutating func open(_ editor: EditorState) -> [Effect] {
         if case .editor(let open)? = overlays.last, open.purpose == editor.purpose, open.origin == editor.origin {
-            overlays[overlays.count - 1] = .editor(editor)
-        } else {
-            overlays.append(.editor(editor))
+            overlays.removeLast()
         }
-        return check(editor)
+        return push(.editor(editor)) + check(editor)
     }
 
     private func check(_ editor: EditorState) -> [Effect] {
@@ -31,12 +29,7 @@ extension ConsoleModel {
             let before = editor.area
             guard editor.area.take(key) else { return run(key) }
             guard editor.area != before else { return [] }
-            editor.area.reveal(rows: editorRows(editor))
-            if editor.area.lines == before.lines {
-                overlays[overlays.count - 1] = .editor(editor)
-                return []
-            }
-            return changed(editor)
+            return changed(editor, from: before.lines)
         }
     }
 
@@ -48,11 +41,12 @@ extension ConsoleModel {
         return min(most, max(8, min(editor.area.lines.count + 1, size.height / 2 - 4)))
     }
 
-    mutating func changed(_ editor: EditorState) -> [Effect] {
+    /// Shows the editor with another text or cursor; a text that differs from the lines before is checked.
+    mutating func changed(_ editor: EditorState, from before: [String]? = nil) -> [Effect] {
         var editor = editor
         editor.area.reveal(rows: editorRows(editor))
-        overlays[overlays.count - 1] = .editor(editor)
-        return check(editor)
+        replaceTop(by: .editor(editor))
+        return editor.area.lines == before ? [] : check(editor)
     }
 
     /// Drafts the rule with the next of its scopes: from one URL to the whole host.
@@ -78,16 +72,9 @@ extension ConsoleModel {
 
     /// Closes the uppermost editor; asks first where its text was changed.
     mutating func close(_ editor: EditorState) -> [Effect] {
-        guard editor.area.isChanged else {
-            overlays.removeLast()
-            return []
-        }
-        let choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
-            ("y", "drop the text", .dropText), ("n", "go on editing", nil),
-        ]
-        overlays.append(
-            .confirm(ConfirmState(question: "The text was changed. Is it to be dropped?", choices: choices))
-        )
+        let choices: [ConfirmState.Choice] = [("y", "drop the text", .dropText), ("n", "go on editing", nil)]
+        if editor.area.isChanged { return confirm("The text was changed. Is it to be dropped?", choices) }
+        overlays.removeLast()
         return []
     }
 
@@ -98,15 +85,14 @@ extension ConsoleModel {
         switch editor.purpose {
         case .rule(let tool, let replaced):
             do {
-                let texts = try RuleEditing.put(editor.area.text, tool, replacing: replaced, in: rules.texts)
+                let texts = try RuleEditing.put(editor.area.text, tool, replacing: replaced, in: rules.editableTexts)
                 overlays.removeLast()
-                let isSwitchedOff = proxy.tool(tool).map { !$0.isOn && $0.rules > 0 } ?? false
-                return (isSwitchedOff ? [.setTool(tool, isOn: true)] : [])
+                let hasRules = proxy.tool(tool).map { $0.rules > 0 } ?? false
+                return (hasRules ? switchOn(tool) : [])
                     + apply(texts, RuleEditing.words(tool, replacing: replaced, in: texts))
             } catch {
                 remark("\(error)", isWrong: true) { $0.purpose == editor.purpose }
-                tell("The mistake in the rule has to be mended first.", .error)
-                return []
+                return refuse("The mistake in the rule has to be mended first.")
             }
         case .hold(let id): return [.editHold(id, .draft(editor.area.text))]
         case .request(let origin): return [.send(draft: editor.area.text, origin)]

@@ -3,17 +3,14 @@ import Runner
 import Terminal
 
 extension ConsoleModel {
-    mutating func openHolds() -> [Effect] {
-        overlays.append(.holds(selected: proxy.holds.first?.id))
-        return []
-    }
+    mutating func openHolds() -> [Effect] { push(.holds(selected: proxy.holds.first?.id)) }
 
     /// Selects another held message; where none is selected, the first or the last.
     mutating func moveInHolds(from selected: String?, by lines: Int) {
         guard !proxy.holds.isEmpty else { return }
         let last = proxy.holds.count - 1
         let index = proxy.holds.firstIndex { $0.id == selected } ?? (lines > 0 ? -1 : last + 1)
-        overlays[overlays.count - 1] = .holds(selected: proxy.holds[min(max(0, index + lines), last)].id)
+        replaceTop(by: .holds(selected: proxy.holds[min(max(0, index + lines), last)].id))
     }
 
     /// Selects the message beside one that was decided.
@@ -44,8 +41,7 @@ extension ConsoleModel {
     mutating func take(_ key: Key, holds selected: String?) -> [Effect]? {
         if let reason = whyNot(.execute) {
             guard ["x", "c", "a", "D", "X", "e"].contains(key.spelling) || key.code == .enter else { return nil }
-            tell(reason, .error)
-            return []
+            return refuse(reason)
         }
         switch (key.code, key.modifiers) {
         case (.enter, []), (.character("e"), []): return editHold(nil)
@@ -59,14 +55,13 @@ extension ConsoleModel {
 
     /// Opens a message to edit it, or applies the changes that follow its name.
     mutating func editHold(_ argument: String?) -> [Effect] {
-        let words = argument?.split(separator: " ", maxSplits: 1).map(String.init) ?? []
-        guard let id = hold(words.first) else { return [] }
-        return words.count > 1 ? [.editHold(id, .words(words[1]))] : [.openHold(id)]
+        guard let id = hold(argument?.firstWord.word) else { return [] }
+        return [argument?.firstWord.rest.map { .editHold(id, .words($0)) } ?? .openHold(id)]
     }
 
     mutating func decide(_ decision: HoldDecision, _ argument: String?) -> [Effect] {
         if argument == "all" {
-            if case .holds? = overlays.last { overlays[overlays.count - 1] = .holds(selected: nil) }
+            if case .holds? = overlays.last { replaceTop(by: .holds(selected: nil)) }
             return [.decide(proxy.holds.map(\.id), decision)]
         }
         guard let id = hold(argument) else { return [] }

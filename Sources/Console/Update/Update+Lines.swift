@@ -20,8 +20,7 @@ extension ConsoleModel {
     /// Loads the newest rows, 20 unless another number is given.
     mutating func listRows(_ argument: String?) -> [Effect] {
         guard let count = argument.map({ Int($0) }) ?? 20, count > 0, count <= 100_000 else {
-            tell("list takes a number from 1 to 100000.", .error)
-            return []
+            return refuse("list takes a number from 1 to 100000.")
         }
         return list.total > 0 ? [.load(0..<min(count, list.total), generation: list.generation)] : []
     }
@@ -46,25 +45,20 @@ extension ConsoleModel {
     }
 
     private mutating func report(_ title: String, _ lines: [String]) -> [Effect] {
-        let document = DetailDocument(lines: lines.map { DetailLine([Span($0)]) })
-        overlays.append(.report(ReportState(title: title, document: document)))
-        return []
+        report(title, DetailDocument(lines: lines))
     }
 
     /// Lists all commands, or says what one does.
     mutating func openLineHelp(_ word: String?) -> [Effect] {
         func line(_ entry: CommandEntry) -> String {
-            let argument = entry.argument.name.isEmpty ? "" : " \(entry.argument.name)"
-            return "\(entry.command.rawValue)\(argument): \(entry.title)"
+            "\(entry.command.rawValue)\(entry.argument.name.isEmpty ? "" : " ")\(entry.argument.name): \(entry.title)"
         }
         guard let word else {
-            return report(
-                "Commands",
-                CommandTable.entries.filter { $0.form != .screen }.map(line) + [
-                    "A word may be cut short as long as it is clear. # begins a remark.",
-                    "Sluice ends with 0 where every line was done, else with 1.",
-                ]
-            )
+            let remarks = [
+                "A word may be cut short as long as it is clear. # begins a remark.",
+                "Sluice ends with 0 where every line was done, else with 1.",
+            ]
+            return report("Commands", CommandTable.entries.filter { $0.form != .screen }.map(line) + remarks)
         }
         do {
             guard let entry = try LinearOrder(word).flatMap({ CommandTable.entry($0.command) }) else {
@@ -72,8 +66,7 @@ extension ConsoleModel {
             }
             return report("Help", [line(entry)] + (entry.problem(self).map { ["Not now: \($0)"] } ?? []))
         } catch {
-            tell("\(error)", .error)
-            return []
+            return refuse("\(error)")
         }
     }
 

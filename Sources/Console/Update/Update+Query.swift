@@ -14,8 +14,8 @@ extension ConsoleModel {
         case .position(let generation, let id, let place):
             guard generation == list.generation else { return [] }
             return take(place, of: id)
-        case .found(let generation, let index, _):
-            jobs.removeAll { $0.id == .find }
+        case .found(let generation, let index):
+            end(.find)
             guard generation == list.generation else { return [] }
             guard let index else {
                 tell("No other exchange of this kind (\(jump.rawValue)) in that direction.")
@@ -34,9 +34,7 @@ extension ConsoleModel {
         case .summary(let summary):
             proxy.failures = summary.failures
             return []
-        case .failed(let words):
-            tell(words, .error)
-            return []
+        case .failed(let words): return refuse(words)
         }
     }
 
@@ -53,8 +51,7 @@ extension ConsoleModel {
         case .nowhere(let nearest):
             if isSought {
                 list.sought = nil
-                tell("Exchange \(id) is not in the list.", .error)
-                return []
+                return refuse("Exchange \(id) is not in the list.")
             }
             // An open exchange stays selected, though the list does not show it.
             if !detail.isOpen || detail.id != id { list.selectedID = nil }
@@ -101,11 +98,9 @@ extension ConsoleModel {
         // The visible rows move away from the end by as many rows as came.
         if grown > 0 { list.rows = Dictionary(uniqueKeysWithValues: list.rows.map { ($0.key + grown, $0.value) }) }
         if list.isFollowing {
-            list.selected = 0
-            list.bottom = 0
+            (list.selected, list.bottom) = (0, 0)
         } else if grown > 0 {
-            list.selected += grown
-            list.bottom += grown
+            (list.selected, list.bottom) = (list.selected + grown, list.bottom + grown)
         }
         list.selected = min(list.selected, max(0, list.total - 1))
         // Where there is room, the newest rows are visible as well, though another one is selected.
@@ -115,10 +110,9 @@ extension ConsoleModel {
     }
 
     private mutating func take(progress: Double?) {
-        guard let progress else { return jobs.removeAll { $0.id == .pass } }
+        guard let progress else { return end(.pass) }
         let startedAt = jobs.first { $0.id == .pass }?.startedAt ?? now
-        jobs.removeAll { $0.id == .pass }
-        jobs.append(Job(id: .pass, title: "looking through the session", progress: progress, startedAt: startedAt))
+        start(Job(id: .pass, title: "looking through the session", progress: progress, startedAt: startedAt))
     }
 
     private mutating func take(_ records: [ExchangeRecord?], from first: Int) {
@@ -126,19 +120,26 @@ extension ConsoleModel {
         for (offset, record) in records.enumerated() { list.rows[first + offset] = record }
     }
 
-    /// Begins another query.
+    /// Begins another query, where the change makes one.
+    mutating func ask(_ change: (inout ListQuery) -> Void) -> [Effect] {
+        var query = list.query
+        change(&query)
+        return query == list.query ? [] : ask(query)
+    }
+
+    mutating func start(_ job: Job) {
+        end(job.id)
+        jobs.append(job)
+    }
+
+    mutating func end(_ kind: Job.Kind) { jobs.removeAll { $0.id == kind } }
+
     mutating func ask(_ query: ListQuery) -> [Effect] {
         generation += 1
         let kept = list.isFollowing ? nil : list.selectedID
-        list.query = query
-        list.generation = generation
-        list.sought = nil
-        list.rows = [:]
-        list.total = 0
-        list.bottom = 0
-        list.selected = 0
-        list.progress = 0
-        list.excludedBy = nil
+        (list.query, list.generation) = (query, generation)
+        (list.total, list.bottom, list.selected, list.progress) = (0, 0, 0, 0)
+        (list.rows, list.sought, list.excludedBy) = ([:], nil, nil)
         list.isFollowing = list.isFollowing || kept == nil
         structure.levels = [:]
         var effects: [Effect] = [.setQuery(query, generation: generation)]

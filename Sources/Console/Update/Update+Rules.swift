@@ -7,13 +7,12 @@ import Tools
 extension ConsoleModel {
     mutating func toggleTool(_ word: String) -> [Effect] {
         let words = word.split(separator: " ").map(String.init)
-        guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return unknownTool(word) }
+        guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return [] }
         guard let state = proxy.tool(tool), state.rules > 0 else {
             if !isLinear, tool.presets != nil { return perform(.preset, nil) }
             if words.dropFirst().first != "off", let effects = switchOnWhole(tool) { return effects }
             let (panel, rule) = (way(to: .panel, of: tool), way(to: .ruleFromExchange, of: tool))
-            tell("\(tool.title) has no rules yet; \(panel) opens its panel, \(rule) makes one.", .error)
-            return []
+            return refuse("\(tool.title) has no rules yet; \(panel) opens its panel, \(rule) makes one.")
         }
         let isOn = words.count > 1 ? words[1] == "on" : !state.isOn
         return [.setTool(tool, isOn: isOn)]
@@ -21,29 +20,21 @@ extension ConsoleModel {
 
     /// Switches a tool without rules on for everything; `nil` where it needs a rule.
     private mutating func switchOnWhole(_ tool: Tool) -> [Effect]? {
-        let texts = rules.texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : rules.texts
+        let texts = rules.editableTexts
         let changed = try? RuleEditing.edit(texts, texts.count - 1) { try $0.setTool(tool, isOn: true) }
-        guard let changed else { return nil }
-        let isSwitchedOff = proxy.tool(tool)?.isOn == false
-        let effects = apply(changed, "\(tool.title) is on for everything.")
-        return (isSwitchedOff ? [.setTool(tool, isOn: true)] : []) + effects
+        return changed.map { switchOn(tool) + apply($0, "\(tool.title) is on for everything.") }
     }
+
+    /// Switches a tool on that is off, so that changed rules take effect.
+    func switchOn(_ tool: Tool) -> [Effect] { proxy.tool(tool)?.isOn == false ? [.setTool(tool, isOn: true)] : [] }
 
     private func way(to command: Command, of tool: Tool) -> String {
         let key = isLinear ? nil : keymap.keys(for: command, argument: tool.key, in: .list).first
         return key ?? "\(isLinear ? "" : ":")\(command.rawValue) \(tool.key)"
     }
 
-    private mutating func unknownTool(_ word: String) -> [Effect] {
-        let all = Tool.all.map(\.key).joined(separator: ", ")
-        tell("There is no tool '\(word.prefix(40))'. There are: \(all).", .error)
-        return []
-    }
-
     mutating func openPanel(_ word: String) -> [Effect] {
-        guard let tool = Tool(word: word) else { return unknownTool(word) }
-        overlays.append(.panel(PanelState(tool: tool)))
-        return []
+        Tool(word: word).map { push(.panel(PanelState(tool: $0))) } ?? []
     }
 
     func panelRules(_ tool: Tool) -> [EditableRule] { RuleEditing.rules(of: tool, in: rules.texts).map(\.rule) }
@@ -54,16 +45,14 @@ extension ConsoleModel {
         guard let effects = change(by: key, in: panel) else { return nil }
         guard let reason = whyNot(.toggleTool) else { return effects }
         self = before
-        tell(reason, .error)
-        return []
+        return refuse(reason)
     }
 
     private mutating func change(by key: Key, in panel: PanelState) -> [Effect]? {
         let rules = panelRules(panel.tool)
         let selected = rules.indices.contains(panel.selected) ? rules[panel.selected] : nil
         switch (key.code, key.modifiers) {
-        case (.character("a"), []), (.insert, []):
-            return [.draftRule(panel.tool, ruleOrigin, level: 0)]
+        case (.character("a"), []), (.insert, []): return [.draftRule(panel.tool, ruleOrigin, level: 0)]
         case (.enter, []), (.character("e"), []):
             guard let selected else { return nil }
             return open(
@@ -73,8 +62,7 @@ extension ConsoleModel {
                     area: TextArea(selected.yaml)
                 )
             )
-        case (.character(" "), []):
-            return selected.map { _ in switchRule(panel.selected, of: panel.tool) }
+        case (.character(" "), []): return selected.map { _ in switchRule(panel.selected, of: panel.tool) }
         case (.delete, []), (.character("d"), []):
             return selected.map { _ in removeRule(panel.selected, of: panel.tool) }
         case (.character("J"), []), (.down, .shift), (.down, .alt): return moveRule(panel, selected, 1)
@@ -101,12 +89,10 @@ extension ConsoleModel {
     mutating func changeRule(_ words: String, _ change: (inout Self, Int, Tool) -> [Effect]) -> [Effect] {
         let words = words.split(separator: " ").map(String.init)
         guard words.count == 2, let tool = Tool(word: words[0]), let number = Int(words[1]) else {
-            tell("A rule is named by its tool and its number, for example: block 1", .error)
-            return []
+            return refuse("A rule is named by its tool and its number, for example: block 1")
         }
         guard number > 0, number <= panelRules(tool).count else {
-            tell("\(tool.title) has no rule \(number).", .error)
-            return []
+            return refuse("\(tool.title) has no rule \(number).")
         }
         return change(&self, number - 1, tool)
     }
@@ -118,10 +104,9 @@ extension ConsoleModel {
         guard (0..<siblings).contains(target) else { return [] }
         var moved = panel
         moved.selected += by
-        overlays[overlays.count - 1] = .panel(moved)
-        return change(panel.selected, of: panel.tool, "moved \(by < 0 ? "up" : "down")") {
-            try $0.move(rule.id, to: target)
-        }
+        replaceTop(by: .panel(moved))
+        let words = "moved \(by < 0 ? "up" : "down")"
+        return change(panel.selected, of: panel.tool, words) { try $0.move(rule.id, to: target) }
     }
 
     /// Changes a rule; the words describe the change.
@@ -132,12 +117,11 @@ extension ConsoleModel {
         _ body: (inout EditableProfile) throws -> Void
     ) -> [Effect] {
         do {
-            let title = panelRules(tool)[index].title
-            let texts = try RuleEditing.change(index, of: tool, in: rules.texts, body)
-            return apply(texts, "\(tool.key): \(title) \(words).")
+            let entry = RuleEditing.rules(of: tool, in: rules.texts)[index]
+            let texts = try RuleEditing.edit(rules.texts, entry.text, body)
+            return apply(texts, "\(tool.key): \(entry.rule.title) \(words).")
         } catch {
-            tell("\(error)", .error)
-            return []
+            return refuse("\(error)")
         }
     }
 
@@ -153,7 +137,7 @@ extension ConsoleModel {
     mutating func takeOver(_ texts: [ProfileSource], _ revision: String?) {
         let before = rules.texts
         takeIn(texts, revision)
-        guard before.map(\.file) != texts.map(\.file) || before.map(\.text) != texts.map(\.text) else { return }
+        guard !before.elementsEqual(texts, by: { $0.file == $1.file && $0.text == $1.text }) else { return }
         // A change made here may be reported in force before it is answered.
         guard texts.map(\.text) != rules.wanted else { return }
         // Undo must not overwrite the others' changes.
@@ -185,8 +169,7 @@ extension ConsoleModel {
 
     mutating func undoRules() -> [Effect] {
         guard let texts = rules.past.popLast() else {
-            tell("There is no change of rules to take back.", .error)
-            return []
+            return refuse("There is no change of rules to take back.")
         }
         // A text that is new since then becomes empty again.
         let gone = rules.texts.filter { now in !texts.contains { $0.file == now.file } }
@@ -201,50 +184,39 @@ extension ConsoleModel {
         let isOff = word == "off"
         // The rules stay, so that the tool's key brings the conditions back.
         if isOff, let state = proxy.tool(tool), state.rules > 0 { return [.setTool(tool, isOn: false)] }
-        guard isOff || tool.presets?.named(word) != nil else {
-            tell("There is no preset '\(word.prefix(40))'; sluice \(tool.key) list prints them.", .error)
-            return []
-        }
         do {
-            let texts = rules.texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : rules.texts
+            let texts = rules.editableTexts
             let place = RuleEditing.rules(of: tool, in: texts).first?.text ?? texts.count - 1
             let changed = try RuleEditing.edit(texts, place) { try $0.setPreset(isOff ? nil : word, of: tool) }
             let words = isOff ? "\(tool.presets?.effect ?? tool.title) is off." : "\(tool.key) \(word) is on."
-            let isSwitchedOff = !isOff && proxy.tool(tool)?.isOn == false
             if changed == rules.texts { tell(words) }
-            return (isSwitchedOff ? [.setTool(tool, isOn: true)] : []) + apply(changed, words)
+            return (isOff ? [] : switchOn(tool)) + apply(changed, words)
         } catch {
-            tell("\(error)", .error)
-            return []
+            return refuse("\(error)")
         }
     }
 
     /// Saves the rules to their files, or a copy of them to another file.
     mutating func saveProfile(_ argument: String?) -> [Effect] {
-        guard let first = rules.texts.first else {
-            tell("There are no rules to save.", .error)
-            return []
-        }
+        guard let first = rules.texts.first else { return refuse("There are no rules to save.") }
         let text = rules.texts.first(where: \.isUnsaved) ?? first
         if let argument, !argument.isEmpty {
             guard let file = fileName(argument) else { return [] }
             if file != text.file { return [.saveCopy(text.text, path: file)] }
         }
-        guard rules.isUnsaved else {
-            tell("The rules are saved already.")
-            return []
-        }
-        return [.saveRules(isForced: false)]
+        if rules.isUnsaved { return [.saveRules(isForced: false)] }
+        tell("The rules are saved already.")
+        return []
     }
 
     /// Asks what to do about rules whose file was made or changed by another program.
-    mutating func ask(about conflict: SavingConflict, _ words: String) {
-        var choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
+    mutating func ask(about conflict: SavingConflict, _ words: String) -> [Effect] {
+        let reload: [ConfirmState.Choice] =
+            conflict == .changed ? [("r", "take what is in the file", .reloadRules)] : []
+        let save: [ConfirmState.Choice] = [
             ("o", "overwrite it", .overwriteRules), ("a", "save a copy under another name", .saveRulesElsewhere),
-            ("n", "leave it", nil),
         ]
-        if conflict == .changed { choices.insert(("r", "take what is in the file", .reloadRules), at: 2) }
-        overlays.append(.confirm(ConfirmState(question: words, choices: choices)))
+        return confirm(words, save + reload + [("n", "leave it", nil)])
     }
 
     // MARK: - Rules from exchanges
@@ -252,16 +224,13 @@ extension ConsoleModel {
     /// Drafts a rule from the selected exchange, from the exchange whose number follows the tool's word, or from the
     /// rule's text after it.
     mutating func draftRule(_ words: String) -> [Effect] {
-        let words = words.split(separator: " ", maxSplits: 1).map(String.init)
-        guard let word = words.first, let tool = Tool(word: word) else { return unknownTool(words.first ?? "") }
-        guard words.count > 1 else {
-            if ruleOrigin == nil { tell("There is no exchange yet.", .error) }
-            return ruleOrigin.map { [.draftRule(tool, $0, level: 0)] } ?? []
+        let (word, rest) = words.firstWord
+        guard let tool = Tool(word: word) else { return [] }
+        guard let rest else {
+            return ruleOrigin.map { [.draftRule(tool, $0, level: 0)] } ?? refuse("There is no exchange yet.")
         }
-        if Int64(words[1].drop { $0 == "#" }) != nil {
-            return on(words[1]) { .draftRule(tool, .exchange($0), level: 0) }
-        }
-        let text = TextArea(words[1].replacing("\\n", with: "\n"))
+        if Int64(rest.drop { $0 == "#" }) != nil { return on(rest) { .draftRule(tool, .exchange($0), level: 0) } }
+        let text = TextArea(rest.replacing("\\n", with: "\n"))
         return open(EditorState(purpose: .rule(tool, replaces: nil), title: "New rule: \(tool.title)", area: text))
     }
 }

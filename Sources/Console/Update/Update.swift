@@ -32,28 +32,25 @@ extension ConsoleModel {
             takeIn(texts, revision)
             tell("The rules are in \(files.joined(separator: ", ")).")
             if rules.endsWhenSaved { return [.quit] }
-        case .rulesConflict(let conflict, let words): ask(about: conflict, words)
+        case .rulesConflict(let conflict, let words): return ask(about: conflict, words)
         case .rulesNotSaved(let words):
             rules.endsWhenSaved = false
             tell(words, .error)
         case .detail(let generation, let id, let pages, let document):
             show(document, pages, of: id, generation)
-        case .report(let title, let document):
-            overlays.append(.report(ReportState(title: title, document: document)))
+        case .report(let title, let document): return report(title, document)
         case .editor(let editor): return open(editor)
         case .ruleRemark(let text, let words, let isWrong):
             remark(words, isWrong: isWrong) { $0.area.text == text }
         case .edited(let editor, let text): return takeBack(editor, text)
-        case .exportConflict(let request): askToOverwrite(request)
+        case .exportConflict(let request): return askToOverwrite(request)
         case .answered(let purpose, let refusal): take(answerTo: purpose, refusal: refusal)
         case .said(let text, let kind): tell(text, kind)
         case .copied(let text, let words):
             tell(words)
             return [.copyToTerminal(text)]
-        case .job(let job):
-            jobs.removeAll { $0.id == job.id }
-            jobs.append(job)
-        case .jobEnded(let kind): jobs.removeAll { $0.id == kind }
+        case .job(let job): start(job)
+        case .jobEnded(let kind): end(kind)
         case .stop, .failed: return [.quit]
         }
         return []
@@ -68,14 +65,12 @@ extension ConsoleModel {
     private mutating func tick(_ now: Int64) -> [Effect] {
         self.now = now
         let passed = now - proxy.countedAt
-        if proxy.countedAt == 0 {
-            (proxy.counted, proxy.countedAt) = (list.sessionTotal, now)
-        } else if passed >= 1_000_000 {
+        if proxy.countedAt > 0, passed >= 1_000_000 {
             let grown = max(0, list.sessionTotal - proxy.counted)
             proxy.rates.append(Int(Double(grown) * 1_000_000 / Double(passed)))
             if proxy.rates.count > 60 { proxy.rates.removeFirst() }
-            (proxy.counted, proxy.countedAt) = (list.sessionTotal, now)
         }
+        if passed >= 1_000_000 { (proxy.counted, proxy.countedAt) = (list.sessionTotal, now) }
         return readOn() + readUnfinishedRows()
     }
 
@@ -166,8 +161,7 @@ extension ConsoleModel {
         case .unknown:
             if key.code == .escape { return perform(.back, nil) }
             guard let prefix else { return [] }
-            tell("\(prefix.spelling) \(key.spelling) means nothing here; \(way(to: .help)) lists the keys.", .error)
-            return []
+            return refuse("\(prefix.spelling) \(key.spelling) means nothing here; \(way(to: .help)) lists the keys.")
         }
     }
 
@@ -175,10 +169,10 @@ extension ConsoleModel {
         switch overlays.last {
         case .prompt(var prompt):
             prompt.line.insert(text)
-            overlays[overlays.count - 1] = .prompt(prompt)
+            replaceTop(by: .prompt(prompt))
         case .picker(var picker):
             picker.line.insert(text)
-            overlays[overlays.count - 1] = .picker(picker)
+            replaceTop(by: .picker(picker))
         case .editor(var editor):
             editor.area.insert(text)
             return changed(editor)

@@ -49,7 +49,7 @@ enum TitleView {
         var x = rect.x + screen.write(" Sluice ", x: rect.x, y: rect.y, style: theme.bar.with(.bold), limit: rect.width)
         for view in ConsoleModel.ListView.allCases {
             let isOpen = model.view == view
-            let name = view.rawValue.prefix(1).uppercased() + view.rawValue.dropFirst()
+            let name = view.rawValue.capitalizedFirst
             let style = isOpen ? theme.bar.with([.bold, .underline]) : theme.bar
             x +=
                 1

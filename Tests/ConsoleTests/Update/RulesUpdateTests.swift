@@ -71,7 +71,7 @@ struct RulesUpdateTests {
         #expect(model.told == "Rewrite has no rules yet; R opens its panel, a r makes one.")
         #expect(model.perform(.toggleTool, "block on").words == ["block on"])
         #expect(model.perform(.toggleTool, "nothing").isEmpty)
-        #expect(model.told.hasPrefix("There is no tool 'nothing'."))
+        #expect(model.told.hasPrefix("There is no tool 'nothing'; there are "))
     }
 
     @Test func `two keys make a rule of the selected exchange, esc after the first makes none`() {
