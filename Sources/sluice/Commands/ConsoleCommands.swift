@@ -14,7 +14,6 @@ struct ConsoleCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var proxy: ProxyOptions
-
     @OptionGroup var linear: LinearOptions
 
     @Option(help: "The session file to record to; one that exists is continued. (default: a new one)")
@@ -42,22 +41,15 @@ struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Open a recorded session in the console.")
 
     @OptionGroup var linear: LinearOptions
-
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
-    var session: String
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
 
     func run() async throws {
         try Screen.require(linear)
-        if try RequestArchive.isHAR(session) { return try await openArchive() }
-        let reader = try SessionQuery.open(session)
-        let path = reader.path
-        try await Screen.run(.recorded(name: path), linear) { _ in ConsoleServices(session: path) }
-    }
-
-    /// Opens a HAR by way of a session that lasts as long as the console.
-    private func openArchive() async throws {
-        let path = session
+        let isArchive = try RequestArchive.isHAR(session)
+        let path = isArchive ? session : try SessionQuery.open(session).path
         try await Screen.run(.recorded(name: path), linear) { stopping in
+            guard isArchive else { return ConsoleServices(session: path) }
+            // Read into a session that lasts as long as the console.
             let archive = try ImportedArchive(path)
             await stopping.add {
                 archive.remove()
@@ -75,11 +67,8 @@ struct Attach: AsyncParsableCommand {
     )
 
     @OptionGroup var control: ControlOptions
-
     @OptionGroup var linear: LinearOptions
-
-    @Flag(help: "Look only: change nothing.")
-    var view = false
+    @Flag(help: "Look only: change nothing.") var view = false
 
     func run() async throws {
         try Screen.require(linear)
@@ -211,12 +200,8 @@ enum LiveServices {
         if settings.profiles.isEmpty, FileManager.default.fileExists(atPath: rules) {
             remarks.add("\(rules) is in this folder and not in force: --profile \(rules) starts with it.")
         }
-        let running = try await RunningProxy.start(
-            settings,
-            files: files,
-            print: { _ in },
-            complain: { remarks.add($0) }
-        )
+        let complain: @Sendable (String) -> Void = { remarks.add($0) }
+        let running = try await RunningProxy.start(settings, files: files, print: { _ in }, complain: complain)
         await stopping.add(running)
         return services(running, remarks)
     }

@@ -29,25 +29,21 @@ struct Import: ParsableCommand {
                 """
         )
 
-        @Argument(help: "The file that Charles wrote, or - for standard input.")
-        var file: String
+        @Argument(help: "The file that Charles wrote, or - for standard input.") var file: String
 
         @Option(help: "What the export of a single tool is that does not say so.")
         var `as`: CharlesSettings.LoneTool?
 
         @Option(
-            help: ArgumentHelp(
-                "Where files of Map Local are now; NEW is relative to the profile. Can be given several times.",
-                valueName: "old=new"
+            help: .value(
+                "old=new",
+                "Where files of Map Local are now; NEW is relative to the profile. Can be given several times."
             )
         )
         var remapPath: [String] = []
 
-        @Option(name: .shortAndLong, help: "The profile to write. (default: standard output)")
-        var output: String?
-
-        @Flag(help: "Write over a profile that is there.")
-        var force = false
+        @Option(name: .shortAndLong, help: "The profile to write. (default: standard output)") var output: String?
+        @Flag(help: "Write over a profile that is there.") var force = false
 
         func validate() throws {
             for argument in remapPath where CharlesImport.PathChange(argument) == nil {

@@ -20,8 +20,7 @@ struct Run: AsyncParsableCommand {
     @Option(help: "The session file to record to; one that exists is continued. (default: a new one)")
     var session: String?
 
-    @Flag(help: "Record nothing.")
-    var noSession = false
+    @Flag(help: "Record nothing.") var noSession = false
 
     @Option(
         help: "What gives way when the disk is too slow: 'lossless' lets the traffic wait, 'lossy' cuts bodies short."
@@ -33,18 +32,15 @@ struct Run: AsyncParsableCommand {
 
     @Argument(
         parsing: .postTerminator,
-        help: ArgumentHelp(
-            "After '--': a command to run behind the proxy, with its arguments. Sluice ends with it, with its exit code.",
-            valueName: "command"
+        help: .value(
+            "command",
+            "After '--': a command to run behind the proxy, with its arguments. Sluice ends with it, with its exit code."
         )
     )
     var command: [String] = []
 
-    @Flag(help: "Print no line for each exchange.")
-    var quiet = false
-
-    @Flag(help: "Print one JSON object for each exchange.")
-    var json = false
+    @Flag(help: "Print no line for each exchange.") var quiet = false
+    @Flag(help: "Print one JSON object for each exchange.") var json = false
 
     func validate() throws {
         if command.isEmpty, CommandLine.arguments.last == "--" {

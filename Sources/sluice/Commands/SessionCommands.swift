@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 import Content
 import Files
 import Foundation
@@ -14,14 +15,9 @@ struct List: ParsableCommand {
         discussion: FilterHelp.text
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
-    var session: String
-
-    @Argument(help: ArgumentHelp("Which exchanges.", valueName: "filter"))
-    var filter: [String] = []
-
-    @Flag(help: "Print one JSON object for each exchange.")
-    var json = false
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: .value("filter", "Which exchanges.")) var filter: [String] = []
+    @Flag(help: "Print one JSON object for each exchange.") var json = false
 
     func run() throws {
         let query = try SessionQuery(session: session, filter: filter)
@@ -44,24 +40,19 @@ struct Show: ParsableCommand {
     enum Message: String, ExpressibleByArgument, CaseIterable {
         case request
         case response
+
+        var side: BodySide { self == .request ? .requestReceived : .responseReceived }
     }
 
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
-    var session: String
-
-    @Argument(help: "The exchange's number.")
-    var id: Int64
-
-    @Option(help: "Print only this message's body, decoded.")
-    var body: Message?
-
-    @Flag(help: "With --body: the bytes as received, without undoing the content coding.")
-    var raw = false
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: "The exchange's number.") var id: Int64
+    @Option(help: "Print only this message's body, decoded.") var body: Message?
+    @Flag(help: "With --body: the bytes as received, without undoing the content coding.") var raw = false
 
     @Option(
-        help: ArgumentHelp(
-            "Names and types for gRPC messages: what protoc writes with --descriptor_set_out and --include_imports.",
-            valueName: "file"
+        help: .value(
+            "file",
+            "Names and types for gRPC messages: what protoc writes with --descriptor_set_out and --include_imports."
         )
     )
     var protoDescriptor: String?
@@ -84,13 +75,11 @@ struct Show: ParsableCommand {
         }
         let output = try OutputFile(nil)
         guard let body else {
-            try output.write(ExchangeReport.text(exchange, source: reader, descriptors: descriptors))
-            return
+            return try output.write(ExchangeReport.text(exchange, source: reader, descriptors: descriptors))
         }
         try refuseBinary(exchange, body, reader)
-        let side: BodySide = body == .request ? .requestReceived : .responseReceived
         var visible = isatty(STDOUT_FILENO) == 1 ? VisiblePieces() : nil
-        let problem = try BodyExport.write(exchange, side: side, from: reader, raw: raw) { piece in
+        let problem = try BodyExport.write(exchange, side: body.side, from: reader, raw: raw) { piece in
             try output.write(visible?.add(piece) ?? piece)
         }
         if let end = visible?.finish() { try output.write(end) }
@@ -116,14 +105,13 @@ struct Show: ParsableCommand {
 
     /// Refuses to write bytes that are no text to a terminal.
     private func refuseBinary(_ exchange: RecordedExchange, _ message: Message, _ reader: SessionReader) throws {
-        let side: BodySide = message == .request ? .requestReceived : .responseReceived
         let size = message == .request ? exchange.record.sizes.requestBody : exchange.record.sizes.responseBody
         if exchange.record.flags.contains(.tunnelledTLS), size > 0 {
             throw StartFailure("The bytes of exchange \(id) were TLS that was not decrypted; they are not recorded.")
         }
         guard isatty(1) == 1 else { return }
         var beginning = ByteBuffer()
-        _ = try BodyExport.write(exchange, side: side, from: reader, raw: raw) { piece in
+        _ = try BodyExport.write(exchange, side: message.side, from: reader, raw: raw) { piece in
             if beginning.readableBytes < 4_096 {
                 beginning.writeImmutableBuffer(
                     piece.getSlice(at: piece.readerIndex, length: min(piece.readableBytes, 4_096)) ?? ByteBuffer()
@@ -164,23 +152,10 @@ struct Export: ParsableCommand {
         discussion: FilterHelp.text
     )
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case curl
-        case har
-        case json
-    }
-
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
-    var session: String
-
-    @Argument(help: ArgumentHelp("Which exchanges.", valueName: "filter"))
-    var filter: [String] = []
-
-    @Option(help: "The form: curl commands, HAR 1.2, or JSON.")
-    var format: Format
-
-    @Option(name: .shortAndLong, help: "The file to write. (default: standard output)")
-    var output: String?
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: .value("filter", "Which exchanges.")) var filter: [String] = []
+    @Option(help: "The form: curl commands, HAR 1.2, or JSON.") var format: ExportRequest.Form
+    @Option(name: .shortAndLong, help: "The file to write. (default: standard output)") var output: String?
 
     @Flag(name: .customLong("print0"), help: "With curl: commands separated by NUL in place of a script.")
     var nulSeparated = false
@@ -211,10 +186,9 @@ struct Export: ParsableCommand {
         try export.finish()
         try file.finish()
         if let curl = export as? CurlExport {
-            if output == nil, FileManager.default.fileExists(atPath: query.path + ".bodies") {
-                StandardStreams.error(
-                    "sluice: bodies that no command line can carry are in \(query.path).bodies\n"
-                )
+            let bodies = query.path + ".bodies"
+            if output == nil, FileManager.default.fileExists(atPath: bodies) {
+                StandardStreams.error("sluice: bodies that no command line can carry are in \(bodies)\n")
             }
             for (id, reason) in curl.skipped { StandardStreams.error("sluice: \(id) left out: \(reason)\n") }
         }
@@ -231,6 +205,8 @@ struct Export: ParsableCommand {
     }
 }
 
+extension ExportRequest.Form: ExpressibleByArgument {}
+
 enum FilterHelp {
     static var text: String {
         let keys = Filter.reference.map { row($0.argument.isEmpty ? $0.name : "\($0.name):\($0.argument)", $0.summary) }
@@ -244,10 +220,9 @@ enum FilterHelp {
     }
 
     private static func row(_ term: String, _ summary: String) -> String {
-        let width = 24
-        let gap = String(repeating: " ", count: max(2, width - term.count))
-        let indent = "\n" + String(repeating: " ", count: width + 2)
-        return "  " + term + gap + wrapped(summary, to: 78 - width - 2).joined(separator: indent)
+        let gap = String(repeating: " ", count: max(2, 24 - term.count))
+        let indent = "\n" + String(repeating: " ", count: 26)
+        return "  " + term + gap + wrapped(summary, to: 52).joined(separator: indent)
     }
 
     private static func wrapped(_ text: String, to width: Int) -> [String] {
