@@ -80,29 +80,24 @@ package struct Keymap: Sendable, Hashable {
 
     /// All keys of a context, in the order of the commands.
     package func bindings(in context: Context) -> [(keys: String, binding: Binding)] {
-        let one = (single[context] ?? [:]).map { (keys: $0.key.spelling, binding: $0.value) }
-        let two = (double[context] ?? [:]).flatMap { first, following in
-            following.map { (keys: "\(first.spelling) \($0.key.spelling)", binding: $0.value) }
-        }
-        let order = Dictionary(
-            CommandTable.entries.enumerated().map { ($1.command, $0) },
-            uniquingKeysWith: { first, _ in first }
-        )
+        let order = Dictionary(CommandTable.entries.enumerated().map { ($1.command, $0) }) { first, _ in first }
         func rank(_ row: (keys: String, binding: Binding)) -> (Int, String, Int, String) {
             (order[row.binding.command] ?? .max, row.binding.argument ?? "", row.keys.count, row.keys)
         }
-        return (one + two).sorted { rank($0) < rank($1) }
+        return all(in: context).sorted { rank($0) < rank($1) }
     }
 
     /// The keys of a command in a context, shortest first, as they are spelled.
     package func keys(for command: Command, argument: String? = nil, in context: Context) -> [String] {
-        func fits(_ binding: Binding) -> Bool {
-            binding.command == command && (argument == nil || binding.argument == argument)
-        }
-        let one = (single[context] ?? [:]).filter { fits($0.value) }.map(\.key.spelling)
-        let two = (double[context] ?? [:]).flatMap { first, following in
-            following.filter { fits($0.value) }.map { "\(first.spelling) \($0.key.spelling)" }
-        }
-        return (one + two).sorted { ($0.count, $0) < ($1.count, $1) }
+        all(in: context)
+            .filter { $0.binding.command == command && (argument == nil || $0.binding.argument == argument) }
+            .map(\.keys).sorted { ($0.count, $0) < ($1.count, $1) }
+    }
+
+    private func all(in context: Context) -> [(keys: String, binding: Binding)] {
+        (single[context] ?? [:]).map { (keys: $0.key.spelling, binding: $0.value) }
+            + (double[context] ?? [:]).flatMap { first, following in
+                following.map { (keys: "\(first.spelling) \($0.key.spelling)", binding: $0.value) }
+            }
     }
 }

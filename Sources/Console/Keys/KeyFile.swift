@@ -118,10 +118,8 @@ private struct KeyFileReading {
         guard let word = word(member.key) else { return }
         guard let context = Context(rawValue: word) else {
             let known = Context.allCases.map(\.rawValue)
-            return wrong(
-                member.key,
-                "there is no place '\(word.prefix(40))'\(Suggestion.text(for: word, among: known))"
-            )
+            let suggestion = Suggestion.text(for: word, among: known)
+            return wrong(member.key, "there is no place '\(word.prefix(40))'\(suggestion)")
         }
         var named: [[Key]: Node] = [:]
         each(member.value, word) { reading, member in
@@ -146,11 +144,8 @@ private struct KeyFileReading {
             guard let second = following.first?.key else { continue }
             // One of two that was removed conflicts with nothing.
             guard keys.count == 1 || following.contains(where: { $0.key == keys[1] }) else { continue }
-            wrong(
-                place,
-                "'\(first.spelling)' means a command and begins '\(first.spelling) \(second.spelling)'; "
-                    + "give one of the two null"
-            )
+            let both = "\(first.spelling) \(second.spelling)"
+            wrong(place, "'\(first.spelling)' means a command and begins '\(both)'; give one of the two null")
         }
     }
 
@@ -161,20 +156,15 @@ private struct KeyFileReading {
         let keys = spelling.split(separator: " ").map { Key(spelling: String($0)) }
         let known = keys.compactMap { $0 }
         guard known.count == keys.count, (1...2).contains(keys.count) else {
-            wrong(
-                place,
-                "'\(spelling.prefix(40))' is no key; keys are a, A, ctrl-x, alt-enter, f5, space, pgup, or two: g g"
-            )
-            return nil
+            let examples = "a, A, ctrl-x, alt-enter, f5, space, pgup, or two: g g"
+            return refused(place, "'\(spelling.prefix(40))' is no key; keys are \(examples)")
         }
-        if let lost = known.first(where: { KeyFile.arrivesAs[$0.spelling] != nil }) {
-            let arrives = KeyFile.arrivesAs[lost.spelling] ?? ""
-            wrong(place, "'\(lost.spelling)' never arrives: a terminal sends \(arrives) for it")
-            return nil
+        for key in known.map(\.spelling) {
+            guard let arrives = KeyFile.arrivesAs[key] else { continue }
+            return refused(place, "'\(key)' never arrives: a terminal sends \(arrives) for it")
         }
         if KeyFile.isTyped(spelling, in: context) {
-            wrong(place, "'\(spelling)' is text where one types; a key with ctrl- or alt- can mean a command")
-            return nil
+            return refused(place, "'\(spelling)' is text where one types; a key with ctrl- or alt- can mean a command")
         }
         return known
     }
@@ -187,33 +177,23 @@ private struct KeyFileReading {
         guard let name = words.first, let command = Command(rawValue: name) else {
             let known = Command.allCases.map(\.rawValue)
             let suggestion = Suggestion.text(for: words.first ?? "", among: known)
-            wrong(place, "there is no command '\(text.prefix(40))'\(suggestion)")
-            return nil
+            return refused(place, "there is no command '\(text.prefix(40))'\(suggestion)")
         }
         let argument = words.dropFirst().first
         let accepted = CommandTable.entry(command)?.argument ?? .none
         if let argument, accepted.name.isEmpty {
-            wrong(place, "'\(name)' takes nothing after it, but has '\(argument.prefix(40))'")
-            return nil
+            return refused(place, "'\(name)' takes nothing after it, but has '\(argument.prefix(40))'")
         }
-        if let argument, let problem = accepted.mistake(argument) {
-            wrong(place, problem)
-            return nil
-        }
+        if let mistake = argument.flatMap(accepted.mistake) { return refused(place, mistake) }
         return .some(Keymap.Binding(command, argument))
     }
 
     private mutating func word(_ place: Node) -> String? {
         if !place.isNothing, let text = place.scalar?.string { return text }
-        wrong(place, "a word is expected here; one that YAML does not take for a word stands in quotes")
-        return nil
+        return refused(place, "a word is expected here; one that YAML does not take for a word stands in quotes")
     }
 
-    private mutating func each(
-        _ value: Node,
-        _ what: String,
-        _ body: (inout KeyFileReading, Node.Member) -> Void
-    ) {
+    private mutating func each(_ value: Node, _ what: String, _ body: (inout Self, Node.Member) -> Void) {
         switch value.content {
         case .mapping(let members): for member in members { body(&self, member) }
         case .scalar where value.isNothing: break
@@ -223,5 +203,10 @@ private struct KeyFileReading {
 
     private mutating func wrong(_ place: Node, _ message: String) {
         issues.append(place.issue(message, in: file))
+    }
+
+    private mutating func refused<Value>(_ place: Node, _ message: String) -> Value? {
+        wrong(place, message)
+        return nil
     }
 }

@@ -9,26 +9,18 @@ struct LinearInput {
     private(set) var hasEnded = false
     private var bytes: [UInt8] = []
     /// `nil` for a line that was too long.
-    private var lines: [String?] = []
-    private var taken = 0
+    private var lines: ArraySlice<String?> = []
     private var isSkipping = false
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
     /// Whether nothing is left and nothing will come.
-    var isOver: Bool { hasEnded && taken == lines.count }
+    var isOver: Bool { hasEnded && lines.isEmpty }
 
     /// The next whole line; throws ``ConsoleFailure`` in place of a line that is too long.
     mutating func next() throws(ConsoleFailure) -> String? {
-        guard taken < lines.count else { return nil }
-        defer {
-            taken += 1
-            if taken == lines.count {
-                lines.removeAll(keepingCapacity: true)
-                taken = 0
-            }
-        }
-        guard let line = lines[taken] else {
+        guard let next = lines.popFirst() else { return nil }
+        guard let line = next else {
             throw ConsoleFailure("A line is longer than \(LinearInput.longestLine >> 20) MiB; it was left out.")
         }
         return line

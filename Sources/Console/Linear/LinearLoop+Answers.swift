@@ -20,13 +20,8 @@ extension LinearLoop {
                     say("\(item.value): \(item.title)\(item.detail.isEmpty ? "" : ", \(item.detail)")")
                 }
             case .editor(let editor):
-                if case .rule = editor.purpose {
-                    write(rule: editor)
-                } else if isatty(STDIN_FILENO) == 1 {
-                    return editor
-                } else {
-                    write(editor)
-                }
+                if !editor.isRule, isatty(STDIN_FILENO) == 1 { return editor }
+                write(editor)
             case .panel(let panel): writeRules(of: panel.tool)
             case .holds: for hold in model.proxy.holds { say(LinearSentence.text(hold)) }
             }
@@ -34,24 +29,16 @@ extension LinearLoop {
         return nil
     }
 
-    private func write(rule editor: EditorState) {
-        say("\(editor.title):")
-        for line in editor.area.lines { say("  \(line)") }
-        if editor.isWrong {
-            refuse(editor.remark)
-        } else if !editor.remark.isEmpty {
-            say("\(editor.remark).")
-        }
-        say("apply puts it in force; discard throws it away.")
-    }
-
     private func write(_ editor: EditorState) {
         say("\(editor.title):")
         for line in editor.area.lines { say("  \(line)") }
-        if case .hold(let id) = editor.purpose {
+        switch editor.purpose {
+        case .rule:
+            if editor.isWrong { refuse(editor.remark) } else if !editor.remark.isEmpty { say("\(editor.remark).") }
+            say("apply puts it in force; discard throws it away.")
+        case .hold(let id):
             say("edit \(id) NAME=VALUE changes it, for example: edit \(id) method=PUT header=\"X-Mode: test\"")
-        } else {
-            refuse("An editor needs a terminal; repeat sends the request as it was.")
+        case .request: refuse("An editor needs a terminal; repeat sends the request as it was.")
         }
     }
 

@@ -80,11 +80,8 @@ final class LinearLoop {
 
     /// Writes a line; control characters are made visible.
     func say(_ line: String) {
-        write(
-            line.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
-                .map { VisibleText.of(String($0)) + "\n" }
-                .joined()
-        )
+        let lines = line.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        write(lines.map { VisibleText.of(String($0)) + "\n" }.joined())
     }
 
     /// Writes why a line failed.
@@ -102,10 +99,9 @@ final class LinearLoop {
         (hasFailed, answer, rows) = (false, entry.answer, [])
         wantedRows = order.argument.flatMap { Int($0) } ?? 20
         yieldsToHolds = entry.group == .send
-        if order.command == .mark, let id = order.argument.flatMap({ Int64($0.drop { $0 == "#" }) }),
-            try effects.reader?.record(ExchangeID(id)) == nil
-        {
-            return refuse("Exchange \(id) is not in this session.")
+        if order.command == .mark, let number = order.argument.flatMap({ Int64($0.drop { $0 == "#" }) }) {
+            let id = ExchangeID(number)
+            guard try effects.reader?.record(id) != nil else { throw ConsoleFailure(isMissing: id) }
         }
         update(.command(order.command, order.argument))
     }
@@ -113,10 +109,10 @@ final class LinearLoop {
     /// Answers a question by a word, its first letter, or yes and no.
     private func decide(_ question: ConfirmState, _ line: String) {
         let word = line.lowercased().filter { !$0.isWhitespace }
+        let key = ["yes": "y", "no": "n"][word] ?? word
         let choice = question.choices.first { choice in
-            !word.isEmpty
-                && (choice.title.lowercased().filter { !$0.isWhitespace }.hasPrefix(word) || word == String(choice.key)
-                    || (word == "yes" && choice.key == "y") || (word == "no" && choice.key == "n"))
+            let title = choice.title.lowercased().filter { !$0.isWhitespace }
+            return !word.isEmpty && (title.hasPrefix(word) || key == String(choice.key))
         }
         guard let choice else { return tell(question) }
         (hasFailed, answer) = (false, CommandEntry.Answer.none)
@@ -244,12 +240,11 @@ final class LinearLoop {
     private func begin() {
         isStarting = false
         news = LinearNews(after: (try? effects.reader?.bounds()?.upperBound) ?? 0)
-        let count = LinearSentence.count(model.list.sessionTotal, "exchange")
         switch model.source {
         case .live, .demo, .attached:
             if !model.proxy.address.isEmpty { say("Listening on \(model.proxy.address).") }
             if let session = model.proxy.session ?? effects.services?.session { say("Recording to \(session).") }
-        case .recorded(let name): say("\(name), \(count).")
+        case .recorded(let name): say("\(name), \(LinearSentence.count(model.list.sessionTotal, "exchange")).")
         }
         say("help lists the commands.")
     }

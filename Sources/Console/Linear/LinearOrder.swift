@@ -16,7 +16,7 @@ struct LinearOrder: Hashable {
     init?(_ line: String) throws(ConsoleFailure) {
         let text = LinearOrder.trimmed(line[...])
         guard let first = text.first, first != "#" || text.dropFirst().first?.isNumber == true else { return nil }
-        guard first != "#" else {
+        if first == "#" {
             self.init(.goTo, text)
             return
         }

@@ -70,9 +70,7 @@ package struct ConsoleModel: Sendable {
     package var generation = 0
 
     package init(source: Source, size: Size, look: Look) {
-        self.source = source
-        self.size = size
-        self.look = look
+        (self.source, self.size, self.look) = (source, size, look)
     }
 
     /// What has the keys now.

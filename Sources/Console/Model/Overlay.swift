@@ -38,10 +38,7 @@ package struct PickerState: Sendable {
         package var disabled: String?
 
         package init(_ value: String, _ title: String, detail: String = "", disabled: String? = nil) {
-            self.value = value
-            self.title = title
-            self.detail = detail
-            self.disabled = disabled
+            (self.value, self.title, self.detail, self.disabled) = (value, title, detail, disabled)
         }
     }
 
@@ -121,6 +118,9 @@ package struct EditorState: Sendable {
     package var origin: RuleOrigin?
     /// Which of the suggested scopes the text has.
     package var level = 0
+
+    var isNewRule: Bool { if case .rule(_, nil) = purpose { true } else { false } }
+    var isRule: Bool { if case .rule = purpose { true } else { false } }
 }
 
 /// A tool's rules in a panel.

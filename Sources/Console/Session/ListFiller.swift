@@ -30,9 +30,7 @@ struct ListFiller {
     private let pace = Pace()
 
     init(reader: SessionReader, list: SharedList, deliver: @escaping @Sendable (QueryEvent) -> Void) {
-        self.reader = reader
-        self.list = list
-        self.deliver = deliver
+        (self.reader, self.list, self.deliver) = (reader, list, deliver)
     }
 
     mutating func open() {

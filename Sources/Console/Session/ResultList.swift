@@ -30,9 +30,7 @@ struct ResultList: Sendable {
     }
 
     init(generation: Int = 0, bounds: ClosedRange<Int64>? = nil, filter: Filter = .everything) {
-        self.generation = generation
-        self.bounds = bounds
-        self.filter = filter
+        (self.generation, self.bounds, self.filter) = (generation, bounds, filter)
     }
 
     var isFiltered: Bool { !filter.matchesEverything }

@@ -36,9 +36,7 @@ struct StructureCounter {
     private let pace = Pace()
 
     init(reader: SessionReader, list: SharedList, deliver: @escaping @Sendable (QueryEvent) -> Void) {
-        self.reader = reader
-        self.list = list
-        self.deliver = deliver
+        (self.reader, self.list, self.deliver) = (reader, list, deliver)
     }
 
     /// Counts a place, or what has come since it was counted, and delivers the result.

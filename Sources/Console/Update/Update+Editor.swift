@@ -37,7 +37,7 @@ extension ConsoleModel {
     /// visible.
     func editorRows(_ editor: EditorState) -> Int {
         let most = max(1, size.height - 7)
-        guard case .rule = editor.purpose else { return most }
+        guard editor.isRule else { return most }
         return min(most, max(8, min(editor.area.lines.count + 1, size.height / 2 - 4)))
     }
 

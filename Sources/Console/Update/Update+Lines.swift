@@ -10,7 +10,7 @@ extension ConsoleModel {
     mutating func endLine() {
         while let overlay = overlays.last {
             if case .confirm = overlay { break }
-            if case .editor(let editor) = overlay, case .rule = editor.purpose { draft = editor }
+            if case .editor(let editor) = overlay, editor.isRule { draft = editor }
             overlays.removeLast()
         }
         isDetailFocused = false

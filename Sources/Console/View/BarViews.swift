@@ -14,7 +14,7 @@ enum FilterView {
         let filter = model.filter
         let x = rect.x + screen.write(title, x: rect.x, y: rect.y, style: theme.key, limit: rect.width)
         if filter.isEditing {
-            FieldView.draw(filter.line, theme, in: Rect(x: x, y: rect.y, width: rect.maxX - x, height: 1), on: &screen)
+            FieldView.draw(filter.line, theme, in: rect.splitLeft(x - rect.x).rest, on: &screen)
             guard let error = filter.error, rect.height > 1 else { return }
             drawError(error, filter.line, x, theme, in: rect, on: &screen)
             return
@@ -45,11 +45,10 @@ enum FilterView {
         let caret = x + TextWidth.columns(String(before)) - FieldView.shift(line, room)
         let width = TextWidth.columns(text)
         let y = rect.y + 1
-        if caret < x || caret >= rect.maxX {
-            screen.write(text, x: rect.x, y: y, style: style, limit: rect.width)
-        } else if caret + 2 + width <= rect.maxX {
+        let isVisible = (x..<rect.maxX).contains(caret)
+        if isVisible, caret + 2 + width <= rect.maxX {
             screen.write("^ \(text)", x: caret, y: y, style: style)
-        } else if caret - rect.x >= width + 1 {
+        } else if isVisible, caret - rect.x >= width + 1 {
             screen.write("\(text) ^", x: caret - width - 1, y: y, style: style)
         } else {
             screen.write(text, x: rect.x, y: y, style: style, limit: rect.width)
@@ -104,8 +103,7 @@ enum StatusView {
             screen.write(right, x: rect.x + room, y: rect.y, style: theme.bar, limit: rect.width - room)
             return
         }
-        screen.write(" \(left(model))", x: rect.x, y: rect.y, style: theme.bar, limit: room)
-        screen.write(right, x: rect.x + room, y: rect.y, style: theme.bar, limit: rect.width - room)
+        screen.write(" \(left(model))", right: right, in: rect, style: theme.bar)
     }
 
     static func left(_ model: ConsoleModel) -> String {

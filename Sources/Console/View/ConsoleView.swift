@@ -15,16 +15,17 @@ package enum ConsoleView {
         let layout = Layout(model)
         TitleView.draw(model, in: layout.title, on: &screen)
         HoldsView.draw(model, in: layout.holds, on: &screen)
-        if !layout.list.isEmpty {
-            if model.list.total == 0 || (model.view == .structure && model.structure.rows.isEmpty) {
-                EmptyView.draw(model, in: layout.list, on: &screen)
-            } else if model.view == .sequence {
-                SequenceView.draw(model, in: layout.list, on: &screen)
-            } else {
-                StructureView.draw(model, in: layout.list, on: &screen)
-            }
+        if layout.list.isEmpty {
+            // The detail has all the room.
+        } else if model.list.total == 0 || (model.view == .structure && model.structure.rows.isEmpty) {
+            EmptyView.draw(model, in: layout.list, on: &screen)
+        } else if model.view == .sequence {
+            SequenceView.draw(model, in: layout.list, on: &screen)
+        } else {
+            StructureView.draw(model, in: layout.list, on: &screen)
         }
-        drawDivider(model, layout, on: &screen)
+        let divider: Character = layout.divider.height > 1 ? "│" : "─"
+        screen.fill(layout.divider, with: divider, style: model.look.theme.frame)
         DetailView.draw(model, in: layout.detail, on: &screen)
         FilterView.draw(model, in: layout.filter, on: &screen)
         StatusView.draw(model, in: layout.status, on: &screen)
@@ -33,11 +34,6 @@ package enum ConsoleView {
         return screen
     }
 
-    private static func drawDivider(_ model: ConsoleModel, _ layout: Layout, on screen: inout CellBuffer) {
-        let style = model.look.theme.frame
-        let isBeside = layout.divider.height > 1
-        screen.fill(layout.divider, with: isBeside ? "│" : "─", style: style)
-    }
 }
 
 /// The first line: the source, and the view.
@@ -51,9 +47,8 @@ enum TitleView {
             let isOpen = model.view == view
             let name = view.rawValue.capitalizedFirst
             let style = isOpen ? theme.bar.with([.bold, .underline]) : theme.bar
-            x +=
-                1
-                + screen.write(isOpen ? "[\(name)]" : " \(name) ", x: x, y: rect.y, style: style, limit: rect.maxX - x)
+            let tab = isOpen ? "[\(name)]" : " \(name) "
+            x += 1 + screen.write(tab, x: x, y: rect.y, style: style, limit: rect.maxX - x)
         }
         let right = TextWidth.cutMiddle(source(model), to: max(0, rect.maxX - x - 2))
         screen.write(right, x: rect.maxX - TextWidth.columns(right) - 1, y: rect.y, style: theme.bar)
@@ -84,10 +79,7 @@ enum HoldsView {
             let more = isLast ? " (and \(holds.count - rect.height) more)" : ""
             let text = " HELD \(hold.id) \(hold.side) \(hold.method) \(hold.url)"
             let ways = "\(model.way(to: .holds)) edits, \(model.way(to: .executeAll)) executes all"
-            let age = " \(Int(hold.age)) s\(more)  \(ways) "
-            let room = max(0, rect.width - TextWidth.columns(age))
-            screen.write(text, x: rect.x, y: rect.y + row, style: style, limit: room)
-            screen.write(age, x: rect.x + room, y: rect.y + row, style: style)
+            screen.write(text, right: " \(Int(hold.age)) s\(more)  \(ways) ", in: rect.row(row), style: style)
         }
     }
 }

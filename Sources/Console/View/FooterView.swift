@@ -93,7 +93,7 @@ enum FooterView {
                 case .hold: "execute"
                 case .request: "send"
                 }
-            let scope = editor.origin != nil && model.isRuleDraft(editor) ? [("ctrl-t", "wider")] : []
+            let scope = editor.isNewRule && editor.origin != nil ? [("ctrl-t", "wider")] : []
             return [("ctrl-s", word)] + scope + [("ctrl-o", "$EDITOR"), ("alt-z", "undo"), ("esc", "close")]
         case .picker: return [("enter", "choose"), ("↑ ↓", "move"), ("type", "narrow"), ("esc", "close")]
         case .prompt: return [("enter", "do it"), ("esc", "cancel")]
@@ -115,13 +115,5 @@ enum FooterView {
             let key = model.keymap.keys(for: .decrypt, in: context).first
         else { return usual }
         return [(key, "decrypt again")] + usual
-    }
-}
-
-extension ConsoleModel {
-    /// Whether a rule is being made from an exchange, so that its scope can be widened.
-    func isRuleDraft(_ editor: EditorState) -> Bool {
-        if case .rule(_, nil) = editor.purpose { return true }
-        return false
     }
 }

@@ -47,40 +47,33 @@ struct QRCode: Sendable, Hashable {
             set(6, index, index.isMultiple(of: 2))
             set(index, 6, index.isMultiple(of: 2))
         }
-        for (x, y) in [(3, 3), (side - 4, 3), (3, side - 4)] { drawFinder(x, y) }
-        let places = version.alignment
-        for x in places {
-            for y in places where !isUnderFinder(x, y) { drawAlignment(x, y) }
+        let finders = [(3, 3), (side - 4, 3), (3, side - 4)]
+        for (x, y) in finders { drawSquare(x, y, radius: 4, light: [2, 4]) }
+        for x in version.alignment {
+            for y in version.alignment where !finders.contains(where: { max(abs($0 - x), abs($1 - y)) == 3 }) {
+                drawSquare(x, y, radius: 2, light: [1])
+            }
         }
         drawFormat(mask: 0)
         drawVersion(version.number)
     }
 
-    private func isUnderFinder(_ x: Int, _ y: Int) -> Bool {
-        (x == 6 && y == 6) || (x == 6 && y == side - 7) || (x == side - 7 && y == 6)
-    }
-
-    private mutating func drawFinder(_ x: Int, _ y: Int) {
-        for dy in -4...4 {
-            for dx in -4...4 {
-                let ring = max(abs(dx), abs(dy))
-                set(x + dx, y + dy, ring != 2 && ring != 4)
-            }
+    /// Draws rings around a module, of which some are light.
+    private mutating func drawSquare(_ x: Int, _ y: Int, radius: Int, light: Set<Int>) {
+        for dy in -radius...radius {
+            for dx in -radius...radius { set(x + dx, y + dy, !light.contains(max(abs(dx), abs(dy)))) }
         }
     }
 
-    private mutating func drawAlignment(_ x: Int, _ y: Int) {
-        for dy in -2...2 {
-            for dx in -2...2 { set(x + dx, y + dy, max(abs(dx), abs(dy)) != 1) }
-        }
+    /// A number followed by the bits of its BCH code.
+    private func withCheck(_ number: Int, bits: Int, polynomial: Int) -> Int {
+        let rest = (0..<bits).reduce(number) { rest, _ in rest << 1 ^ (rest >> (bits - 1)) * polynomial }
+        return number << bits | rest
     }
 
     /// Draws level and mask, twice, and the module that is always dark.
     private mutating func drawFormat(mask: Int) {
-        let data = 1 << 3 | mask
-        var rest = data
-        for _ in 0..<10 { rest = rest << 1 ^ (rest >> 9) * 0x537 }
-        let bits = (data << 10 | rest) ^ 0x5412
+        let bits = withCheck(1 << 3 | mask, bits: 10, polynomial: 0x537) ^ 0x5412
         func bit(_ index: Int) -> Bool { bits >> index & 1 == 1 }
         for index in 0..<6 { set(8, index, bit(index)) }
         set(8, 7, bit(6))
@@ -94,9 +87,7 @@ struct QRCode: Sendable, Hashable {
 
     private mutating func drawVersion(_ number: Int) {
         guard number >= 7 else { return }
-        var rest = number
-        for _ in 0..<12 { rest = rest << 1 ^ (rest >> 11) * 0x1F25 }
-        let bits = number << 12 | rest
+        let bits = withCheck(number, bits: 12, polynomial: 0x1F25)
         for index in 0..<18 {
             let isDark = bits >> index & 1 == 1
             set(side - 11 + index % 3, index / 3, isDark)
@@ -234,12 +225,9 @@ struct QRVersion: Sendable, Hashable {
         let count = QRVersion.blocks[number - 1]
         let short = words.count / count
         let long = words.count % count
-        var blocks: [[UInt8]] = []
-        var start = 0
-        for index in 0..<count {
-            let length = short + (index >= count - long ? 1 : 0)
-            blocks.append(Array(words[start..<start + length]))
-            start += length
+        let blocks = (0..<count).map { index in
+            let start = index * short + max(0, index - (count - long))
+            return Array(words[start..<start + short + (index >= count - long ? 1 : 0)])
         }
         let divisor = ReedSolomon.divisor(degree: QRVersion.correction[number - 1])
         let corrections = blocks.map { ReedSolomon.remainder($0, by: divisor) }

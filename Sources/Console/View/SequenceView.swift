@@ -19,7 +19,7 @@ enum SequenceView {
         let span = timeSpan(model, shown)
         for row in 0..<shown {
             let index = model.list.bottom + shown - 1 - row
-            let line = Rect(x: body.x, y: body.y + row, width: body.width, height: 1)
+            let line = body.row(row)
             let record = model.list.rows[index]
             let isSelected = index == model.list.selected
             let hasKeys = model.context != .detail
@@ -67,8 +67,7 @@ enum SequenceView {
     static func columns(_ model: ConsoleModel, width: Int) -> [Drawn] {
         let fixed: [Column: Int] = [
             .id: max(4, String(model.list.sessionTotal).count + 2), .start: 8, .method: 7, .status: 6, .type: 10,
-            .size: 8,
-            .time: 8, .waterfall: 20,
+            .size: 8, .time: 8, .waterfall: 20,
         ]
         let automatic: [Column] =
             switch width {
@@ -114,9 +113,7 @@ enum SequenceView {
 
     /// `*` marked, a number for a highlight.
     private static func signs(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
-        let mark = model.marks.contains(record.id) ? "*" : ""
-        let number = model.highlight(record).map { "\($0)" } ?? ""
-        return mark + (number.isEmpty ? "" : number + ":")
+        (model.marks.contains(record.id) ? "*" : "") + (model.highlight(record).map { "\($0):" } ?? "")
     }
 
     private static func host(_ record: ExchangeRecord, _ width: Int) -> String {
@@ -167,9 +164,8 @@ enum SequenceView {
     }
 
     private static func size(_ record: ExchangeRecord) -> String {
-        Measures.size(
-            record.kind == .http || record.kind == .webSocket ? record.sizes.responseBody : record.sizes.responseWire
-        )
+        let hasBody = record.kind == .http || record.kind == .webSocket
+        return Measures.size(hasBody ? record.sizes.responseBody : record.sizes.responseWire)
     }
 
     private static func time(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {

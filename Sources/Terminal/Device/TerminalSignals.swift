@@ -12,7 +12,7 @@ import Glibc
 /// Afterwards they have their previous actions, except for ``Signal/hangUp``: a terminal that is closed sends it more
 /// than once, and stopping must not be interrupted.
 package final class TerminalSignals {
-    package enum Signal: UInt8, CaseIterable, Hashable, Sendable {
+    package enum Signal: CaseIterable, Hashable, Sendable {
         /// SIGWINCH: the terminal has another size.
         case resized
         /// SIGCONT: the program goes on after it was stopped.
@@ -83,7 +83,7 @@ package final class TerminalSignals {
     package func drain() -> Set<Signal> {
         var signals: Set<Signal> = []
         while case .bytes(let bytes) = Descriptors.readAvailable(descriptor, limit: 256) {
-            signals.formUnion(bytes.compactMap(Signal.init(rawValue:)))
+            signals.formUnion(Signal.allCases.filter { bytes.contains(UInt8(truncatingIfNeeded: $0.number)) })
         }
         return signals
     }
@@ -92,14 +92,7 @@ package final class TerminalSignals {
     private static func arrived(_ number: Int32) {
         let kept = errno
         let target = target.load(ordering: .relaxed)
-        var byte: UInt8 =
-            switch number {
-            case SIGWINCH: 0
-            case SIGCONT: 1
-            case SIGTERM: 2
-            case SIGHUP: 3
-            default: 4
-            }
+        var byte = UInt8(truncatingIfNeeded: number)
         // A full pipe holds the signal many times already.
         if target >= 0 { _ = write(target, &byte, 1) }
         errno = kept

@@ -70,6 +70,9 @@ package struct Rect: Hashable, Sendable {
         return Rect(x: left, y: top, width: min(maxX, other.maxX) - left, height: min(maxY, other.maxY) - top)
     }
 
+    /// One of its rows, counted from 0.
+    package func row(_ row: Int) -> Rect { Rect(x: x, y: y + row, width: width, height: 1) }
+
     /// The first `rows` rows, and the rest below.
     package func splitTop(_ rows: Int) -> (top: Rect, rest: Rect) {
         let rows = min(max(rows, 0), height)

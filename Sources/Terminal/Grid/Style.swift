@@ -51,9 +51,7 @@ package struct Style: Hashable, Sendable {
     package static let plain = Style()
 
     package init(_ foreground: Color = .standard, on background: Color = .standard, _ attributes: Attributes = []) {
-        self.foreground = foreground
-        self.background = background
-        self.attributes = attributes
+        (self.foreground, self.background, self.attributes) = (foreground, background, attributes)
     }
 
     package func with(_ attributes: Attributes) -> Style {

@@ -38,10 +38,7 @@ package struct MouseEvent: Hashable, Sendable {
     package var modifiers: Key.Modifiers
 
     package init(_ kind: Kind, x: Int, y: Int, modifiers: Key.Modifiers = []) {
-        self.kind = kind
-        self.x = x
-        self.y = y
-        self.modifiers = modifiers
+        (self.kind, self.x, self.y, self.modifiers) = (kind, x, y, modifiers)
     }
 }
 

@@ -20,23 +20,15 @@ struct Terminfo: Sendable {
     }
 
     private static let lock = Mutex(())
+}
 
+extension Terminfo {
     /// The entry of a terminal; `nil` if there is none.
     init?(name: String) {
-        guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }) else {
-            return nil
-        }
-        let entry = Terminfo.lock.withLock { _ in Terminfo.read(name) }
-        guard let entry else { return nil }
+        guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }),
+            let entry = Terminfo.lock.withLock({ _ in Terminfo.read(name) })
+        else { return nil }
         self = entry
-    }
-
-    private init(colors: Int, isANSI: Bool, alternateScreen: Pair, keypad: Pair, showCursor: [UInt8]) {
-        self.colors = colors
-        self.isANSI = isANSI
-        self.alternateScreen = alternateScreen
-        self.keypad = keypad
-        self.showCursor = showCursor
     }
 
     private static func read(_ name: String) -> Terminfo? {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 import Foundation
 import Runner
 
@@ -156,21 +157,16 @@ extension HoldCommand {
         }
 
         private func words() throws -> HoldEdit {
+            let changes: [(HoldOption, [String?])] = [
+                (.raw, [raw]), (.method, [method]), (.url, [url]), (.path, [path]), (.query, query),
+                (.removeQuery, removeQuery), (.header, header), (.addHeader, addHeader), (.removeHeader, removeHeader),
+                (.status, [status.map(String.init)]), (.body, [body]), (.json, json), (.form, form),
+            ]
             var edit = HoldEdit()
             do {
-                edit.raw = try raw.map(HoldEdit.message)
-                edit.method = method
-                edit.url = url
-                edit.path = path
-                edit.query = try query.map { try HoldEdit.pair($0) }
-                edit.removeQuery = removeQuery
-                edit.headers = try header.map { try HoldEdit.header($0) }
-                edit.addHeaders = try addHeader.map { try HoldEdit.header($0) }
-                edit.removeHeaders = removeHeader
-                edit.status = status
-                edit.body = try body.map { HoldEdit.Body(try HoldEdit.content($0)) }
-                edit.json = try json.map { try HoldEdit.json($0) }
-                edit.form = try form.map { try HoldEdit.pair($0) }
+                for (option, values) in changes {
+                    for case let value? in values { try option.add(value, to: &edit) }
+                }
             } catch let failure as ControlFailure {
                 throw StartFailure(failure.message, hint: failure.hint, isUsage: true)
             }
