@@ -2,7 +2,6 @@ import Foundation
 import Sharing
 package import Terminal
 
-/// The terminal UI.
 package enum Console {
     /// Opens the console on a terminal, and returns at its end.
     ///

@@ -1,69 +1,41 @@
 /// A command of the console, given by a key, from the palette, or as a word on a line; see ``CommandTable``.
 package enum Command: String, CaseIterable, Sendable, Hashable {
     // Moving.
-    case up, down, left, right, top, bottom
+    case up, down, left, right, top, bottom, open, show, back, follow
     case pageUp = "page-up"
     case pageDown = "page-down"
-    case open, show, back
-    case follow
     case switchView = "view"
     case goTo = "go"
     // Looking.
-    case list
-    case filter
+    case list, filter, page, version, fold, sort, columns, highlight, mark, compare, next, previous, why, stop
     case clearFilter = "clear-filter"
     case searchBodies = "search"
     case findInDetail = "find"
     case findNext = "find-next"
     case nextPage = "next-page"
     case previousPage = "previous-page"
-    case page
     case bodyForm = "body"
-    case version
-    case fold
-    case sort, columns
     case focusHost = "focus"
-    case highlight
-    case mark
-    case compare
     case jumpKind = "jump"
-    case next, previous
-    case why
-    case stop
     // Tools.
+    case panel, apply, discard, preset, undo, decrypt
     case toggleTool = "toggle"
-    case panel
     case ruleFromExchange = "rule"
-    case apply, discard
     case switchRule = "switch-rule"
     case removeRule = "remove-rule"
-    case preset
     case saveProfile = "save-profile"
-    case undo
-    case decrypt
     // Holds.
-    case holds
+    case holds, execute, cancel, abort
     case editHold = "edit"
-    case execute
     case executeAll = "execute-all"
-    case cancel
-    case abort
-    // Taking away.
-    case copy
+    // Copying, saving, sending again.
+    case copy, export, compose
     case copyCurl = "copy-curl"
     case saveBody = "save-body"
-    case export
-    // Sending again.
     case repeatRequest = "repeat"
-    case compose
     case repeatAdvanced = "repeat-advanced"
     // The console.
-    case trust
-    case theme
-    case palette, help
-    case messages
-    case status, quiet, verbose
-    case redraw, suspend, quit
+    case trust, theme, palette, help, messages, status, quiet, verbose, redraw, suspend, quit
 }
 
 /// A row of the table of commands.
@@ -149,9 +121,7 @@ package struct CommandEntry: Sendable {
 
 /// What has the keys: it decides what a key means.
 package enum Context: String, CaseIterable, Sendable, Hashable {
-    case list
-    case detail
-    case panel
+    case list, detail, panel
     /// For a rule, a message or a request.
     case editor
     /// For the filter or a prompt.

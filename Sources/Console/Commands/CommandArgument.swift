@@ -6,11 +6,7 @@ import Tools
 struct CommandArgument: Sendable {
     /// What can be checked without the session.
     enum Form: Sendable {
-        case text
-        case exchange
-        case tool
-        case preset
-        case page
+        case text, exchange, tool, preset, page
         case word(String, [String])
         /// The beginning of a word.
         case beginning(String, [String])
@@ -55,10 +51,7 @@ struct CommandArgument: Sendable {
     static let bodyForm = CommandArgument(name: "FORM", form: .word("form", words(BodyForm.self)))
     static let version = CommandArgument(name: "VERSION", form: .word("version", words(MessageVersion.self)))
     static let rule = CommandArgument(name: "TOOL NUMBER", prompt: "for example: switch-rule block 1")
-    static let highlight = CommandArgument(
-        name: "[EXPRESSION]",
-        prompt: "Filter of what is to be coloured; empty for none"
-    )
+    static let highlight = CommandArgument(name: "[EXPRESSION]", prompt: "Filter of what to colour; empty for none")
     static let bodyText = CommandArgument(name: "TEXT", prompt: "Text in bodies") { $0.list.query.bodyText ?? "" }
     static let shownText = CommandArgument(name: "TEXT", prompt: "Text to find here") { $0.detail.sought }
     static let bodyFile = CommandArgument(name: "[ID] FILE", prompt: "File for the body") { $0.suggestedFile }

@@ -64,8 +64,6 @@ struct DocumentRows {
         return true
     }
 
-    // MARK: - Places
-
     /// The nearest existing row.
     func clamped(_ place: ReadingPlace) -> ReadingPlace {
         guard place.line < visible.count else { return last }

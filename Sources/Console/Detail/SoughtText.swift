@@ -31,7 +31,6 @@ struct SoughtText: Sendable {
         return marks
     }
 
-    /// Whether it begins in a part of a line.
     func begins(in part: Range<TextMark>, of spans: [Span]) -> Bool {
         var own: [UInt8] = []
         var span = part.lowerBound.span

@@ -5,8 +5,7 @@ package struct LineEditor: Sendable, Hashable {
     package enum Outcome: Sendable, Hashable {
         /// The key is not one of the line's.
         case ignored
-        case moved
-        case changed
+        case moved, changed
     }
 
     /// The longest text, in characters.

@@ -1,8 +1,6 @@
 package import Terminal
 
-/// A text of several lines that is being edited.
-package struct TextArea: Sendable, Hashable {
-    /// Line and character, from 0.
+package struct TextArea: Sendable {
     package struct Position: Sendable, Hashable {
         package var line: Int
         package var column: Int
@@ -13,7 +11,6 @@ package struct TextArea: Sendable, Hashable {
 
     /// The lines without their ends (LF, CR LF or CR), at least one.
     package private(set) var lines: [String]
-    /// What ends each line but the last.
     private var ends: [Character]
     package private(set) var cursor = Position(line: 0, column: 0)
     package var top = 0
@@ -37,15 +34,6 @@ package struct TextArea: Sendable, Hashable {
     }
 
     package var isChanged: Bool { !text.hasSameBytes(as: original) }
-
-    package static func == (left: TextArea, right: TextArea) -> Bool {
-        left.lines == right.lines && left.ends == right.ends && left.cursor == right.cursor && left.top == right.top
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(lines)
-        hasher.combine(cursor)
-    }
 
     /// Applies a key; returns `false` for a key that edits nothing.
     package mutating func take(_ key: Key) -> Bool {

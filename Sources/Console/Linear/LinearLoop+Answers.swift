@@ -55,8 +55,6 @@ extension LinearLoop {
         say("\(question.question) Answer \(choices).")
     }
 
-    // MARK: - The list and the open exchange
-
     func write(_ answer: CommandEntry.Answer) {
         switch answer {
         case .none: break

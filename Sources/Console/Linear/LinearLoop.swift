@@ -21,7 +21,6 @@ final class LinearLoop {
     /// How many rows `list` asked for, and these rows, newest first.
     private var wantedRows = 0
     private(set) var rows: [ExchangeRecord?] = []
-    /// Whether the last line failed.
     private(set) var hasFailed = false { didSet { hasEverFailed = hasEverFailed || hasFailed } }
     private var hasEverFailed = false
     private var isInterrupted = false
@@ -84,7 +83,6 @@ final class LinearLoop {
         write(lines.map { VisibleText.of(String($0)) + "\n" }.joined())
     }
 
-    /// Writes why a line failed.
     func refuse(_ line: String) {
         hasFailed = true
         say(line)

@@ -5,7 +5,6 @@ import Recording
 struct LinearNews {
     /// The most sentences at once; further exchanges are only counted.
     static let most = 20
-    /// How many exchanges in flight are followed.
     private static let mostOpen = 1_000
 
     private var last: Int64

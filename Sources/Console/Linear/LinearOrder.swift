@@ -1,6 +1,5 @@
 import HTTPModel
 
-/// A line of linear mode: a command and its argument.
 struct LinearOrder: Hashable {
     let command: Command
     let argument: String?

@@ -6,6 +6,5 @@ package struct ConsoleFailure: Error, Sendable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
-
     init(isMissing id: ExchangeID) { description = "Exchange \(id) is not in this session." }
 }

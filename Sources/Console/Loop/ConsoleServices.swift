@@ -9,27 +9,13 @@ package struct ConsoleServices: Sendable {
     package var sender: RequestSender?
     /// Grows whenever the session has changed; `nil` where the session must be polled.
     package var revision: (@Sendable () -> Int)?
-    package var authorityPath: String
+    package var authorityPath = ""
     /// How to point clients at the proxy and let them trust it.
-    package var trustText: String
+    package var trustText = ""
     /// What the proxy says unasked: a profile that was read again, a recording that stopped.
     package var remarks = Remarks()
     /// Runs beside the console until it ends.
     package var background: (@Sendable () async -> Void)?
 
-    package init(
-        session: String?,
-        control: (any ControlTarget)? = nil,
-        sender: RequestSender? = nil,
-        revision: (@Sendable () -> Int)? = nil,
-        authorityPath: String = "",
-        trustText: String = ""
-    ) {
-        self.session = session
-        self.control = control
-        self.sender = sender
-        self.revision = revision
-        self.authorityPath = authorityPath
-        self.trustText = trustText
-    }
+    package init(session: String?) { self.session = session }
 }

@@ -15,10 +15,6 @@ extension EffectRunner {
         }
     }
 
-    func decrypt(_ host: String) { control { [self] control in say(try await control.decrypt(host)) } }
-
-    // MARK: - Texts
-
     func loadRules() {
         control { [inbox] control in
             let profile = try await control.profile()
@@ -77,8 +73,6 @@ extension EffectRunner {
             }
         }
     }
-
-    // MARK: - Rules from exchanges
 
     func draftRule(_ tool: Tool, _ origin: RuleOrigin?, _ level: Int) {
         onReader { [inbox] reader in

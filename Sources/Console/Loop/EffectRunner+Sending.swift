@@ -108,8 +108,6 @@ extension EffectRunner {
         }
     }
 
-    // MARK: - Messages that wait
-
     func openHold(_ id: String) {
         control { [inbox] control in
             let hold = try await control.hold(id)
@@ -148,7 +146,6 @@ extension EffectRunner {
     }
 }
 
-/// The result of sending many times, in words.
 enum RepeatText {
     static func brief(_ progress: RepeatProgress) -> String {
         "sent \(progress.done) of \(progress.total), p50 \(Measures.duration(progress.p50))"

@@ -17,8 +17,6 @@ extension EffectRunner {
         }
     }
 
-    // MARK: - Copying
-
     /// Copies something of an exchange, or only returns it as text.
     func copy(_ form: CopyForm, _ id: ExchangeID, asText: Bool = false) {
         onReader { [self] reader in
@@ -31,8 +29,6 @@ extension EffectRunner {
             }
         }
     }
-
-    // MARK: - Files
 
     func saveBody(_ id: ExchangeID, _ path: String) {
         // A long body must not delay pages.
@@ -115,7 +111,6 @@ extension SessionReader {
     }
 }
 
-/// An output file that the user named.
 enum ExportFile {
     static func write(_ text: String, to path: String) throws {
         let file = try open(path)

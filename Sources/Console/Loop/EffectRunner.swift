@@ -46,9 +46,7 @@ final class EffectRunner: Sendable {
     }
 
     var services: ConsoleServices? { connected.withLock { $0?.services } }
-
     private var queries: QueryService? { connected.withLock { $0?.queries } }
-
     var reader: SessionReader? { queries?.reader }
 
     /// Stores the services once the proxy runs, and performs the effects that waited for them.
@@ -122,7 +120,7 @@ final class EffectRunner: Sendable {
         case .reloadRules: reloadRules()
         case .saveRules(let isForced): saveRules(isForced: isForced)
         case .saveCopy(let text, let path): saveCopy(text, path)
-        case .decrypt(let host): decrypt(host)
+        case .decrypt(let host): control { [self] control in say(try await control.decrypt(host)) }
         case .openHold(let id): openHold(id)
         case .editHold(let id, let edit): editHold(id, edit)
         case .decide(let ids, let decision): decide(ids, decision)
@@ -156,7 +154,6 @@ final class EffectRunner: Sendable {
     }
 
     func say(_ words: String) { inbox.send(.said(words, .info)) }
-
     func complain(_ error: any Error) { inbox.send(.said(Self.words(error), .error)) }
 
     /// Sends the proxy's state to the screen.

@@ -2,7 +2,6 @@ import Foundation
 import Synchronization
 import Terminal
 
-/// Messages to the screen's thread, sent from any thread.
 final class Inbox: Sendable {
     private let waiting = Mutex<[Message]>([])
     /// A byte in the pipe wakes the screen's thread.
@@ -18,7 +17,6 @@ final class Inbox: Sendable {
         close(pipe.writing)
     }
 
-    /// Readable while messages wait.
     var descriptor: Int32 { pipe.reading }
 
     func send(_ message: Message) {

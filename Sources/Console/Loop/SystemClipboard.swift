@@ -5,9 +5,7 @@ import NIOCore
 /// Where copied text goes: a clipboard of the desktop, the terminal's own, or a file.
 enum SystemClipboard {
     enum Way: Sendable, Equatable {
-        /// A program of the desktop took it.
         case tool(String)
-        /// For the terminal's clipboard (OSC 52).
         case terminal
         case file(String)
     }
@@ -32,12 +30,9 @@ enum SystemClipboard {
         #if os(macOS)
         return [["pbcopy"]]
         #else
-        var tools: [[String]] = []
-        if environment["WAYLAND_DISPLAY"] != nil { tools.append(["wl-copy"]) }
-        if environment["DISPLAY"] != nil {
-            tools += [["xclip", "-selection", "clipboard"], ["xsel", "--clipboard", "--input"]]
-        }
-        return tools
+        let wayland = [["wl-copy"]]
+        let x11 = [["xclip", "-selection", "clipboard"], ["xsel", "--clipboard", "--input"]]
+        return (environment["WAYLAND_DISPLAY"] == nil ? [] : wayland) + (environment["DISPLAY"] == nil ? [] : x11)
         #endif
     }
 

@@ -73,7 +73,6 @@ package struct ConsoleModel: Sendable {
         (self.source, self.size, self.look) = (source, size, look)
     }
 
-    /// What has the keys now.
     package var context: Context {
         if let overlay = overlays.last { return overlay.context }
         if filter.isEditing { return .line }
@@ -88,7 +87,6 @@ package struct ConsoleModel: Sendable {
         }
     }
 
-    /// Whether exchanges may still come.
     package var isLive: Bool {
         if case .recorded = source { return isGrowing }
         return true
@@ -100,7 +98,6 @@ package struct ConsoleModel: Sendable {
         return key ?? (isLinear ? command.rawValue : ":\(command.rawValue)")
     }
 
-    /// The number of the highlight that an exchange matches.
     func highlight(_ record: ExchangeRecord) -> Int? {
         highlights.first { $0.filter.decides(record) == true }?.number
     }
@@ -121,7 +118,6 @@ extension String {
 
     var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 
-    /// The first word, and the rest after it.
     var firstWord: (word: String, rest: String?) {
         let words = split(separator: " ", maxSplits: 1).map(String.init)
         return (words.first ?? "", words.count > 1 ? words[1] : nil)
@@ -143,11 +139,9 @@ package struct Look: Sendable, Hashable {
 
 package struct Notice: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        case info
-        case error
+        case info, error
     }
 
-    /// How many are kept.
     package static let most = 500
     /// How long one is in the status line, in microseconds.
     package static let shown: Int64 = 6_000_000
@@ -160,7 +154,6 @@ package struct Notice: Sendable, Hashable {
     var isPinned = false
 }
 
-/// Work in progress.
 package struct Job: Sendable, Hashable, Identifiable {
     /// One of each kind runs at a time.
     package enum Kind: Sendable, Hashable {
@@ -183,21 +176,17 @@ package struct Job: Sendable, Hashable, Identifiable {
     package var startedAt: Int64
 }
 
-/// Colours for exchanges that match a filter.
 package struct Highlight: Sendable, Hashable {
     package var filter: Filter
     /// Shown beside the row, so that colour alone carries no meaning.
     package var number: Int
 }
 
-/// What `]` and `[` can go to.
 package enum JumpChoice: String, CaseIterable, Sendable, Hashable {
     case error = "errors"
-    case slow
-    case large
+    case slow, large
     case changed = "changed by a rule"
-    case held
-    case marked
+    case held, marked
     case sameEndpoint = "same endpoint"
     case sameHost = "same host"
 }

@@ -35,7 +35,6 @@ package struct ListState: Sendable {
     package var selectedRecord: ExchangeRecord? { total > 0 ? rows[selected] : nil }
 }
 
-/// The columns of the list.
 package enum Column: String, CaseIterable, Sendable, Hashable {
     case id, start, method, host, path, status, type, size, time, waterfall
 
@@ -45,7 +44,6 @@ package enum Column: String, CaseIterable, Sendable, Hashable {
     var title: String { self == .id ? "#" : rawValue.uppercased() }
 }
 
-/// The tree by host and path, as far as it is open.
 package struct StructureState: Sendable {
     package struct Row: Sendable, Hashable {
         package var child: StructureChild

@@ -3,11 +3,9 @@ package import Rules
 package import Runner
 package import Sharing
 
-/// What lies over list and detail.
 package enum Overlay: Sendable {
     case picker(PickerState)
     case prompt(PromptState)
-    /// A question to be answered by a word or a key.
     case confirm(ConfirmState)
     case report(ReportState)
     case editor(EditorState)
@@ -46,17 +44,14 @@ package struct PickerState: Sendable {
     package var command: Command?
     package var title: String
     package var items: [Item]
-    /// What was typed to narrow the items.
     package var line = LineEditor()
     /// The selected one of ``matches``.
     package var selected = 0
 
-    /// The items that are left, best first.
     package var matches: [Item] { FuzzySearch.sorted(items, by: line.text) { "\($0.title) \($0.value)" } }
 }
 
 package struct PromptState: Sendable {
-    /// The command that gets the line.
     package var command: Command
     package var title: String
     package var line: LineEditor
@@ -66,21 +61,15 @@ package struct PromptState: Sendable {
 
 /// A question before something that cannot be undone.
 package struct ConfirmState: Sendable {
-    /// What yes does.
     package enum Action: Sendable, Hashable {
-        /// Quits without saving.
-        case quit
-        case saveAndQuit
+        case quit, saveAndQuit
         case repeating(ExchangeID, RepeatPlan)
-        /// Overwrites the profile's files.
         case overwriteRules
-        /// Overwrites the file.
         case export(ExportRequest)
         /// Saves the rules as a copy; the file is asked for.
         case saveRulesElsewhere
         /// Reads the profile's files; the changes made here are lost.
         case reloadRules
-        /// Drops the text of the editor below.
         case dropText
     }
 
@@ -95,7 +84,6 @@ package struct ReportState: Sendable {
     package var title: String
     package var document: DetailDocument
     package var reading = ReadingState()
-    /// The text that was last searched for.
     package var sought = ""
 }
 
@@ -103,9 +91,7 @@ package struct EditorState: Sendable {
     package enum Purpose: Sendable, Hashable {
         /// Becomes a rule of the tool, a new one or in place of one.
         case rule(Tool, replaces: Int?)
-        /// Replaces the held message.
         case hold(String)
-        /// Is sent as a request.
         case request(ExchangeID?)
     }
 
@@ -123,7 +109,6 @@ package struct EditorState: Sendable {
     var isRule: Bool { if case .rule = purpose { true } else { false } }
 }
 
-/// A tool's rules in a panel.
 package struct PanelState: Sendable {
     package var tool: Tool
     package var selected = 0

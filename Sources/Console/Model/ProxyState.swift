@@ -17,11 +17,9 @@ package struct ProxyState: Sendable {
     package var rates: [Int] = []
     /// The number of exchanges at the newest rate.
     package var counted = 0
-    /// The time of the newest rate, in microseconds since 1970.
     package var countedAt: Int64 = 0
     /// The throttle preset in force; `nil` for none.
     package var preset: String?
-    /// The path of the authority's certificate.
     package var authorityPath = ""
     /// Why the proxy does not run, in words.
     package var problem: String?
@@ -30,7 +28,6 @@ package struct ProxyState: Sendable {
     package func tool(_ tool: Tool) -> ToolState? { tools.first { $0.name == tool.key } }
 }
 
-/// The rules' texts, as they are and as they were.
 package struct RulesState: Sendable {
     /// The file for rules where no profile was named.
     package static let newFile = "sluice-rules.yaml"
@@ -48,6 +45,5 @@ package struct RulesState: Sendable {
 
     /// The texts to put a rule in: a new one where there is none.
     var editableTexts: [ProfileSource] { texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : texts }
-
     package var isUnsaved: Bool { texts.contains(where: \.isUnsaved) }
 }

@@ -13,7 +13,6 @@ struct FollowedNumbers {
     /// How many of those in flight are read again at once.
     private static let atOnce = 2_048
 
-    /// The session's range when it was last read.
     private(set) var bounds: ClosedRange<Int64>?
     /// Those in flight, the least recently read first.
     private(set) var inFlight: [Int64] = []

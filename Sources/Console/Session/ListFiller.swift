@@ -40,7 +40,6 @@ struct ListFiller {
 
     // MARK: - A query
 
-    /// Makes the list of a query, as far as it is not cancelled.
     mutating func begin(_ query: ListQuery, generation: Int, _ cancellation: Cancellation) {
         self.query = query
         self.generation = generation
@@ -143,7 +142,6 @@ struct ListFiller {
 
     // MARK: - What is new
 
-    /// Refreshes the list where that was requested.
     mutating func look() {
         guard list.wantsRefresh.exchange(false, ordering: .relaxed) else { return }
         attempt { filler in
@@ -286,7 +284,6 @@ final class Cancellation: Sendable {
     private let flag = Atomic(false)
 
     var isCancelled: Bool { flag.load(ordering: .relaxed) }
-
     func cancel() { flag.store(true, ordering: .relaxed) }
 
     func check() throws {
@@ -294,7 +291,6 @@ final class Cancellation: Sendable {
     }
 }
 
-/// An error in words for the user.
 func queryWords(_ error: any Error) -> String {
     (error as? SessionError)?.description ?? "The session cannot be read: \(error)."
 }

@@ -13,7 +13,6 @@ package enum QueryEvent: Sendable {
     case found(generation: Int, index: Int?)
     /// The children of a node of the structure, as far as they are counted.
     case structure(StructureLevel)
-    /// The session's counters have changed.
     case summary(SessionSummary)
     /// Something could not be read; in words for the user.
     case failed(String)
@@ -28,7 +27,6 @@ package enum ListPlace: Hashable, Sendable {
     case unknown
 }
 
-/// How far a list has come.
 package struct ListStatus: Hashable, Sendable {
     package var generation: Int
     /// The rows that are known so far.
@@ -42,9 +40,7 @@ package struct ListStatus: Hashable, Sendable {
     package var error: String?
 }
 
-/// The rows that one can jump to.
 package enum JumpKind: Hashable, Sendable {
-    /// Rows with one of these numbers.
     case marked(Set<Int64>)
     case matching(Filter)
 }

@@ -14,7 +14,6 @@ package final class QueryService: Sendable {
         var pass = Cancellation()
         var counting = Cancellation()
         var search: (generation: Int, cancellation: Cancellation)?
-        /// Places that will be counted.
         var places: Set<StructureNode> = []
         /// The last reported failure, so that a damaged row is not reported with every page.
         var lastFailure = ""
@@ -39,11 +38,11 @@ package final class QueryService: Sendable {
     private let list: SharedList
     private let deliver: @Sendable (QueryEvent) -> Void
     private let running = Owned(Running())
-    private let pages: DispatchQueue
+    private let pages = DispatchQueue(label: "sluice.query.pages", qos: .userInteractive)
     private let pageReader: SessionReader
-    private let passes: DispatchQueue
+    private let passes = DispatchQueue(label: "sluice.query.passes", qos: .userInitiated)
     private let filler: Owned<ListFiller>
-    private let questions: DispatchQueue
+    private let questions = DispatchQueue(label: "sluice.query.questions", qos: .userInitiated)
     private let questionReader: SessionReader
     private let counter: Owned<StructureCounter>
 
@@ -60,9 +59,6 @@ package final class QueryService: Sendable {
         self.list = list
         filler = Owned(ListFiller(reader: try SessionReader(path: path), list: list, deliver: deliver))
         counter = Owned(StructureCounter(reader: questionReader, list: list, deliver: deliver))
-        pages = DispatchQueue(label: "sluice.query.pages", qos: .userInteractive)
-        passes = DispatchQueue(label: "sluice.query.passes", qos: .userInitiated)
-        questions = DispatchQueue(label: "sluice.query.questions", qos: .userInitiated)
         passes.async { [filler] in filler.value.withLock { $0.open() } }
     }
 
@@ -114,15 +110,9 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Looks for the next row of a kind.
+    /// Finds the next row of a kind after `row`, a distance from the list's end; `forward` goes towards the end.
     ///
     /// Answered by `.found`; ends with the next search, query or ``cancel()``.
-    ///
-    /// - Parameters:
-    ///   - kind: what to look for.
-    ///   - row: where to begin, as a distance from the list's end; that row itself is not looked at.
-    ///   - forward: whether to go towards the list's end.
-    ///   - generation: the list that is meant.
     package func find(_ kind: JumpKind, from row: Int, forward: Bool, generation: Int) {
         let cancellation = running.value.withLock { running in
             running.search?.cancellation.cancel()

@@ -34,7 +34,6 @@ struct ResultList: Sendable {
     }
 
     var isFiltered: Bool { !filter.matchesEverything }
-
     var count: Int { isSorted ? sorted.count : matchCount }
 
     /// The exchanges that belong to the list, in order or not yet.
@@ -90,8 +89,6 @@ struct ResultList: Sendable {
         let place = newer.count - newer.partitioningIndex { $0 <= number }
         return place < newer.count ? place : newer.count + older.partitioningIndex { $0 > number }
     }
-
-    // MARK: - Changes
 
     /// Adds what the pass found, newest first.
     mutating func addOlder(_ numbers: [Int64]) { older += numbers }

@@ -7,7 +7,6 @@ import Synchronization
 struct StructureCounter {
     /// The most children that are listed; exchanges of further ones are counted together.
     private static let mostChildren = 5_000
-    /// How many places stay counted.
     private static let mostPlaces = 64
 
     private struct Place {

@@ -37,7 +37,6 @@ extension StructureNode {
     }
 }
 
-/// The children of a place, by name.
 package struct StructureLevel: Sendable, Hashable {
     package var node: StructureNode
     /// The generation of the query whose list is counted.
@@ -53,7 +52,6 @@ package struct StructureChild: Sendable, Hashable {
     /// The site or the segment.
     package var name: String
     package var node: StructureNode
-    /// Whether there is nothing below it.
     package var isLeaf: Bool
     /// The exchange at or below it that began last.
     package var newest: ExchangeID

@@ -40,21 +40,16 @@ package enum Effect: Sendable {
     case trust(proxy: String, Look)
     case externalEditor(EditorState)
     case copyToTerminal(String)
-    case redraw
-    case suspend
-    case quit
+    case redraw, suspend, quit
 }
 
-/// What a rule is made from.
 package enum RuleOrigin: Sendable, Hashable {
     case exchange(ExchangeID)
     /// A branch of the structure: all at and below it.
     case place(StructureNode)
 }
 
-/// How a held message is edited.
 package enum HoldChange: Sendable, Hashable {
-    /// The text of an editor replaces it.
     case draft(String)
     /// Changes on one line: `method=PUT header="X-Mode: test"`.
     case words(String)
@@ -71,12 +66,7 @@ package enum HoldChange: Sendable, Hashable {
 }
 
 package enum CopyForm: String, CaseIterable, Sendable, Hashable {
-    case curl
-    case url
-    case response
-    case request
-    case httpie
-    case raw
+    case curl, url, response, request, httpie, raw
 
     package var title: String {
         switch self {
@@ -92,9 +82,7 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
 
 package struct ExportRequest: Sendable, Hashable {
     package enum Form: String, CaseIterable, Sendable, Hashable {
-        case curl
-        case har
-        case json
+        case curl, har, json
 
         package var title: String {
             switch self {
@@ -111,6 +99,5 @@ package struct ExportRequest: Sendable, Hashable {
     package var ids: [ExchangeID]?
     /// For where no exchanges are named.
     package var query: ListQuery
-    /// Whether an existing file is overwritten.
     package var isForced = false
 }

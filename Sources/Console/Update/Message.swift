@@ -6,7 +6,6 @@ package import Terminal
 /// What has happened: the only thing that changes the model.
 package enum Message: Sendable {
     case input(InputEvent)
-    /// A command from the palette or from linear mode.
     case command(Command, String?)
     /// A question was answered; `nil` where the answer does nothing.
     case chosen(ConfirmState.Action?)
@@ -18,7 +17,6 @@ package enum Message: Sendable {
     case query(QueryEvent)
     /// The proxy runs or the session is open; with the path of the authority's certificate.
     case ready(authority: String)
-    /// The state of the proxy.
     case proxy(ControlStatus, [HoldSummary])
     /// Why the proxy has ended or cannot be reached.
     case proxyLost(String)
@@ -48,8 +46,6 @@ package enum Message: Sendable {
     case copied(String, String)
     case job(Job)
     case jobEnded(Job.Kind)
-    /// The console cannot go on.
     case failed(any Error)
-    /// A signal asks the console to end.
     case stop
 }

@@ -4,7 +4,6 @@ import Tools
 
 /// The rules of all profile texts together, and changes of them.
 enum RuleEditing {
-    /// A rule, and the index of its text.
     struct Entry: Sendable, Hashable {
         var text: Int
         var rule: EditableRule

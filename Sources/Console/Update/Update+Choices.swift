@@ -12,7 +12,6 @@ extension ConsoleModel {
         return PickerState(title: "Commands", items: items)
     }
 
-    /// A choice of words as an argument.
     func choices(_ command: Command, _ title: String, _ words: [String]) -> PickerState {
         PickerState(command: command, title: title, items: words.map { .init($0, $0) })
     }
@@ -132,7 +131,6 @@ extension ConsoleModel {
 }
 
 extension Key {
-    /// Whether the key closes what is typed into.
     var isCancel: Bool {
         code == .escape || modifiers == .control && [.character("c"), .character("g")].contains(code)
     }

@@ -28,7 +28,6 @@ extension ConsoleModel {
 
     package func whyNot(_ command: Command) -> String? { CommandTable.entry(command)?.problem(self) }
 
-    /// Says why something cannot be done.
     mutating func refuse(_ reason: String) -> [Effect] {
         tell(reason, .error)
         return []
@@ -48,9 +47,6 @@ extension ConsoleModel {
     }
 
     mutating func replaceTop(by overlay: Overlay) { overlays[overlays.count - 1] = overlay }
-
-    // MARK: - Why not
-
     var noExchange: String? { list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil }
     var noRecord: String? { list.total == 0 || isTreeInUse ? noSelection : nil }
     var noBranch: String? { isTreeInUse && structure.selectedRow == nil ? "There is no exchange yet." : nil }
@@ -89,7 +85,6 @@ extension ConsoleModel {
         return "A branch is no exchange; \(way(to: .open)) opens it, a leaf means its newest one."
     }
 
-    /// Why there is no proxy to ask; `nil` where there is one.
     var noProxy: String? {
         if case .recorded = source { return "This is a recording: there is no proxy to steer." }
         return proxy.problem
@@ -146,7 +141,6 @@ extension ConsoleModel {
         return list.selectedRecord?.id == id ? list.selectedRecord : list.rows.values.first { $0.id == id }
     }
 
-    /// The host that commands are about, where it is known.
     var selectedHost: String? {
         isTreeInUse ? structure.selectedRow?.child.node.url?.host : selectedRecord?.url.host
     }

@@ -42,8 +42,6 @@ extension ConsoleModel {
         )
     }
 
-    // MARK: - Mouse
-
     mutating func take(_ mouse: MouseEvent) -> [Effect] {
         if case .release = mouse.kind {
             isDraggingSplit = false

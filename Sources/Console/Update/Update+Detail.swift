@@ -3,15 +3,11 @@ import Sharing
 import Terminal
 
 extension ConsoleModel {
-    /// The columns for a document.
     var detailWidth: Int { max(20, Layout(self, withDetail: true).detail.width - 2) }
 
-    /// Where the lines of the open exchange are.
     private var detailBody: Rect { Layout(self).detail.splitTop(1).1 }
 
-    /// Where the lines of a report are.
     private var reportBody: Rect { OverlayView.place(width: size.width, height: size.height, size).inside }
-
     var reportRows: Int { max(1, reportBody.height) }
 
     /// Whether keys move in a text: a report, or the open exchange.
@@ -147,8 +143,6 @@ extension ConsoleModel {
         readDetail { $0.toggleFold(in: $1, height: $2) }
         return []
     }
-
-    // MARK: - Finding text
 
     mutating func find(_ text: String) -> [Effect] {
         if case .report(var report)? = overlays.last {

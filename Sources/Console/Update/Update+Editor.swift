@@ -3,7 +3,6 @@ import Rules
 import Runner
 import Terminal
 
-/// Texts that are edited: rules, held messages, requests.
 extension ConsoleModel {
     /// Opens an editor, or puts a newer text into the one that is open for the same purpose.
     mutating func open(_ editor: EditorState) -> [Effect] {
@@ -26,10 +25,8 @@ extension ConsoleModel {
         case (.character("o"), .control): return [.externalEditor(editor)]
         case (.character("t"), .control): return widen(editor)
         default:
-            let before = editor.area
-            guard editor.area.take(key) else { return run(key) }
-            guard editor.area != before else { return [] }
-            return changed(editor, from: before.lines)
+            let before = editor.area.lines
+            return editor.area.take(key) ? changed(editor, from: before) : run(key)
         }
     }
 
@@ -55,7 +52,6 @@ extension ConsoleModel {
         return [.draftRule(tool, origin, level: editor.level + 1)]
     }
 
-    /// Takes over the text from the user's own editor.
     mutating func takeBack(_ editor: EditorState, _ text: String) -> [Effect] {
         guard !text.hasSameBytes(as: editor.area.text) else {
             if isLinear { tell("Nothing was changed.") }
@@ -67,8 +63,6 @@ extension ConsoleModel {
         guard case .editor? = overlays.last else { return open(editor) }
         return changed(editor)
     }
-
-    // MARK: - The end of an editor
 
     /// Closes the uppermost editor; asks first where its text was changed.
     mutating func close(_ editor: EditorState) -> [Effect] {

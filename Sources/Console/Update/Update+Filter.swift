@@ -2,7 +2,6 @@ import HTTPModel
 import Terminal
 
 extension ConsoleModel {
-    /// Opens the filter's line, or applies a filter.
     mutating func openFilter(_ argument: String?) -> [Effect] {
         if let argument { return apply(filter: argument) }
         guard !isLinear else {
@@ -114,8 +113,6 @@ extension ConsoleModel {
             return refuse("Highlight: \(error)")
         }
     }
-
-    // MARK: - Jumping by kind
 
     mutating func chooseJump(_ word: String) -> [Effect] {
         guard let choice = JumpChoice.allCases.first(where: { $0.rawValue.hasPrefix(word.lowercased()) }) else {

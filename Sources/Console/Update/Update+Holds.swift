@@ -13,7 +13,6 @@ extension ConsoleModel {
         replaceTop(by: .holds(selected: proxy.holds[min(max(0, index + lines), last)].id))
     }
 
-    /// Selects the message beside one that was decided.
     mutating func selectHold(beside id: String) {
         let place = overlays.lastIndex {
             if case .holds(let selected) = $0 { selected == id } else { false }

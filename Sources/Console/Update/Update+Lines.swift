@@ -48,7 +48,6 @@ extension ConsoleModel {
         report(title, DetailDocument(lines: lines))
     }
 
-    /// Lists all commands, or says what one does.
     mutating func openLineHelp(_ word: String?) -> [Effect] {
         func line(_ entry: CommandEntry) -> String {
             "\(entry.command.rawValue)\(entry.argument.name.isEmpty ? "" : " ")\(entry.argument.name): \(entry.title)"

@@ -3,7 +3,6 @@ import Sharing
 import Terminal
 
 extension ConsoleModel {
-    /// Moves by lines in what has the keys.
     mutating func move(by lines: Int) -> [Effect] {
         if isReading {
             read { $0.move(lines, in: $1, height: $2) }
@@ -32,7 +31,6 @@ extension ConsoleModel {
         return move(by: pages * max(1, rows - 1))
     }
 
-    /// Moves to the first or the last line.
     mutating func moveToEdge(first: Bool) -> [Effect] {
         if context == .list, view == .sequence {
             list.isFollowing = !first && list.query.sort == nil

@@ -1,7 +1,6 @@
 import HTTPModel
 import Recording
 
-/// The session's answers.
 extension ConsoleModel {
     mutating func take(_ event: QueryEvent) -> [Effect] {
         switch event {

@@ -161,7 +161,6 @@ extension ConsoleModel {
         return [.applyRules(texts, words, madeFrom: rules.revision)]
     }
 
-    /// Remembers the rules for undo.
     mutating func keepRules() {
         rules.past.append(rules.texts)
         if rules.past.count > 100 { rules.past.removeFirst() }

@@ -52,7 +52,6 @@ extension ConsoleModel {
         return [.export(request)]
     }
 
-    /// Asks whether to overwrite a file.
     mutating func askToOverwrite(_ request: ExportRequest) -> [Effect] {
         end(.export)
         var forced = request

@@ -111,8 +111,6 @@ extension ConsoleModel {
         return status.rules == rules.revision ? [] : [.loadRules]
     }
 
-    // MARK: - Input
-
     private mutating func take(_ event: InputEvent) -> [Effect] {
         switch event {
         case .key(let key): return take(key)

@@ -56,7 +56,6 @@ enum FilterView {
     }
 }
 
-/// One line that is being typed, with its cursor.
 enum FieldView {
     static func draw(_ line: LineEditor, _ theme: Theme, in rect: Rect, on screen: inout CellBuffer) {
         guard rect.width > 0 else { return }

@@ -9,7 +9,7 @@ enum EmptyView {
         let blocks = blocks(model)
         let lines = fitting(blocks, Size(width: width, height: rect.height))
         for (row, line) in lines.enumerated() where row < rect.height {
-            draw(line, x: rect.x + 2, y: rect.y + row, model, in: rect, on: &screen)
+            draw(line, model, in: rect.row(row).splitLeft(2).rest, on: &screen)
         }
         guard isWaiting(model), let address = PhonePage.address(model.proxy.address),
             let code = PhonePage.rows(address, model.look)
@@ -17,19 +17,11 @@ enum EmptyView {
         drawCode(code, below: lines.count, blocks.map(columns).max() ?? 0, model, in: rect, on: &screen)
     }
 
-    private static func draw(
-        _ line: [Span],
-        x: Int,
-        y: Int,
-        _ model: ConsoleModel,
-        in rect: Rect,
-        on screen: inout CellBuffer
-    ) {
-        let theme = model.look.theme
-        var x = x
+    private static func draw(_ line: [Span], _ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        var x = rect.x
         for span in line where x < rect.maxX {
-            let style = span.pixels.map { Style(.palette($0.0), on: .palette($0.1)) } ?? theme.style(span.role)
-            x += screen.write(span.text, x: x, y: y, style: style, limit: rect.maxX - x)
+            let style = model.look.theme.style(span)
+            x += screen.write(span.text, x: x, y: rect.y, style: style, limit: rect.maxX - x)
         }
     }
 
@@ -46,16 +38,15 @@ enum EmptyView {
         let isBelow = used + 1 + code.count <= rect.height && columns + 2 <= rect.width
         let isBeside = code.count < rect.height && width + columns + 6 <= rect.width
         guard isBelow || isBeside else { return }
-        let x = isBelow ? rect.x + 2 : rect.maxX - columns - 2
-        let y = isBelow ? rect.y + used + 1 : rect.y + 1
-        for (row, line) in code.enumerated() { draw(line, x: x, y: y + row, model, in: rect, on: &screen) }
+        let (left, top) = isBelow ? (2, used + 1) : (rect.width - columns - 2, 1)
+        for (row, line) in code.enumerated() {
+            draw(line, model, in: rect.row(top + row).splitLeft(left).rest, on: &screen)
+        }
     }
 
     private static func columns(_ lines: [[Span]]) -> Int {
         lines.map { $0.reduce(0) { $0 + TextWidth.columns($1.text) } }.max() ?? 0
     }
-
-    // MARK: - What fits
 
     /// Lines that belong together; of blocks that do not all fit, the later ones are left out.
     typealias Block = [[Span]]
@@ -78,8 +69,6 @@ enum EmptyView {
         guard line.count == 1, let span = line.first else { return [line] }
         return TextWidth.wrap(span.text, to: width).map { [Span(String($0), span.role)] }
     }
-
-    // MARK: - Words
 
     private static func isWaiting(_ model: ConsoleModel) -> Bool {
         model.isLive && model.list.sessionTotal == 0 && model.proxy.problem == nil && !model.proxy.address.isEmpty

@@ -4,13 +4,11 @@ package import Terminal
 package struct Layout: Sendable, Hashable {
     /// The line with the tabs; empty on small screens.
     package var title = Rect(x: 0, y: 0, width: 0, height: 0)
-    /// The held messages.
     package var holds = Rect(x: 0, y: 0, width: 0, height: 0)
     /// List or tree with the titles of its columns.
     package var list = Rect(x: 0, y: 0, width: 0, height: 0)
     /// The line between list and detail.
     package var divider = Rect(x: 0, y: 0, width: 0, height: 0)
-    /// The open exchange.
     package var detail = Rect(x: 0, y: 0, width: 0, height: 0)
     package var filter = Rect(x: 0, y: 0, width: 0, height: 0)
     package var status = Rect(x: 0, y: 0, width: 0, height: 0)

@@ -9,8 +9,7 @@ package enum Descriptors {
     /// What a read gave.
     enum Reading {
         case bytes([UInt8])
-        case nothingNow
-        case end
+        case nothingNow, end
     }
 
     /// Reads what is there, at most `limit` bytes, without waiting.

@@ -12,10 +12,9 @@ package enum EventWaiter {
     /// without a limit. Signals do not end the wait by themselves.
     package static func wait(for descriptors: [Int32], timeoutMilliseconds: Int32?) -> Set<Int32> {
         var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        let clock = ContinuousClock()
-        let deadline = timeoutMilliseconds.map { clock.now + .milliseconds(Int64(max($0, 0))) }
+        let deadline = timeoutMilliseconds.map { ContinuousClock.now + .milliseconds(Int64(max($0, 0))) }
         while true {
-            let left = deadline.map { milliseconds(until: $0, clock) } ?? -1
+            let left = deadline.map { milliseconds(until: $0) } ?? -1
             let count = poll(&entries, nfds_t(entries.count), left)
             if count > 0 { return Set(entries.filter { $0.revents != 0 }.map(\.fd)) }
             if count == 0 || errno != EINTR { return [] }
@@ -23,8 +22,8 @@ package enum EventWaiter {
     }
 
     /// Rounded up, so that a wait does not end early.
-    private static func milliseconds(until deadline: ContinuousClock.Instant, _ clock: ContinuousClock) -> Int32 {
-        let (seconds, attoseconds) = (deadline - clock.now).components
+    private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
+        let (seconds, attoseconds) = (deadline - .now).components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         return Int32(clamping: seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }

@@ -25,20 +25,16 @@ package final class SystemTerminal: TerminalDevice {
     package convenience init(environment: [String: String]? = nil) throws {
         let environment = environment ?? ProcessInfo.processInfo.environment
         if isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
-            self.init(input: STDIN_FILENO, output: STDOUT_FILENO, ownsDescriptor: false, environment: environment)
+            self.init(input: STDIN_FILENO, output: STDOUT_FILENO, environment: environment)
             return
         }
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw TerminalError.noTerminal }
-        self.init(input: descriptor, output: descriptor, ownsDescriptor: true, environment: environment)
+        self.init(input: descriptor, output: descriptor, environment: environment, ownsDescriptor: true)
     }
 
-    /// A terminal on open descriptors, which stay open.
-    package convenience init(input: Int32, output: Int32, environment: [String: String]) {
-        self.init(input: input, output: output, ownsDescriptor: false, environment: environment)
-    }
-
-    private init(input: Int32, output: Int32, ownsDescriptor: Bool, environment: [String: String]) {
+    /// A terminal on open descriptors, which stay open unless it owns them.
+    package init(input: Int32, output: Int32, environment: [String: String], ownsDescriptor: Bool = false) {
         inputDescriptor = input
         outputDescriptor = output
         self.ownsDescriptor = ownsDescriptor

@@ -4,8 +4,7 @@ package enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
     case noTerminal
     /// The terminal refuses raw mode.
     case refused(code: Int32)
-    case signalsInUse
-    case noDescriptors
+    case signalsInUse, noDescriptors
 
     package var description: String {
         switch self {

@@ -31,9 +31,7 @@ package struct Cell: Hashable, Sendable {
     /// A space in the terminal's own colours.
     package static let blank = Cell(glyph: 0x20, isWide: false, style: 0)
 
-    /// The character; empty in a continuation.
     package var text: String { String(decoding: glyphBytes, as: UTF8.self) }
-
     package var style: Style { Style(packed: styleBits) }
 
     /// Whether it is the second column of the character at its left.
@@ -41,7 +39,6 @@ package struct Cell: Hashable, Sendable {
 
     /// 1 or 2 columns, and 0 in a continuation.
     package var width: Int { isContinuation ? 0 : isWide ? 2 : 1 }
-
     var isWide: Bool { format & Cell.wideFlag != 0 }
 
     /// The style as ``Style/packed``.

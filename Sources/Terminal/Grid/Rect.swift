@@ -60,7 +60,6 @@ package struct Rect: Hashable, Sendable {
     }
 
     package var size: Size { Size(width: width, height: height) }
-
     package func contains(x: Int, y: Int) -> Bool { x >= self.x && x < maxX && y >= self.y && y < maxY }
 
     /// What both share; empty where they do not meet.

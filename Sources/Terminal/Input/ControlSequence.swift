@@ -1,7 +1,6 @@
 /// What begins a sequence: `ESC [` or `ESC O`.
 enum Introducer: Sendable {
-    case csi
-    case ss3
+    case csi, ss3
 }
 
 /// A complete control sequence.

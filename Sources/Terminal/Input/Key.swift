@@ -11,15 +11,7 @@ package struct Key: Hashable, Sendable {
         case backspace
         /// Deletes what is under the cursor.
         case delete
-        case insert
-        case up
-        case down
-        case left
-        case right
-        case home
-        case end
-        case pageUp
-        case pageDown
+        case insert, up, down, left, right, home, end, pageUp, pageDown
         /// F1 and so on.
         case function(Int)
     }

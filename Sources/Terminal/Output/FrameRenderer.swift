@@ -164,7 +164,7 @@ package struct FrameRenderer: Sendable {
             } else {
                 append("\u{1B}[")
                 let distance = abs(x - from.x)
-                if distance > 1 { append(distance) }
+                if distance > 1 { output.appendDecimal(distance) }
                 output.append(x > from.x ? 0x43 : 0x44)
             }
             cursor = CursorPosition(x: x, y: y)
@@ -179,18 +179,16 @@ package struct FrameRenderer: Sendable {
 
     private mutating func moveAnywhere(x: Int, y: Int) {
         append("\u{1B}[")
-        if x > 0 || y > 0 { append(y + 1) }
+        if x > 0 || y > 0 { output.appendDecimal(y + 1) }
         if x > 0 {
             output.append(0x3B)
-            append(x + 1)
+            output.appendDecimal(x + 1)
         }
         output.append(0x48)
         cursor = CursorPosition(x: x, y: y)
     }
 
     private mutating func append(_ text: StaticString) { text.withUTF8Buffer { output += $0 } }
-
-    private mutating func append(_ number: Int) { output.appendDecimal(number) }
 }
 
 extension Cell {

@@ -50,10 +50,7 @@ struct CA: ParsableCommand {
         )
 
         enum Format: String, ExpressibleByArgument, CaseIterable {
-            case pem
-            case der
-            case p12
-            case mobileconfig
+            case pem, der, p12, mobileconfig
             case trustHelp = "trust-help"
         }
 
@@ -77,17 +74,15 @@ struct CA: ParsableCommand {
 
         func run() throws {
             let authority = try source.load()
-            let bytes: [UInt8]
-            switch format {
-            case .pem: bytes = try authority.export(.pem)
-            case .der: bytes = try authority.export(.der)
-            case .p12: bytes = try authority.export(.p12, password: try Password.choose(password, passwordFile) ?? "")
-            case .mobileconfig: bytes = try authority.export(.mobileconfig)
-            case .trustHelp: bytes = Array(TrustHelp.text(path: source.ca ?? StandardPaths.authorityCertificate).utf8)
-            }
-            let file = try OutputFile(output, isSecret: format == .p12)
-            try file.write(.init(bytes: bytes))
-            try file.finish()
+            let bytes: [UInt8] =
+                switch format {
+                case .pem: try authority.export(.pem)
+                case .der: try authority.export(.der)
+                case .p12: try authority.export(.p12, password: try Password.choose(password, passwordFile) ?? "")
+                case .mobileconfig: try authority.export(.mobileconfig)
+                case .trustHelp: Array(TrustHelp.text(path: source.ca ?? StandardPaths.authorityCertificate).utf8)
+                }
+            try OutputFile(output, isSecret: format == .p12).writeAll(.init(bytes: bytes))
         }
     }
 }

@@ -77,14 +77,14 @@ struct Attach: AsyncParsableCommand {
         let canSteer = !view
         let authority = status.authority?.path ?? StandardPaths.authorityCertificate
         try await Screen.run(.attached(canSteer: canSteer), linear) { _ in
-            ConsoleServices(
-                session: status.session,
-                control: target,
-                sender: canSteer
-                    ? try RequestSender(proxy: status.address, certificate: status.authority?.certificate) : nil,
-                authorityPath: authority,
-                trustText: TrustHelp.text(path: authority)
-            )
+            var services = ConsoleServices(session: status.session)
+            services.control = target
+            if canSteer {
+                services.sender = try RequestSender(proxy: status.address, certificate: status.authority?.certificate)
+            }
+            services.authorityPath = authority
+            services.trustText = TrustHelp.text(path: authority)
+            return services
         }
     }
 }
@@ -226,14 +226,12 @@ enum LiveServices {
     }
 
     static func services(_ running: RunningProxy, _ remarks: Remarks) -> ConsoleServices {
-        var services = ConsoleServices(
-            session: running.session,
-            control: running.controlTarget,
-            sender: RequestSender(proxy: running.address, authority: running.authority),
-            revision: { running.revision },
-            authorityPath: running.authorityPath,
-            trustText: TrustHelp.text(path: running.authorityPath)
-        )
+        var services = ConsoleServices(session: running.session)
+        services.control = running.controlTarget
+        services.sender = RequestSender(proxy: running.address, authority: running.authority)
+        services.revision = { running.revision }
+        services.authorityPath = running.authorityPath
+        services.trustText = TrustHelp.text(path: running.authorityPath)
         services.remarks = remarks
         return services
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CharlesFiles
 import Files
 import Foundation
+import NIOCore
 import Rules
 import Runner
 import Tools
@@ -78,9 +79,7 @@ struct Import: ParsableCommand {
             guard profile.isUsable else {
                 throw StartFailure("There is no rule in \(name) that a profile can have.")
             }
-            let target = try OutputFile(output)
-            try target.write(profile.text)
-            try target.finish()
+            try OutputFile(output).writeAll(.init(string: profile.text))
         }
 
         /// Reads at most one byte more than is accepted.
@@ -93,6 +92,13 @@ struct Import: ParsableCommand {
 }
 
 extension CharlesSettings.LoneTool: ExpressibleByArgument {}
+
+extension OutputFile {
+    func writeAll(_ bytes: ByteBuffer) throws {
+        try write(bytes)
+        try finish()
+    }
+}
 
 enum Overwriting {
     /// Throws ``StartFailure`` where the file exists and is not empty, unless overwriting is forced.

@@ -56,13 +56,7 @@ struct ProfileCheck: ParsableCommand {
     @Flag(help: "Exit with 1 for lints, too.") var strict = false
 
     func run() throws {
-        let profile: RuleProfile
-        do throws(ProfileError) {
-            profile = try RuleProfile.load(paths: files, takesPipes: true)
-        } catch {
-            StandardStreams.error(error.description + "\n")
-            throw ExitCode(1)
-        }
+        let profile = try RuleProfile.load(paths: files, takesPipes: true)
         for lint in profile.lints { StandardStreams.error("\(lint)\n") }
         if let against {
             var usage = RuleUsage(profile)
@@ -111,7 +105,7 @@ struct ProfileShow: ParsableCommand {
     @Flag(help: "Print a JSON object.") var json = false
 
     func run() throws {
-        let profile = try ProfileFiles.load(files)
+        let profile = try RuleProfile.load(paths: files, takesPipes: true)
         StandardStreams.out(json ? profile.listingJSON : profile.listing)
     }
 }
@@ -159,7 +153,7 @@ struct ProfileWhy: ParsableCommand {
             fields: try answerHeader.map(ProfileWhy.field),
             body: answerBody.map { ByteBuffer(string: $0) }
         )
-        let profile = try ProfileFiles.load([file])
+        let profile = try RuleProfile.load(paths: [file], takesPipes: true)
         StandardStreams.out(request.explained(by: profile, answered: response).text(isWhole: all))
     }
 
@@ -169,16 +163,5 @@ struct ProfileWhy: ParsableCommand {
         }
         let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
         return (String(text[..<colon]), value)
-    }
-}
-
-enum ProfileFiles {
-    /// Reads profiles as one; errors have the form that editors jump to.
-    static func load(_ files: [String]) throws -> RuleProfile {
-        do throws(ProfileError) {
-            return try RuleProfile.load(paths: files, takesPipes: true)
-        } catch {
-            throw StartFailure(error.description, isPositioned: true)
-        }
     }
 }

@@ -38,8 +38,7 @@ struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Show everything about one exchange.")
 
     enum Message: String, ExpressibleByArgument, CaseIterable {
-        case request
-        case response
+        case request, response
 
         var side: BodySide { self == .request ? .requestReceived : .responseReceived }
     }

@@ -18,9 +18,8 @@ struct ToolCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tool",
         abstract: "Switch the tools of a running Sluice on and off.",
-        discussion: """
-            A switch counts for exchanges that begin from then on, until Sluice ends. The profile stays as it is.
-            """,
+        discussion:
+            "A switch counts for exchanges that begin from then on, until Sluice ends. The profile stays as it is.",
         subcommands: [List.self, On.self, Off.self]
     )
 

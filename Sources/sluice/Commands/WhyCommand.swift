@@ -1,5 +1,4 @@
 import ArgumentParser
-import Rules
 import Runner
 
 struct Why: ParsableCommand {
@@ -21,10 +20,6 @@ struct Why: ParsableCommand {
     @Flag(help: "Tell every rule, those for other hosts too, however many they are.") var all = false
 
     func run() throws {
-        do {
-            StandardStreams.out(try RecordedWhy.text(session: session, id: id, profiles: profile, isWhole: all))
-        } catch let error as ProfileError {
-            throw StartFailure(error.description, isPositioned: true)
-        }
+        StandardStreams.out(try RecordedWhy.text(session: session, id: id, profiles: profile, isWhole: all))
     }
 }

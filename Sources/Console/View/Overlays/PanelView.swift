@@ -2,7 +2,6 @@ import Rules
 import Sharing
 import Terminal
 
-/// A tool's rules.
 enum PanelView {
     static func draw(_ panel: PanelState, _ model: ConsoleModel, on screen: inout CellBuffer) {
         let theme = model.look.theme
