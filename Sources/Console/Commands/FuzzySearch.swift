@@ -18,10 +18,7 @@ package enum FuzzySearch {
     static func score(_ text: [Character], _ query: [Character]) -> Int? {
         var best: Int?
         for start in text.indices where text[start] == query.first {
-            var position = start
-            var total = 0
-            var run = 0
-            var found = 0
+            var (position, total, run, found) = (start, 0, 0, 0)
             while position < text.count, found < query.count {
                 if text[position] == query[found] {
                     let isStart = position == 0 || !(text[position - 1].isLetter || text[position - 1].isNumber)

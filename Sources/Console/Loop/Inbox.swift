@@ -34,9 +34,8 @@ final class Inbox: Sendable {
         var bytes = [UInt8](repeating: 0, count: 64)
         while read(pipe.reading, &bytes, bytes.count) == bytes.count {}
         return waiting.withLock { waiting in
-            let all = waiting
-            waiting.removeAll(keepingCapacity: true)
-            return all
+            defer { waiting.removeAll(keepingCapacity: true) }
+            return waiting
         }
     }
 }

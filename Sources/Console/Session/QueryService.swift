@@ -182,11 +182,8 @@ extension SharedList {
         // Copies the reference to the numbers, not the numbers.
         let list = value.withLock { $0 }
         guard (0..<list.count).contains(row), let bounds = list.bounds else { return nil }
-        let filter: Filter
-        switch kind {
-        case .marked(let numbers): return list.nextPlace(of: numbers.sorted(), from: row, forward: forward)
-        case .matching(let matching): filter = matching
-        }
+        if case .marked(let numbers) = kind { return list.nextPlace(of: numbers.sorted(), from: row, forward: forward) }
+        guard case .matching(let filter) = kind else { return nil }
         let watch: StatementWatch = { _ in !cancellation.isCancelled }
         if list.isSorted {
             return list.nextPlace(of: try reader.numbers(matching: filter, watch: watch), from: row, forward: forward)

@@ -78,12 +78,8 @@ extension ConsoleModel {
     }
 
     mutating func openStatus() -> [Effect] {
-        var lines: [String] = []
-        if let problem = proxy.problem {
-            lines.append(problem)
-        } else if !proxy.address.isEmpty {
-            lines.append("Listening on \(proxy.address).")
-        }
+        let address = proxy.address.isEmpty ? nil : "Listening on \(proxy.address)."
+        var lines = [proxy.problem ?? address].compactMap(\.self)
         if case .recorded(let name) = source { lines.append("Session \(name).") }
         if let session = proxy.session { lines.append("Session \(session).") }
         lines += counts

@@ -25,8 +25,8 @@ enum DetailView {
         let hasKeys = model.context == .detail
         for tab in tabs(model, width: rect.width) {
             let isOpen = tab.page == model.detail.options.page
-            let style =
-                isOpen ? (hasKeys ? theme.selection.with(.bold) : theme.dimSelection.with(.bold)) : theme.style(.label)
+            let selection = hasKeys ? theme.selection : theme.dimSelection
+            let style = isOpen ? selection.with(.bold) : theme.style(.label)
             screen.write(tab.text, x: top.x + tab.range.lowerBound, y: top.y, style: style, limit: tab.range.count)
         }
         let used = tabs(model, width: rect.width).last?.range.upperBound ?? 0

@@ -152,7 +152,6 @@ extension UInt8 {
 extension Key {
     /// The key of an ASCII byte, control characters included.
     init(controlOrASCII byte: UInt8, _ modifiers: Modifiers) {
-        let character = Character(Unicode.Scalar(byte))
         switch byte {
         case 0x00: self.init(.character(" "), modifiers.union(.control))
         case 0x08, 0x7F: self.init(.backspace, modifiers)
@@ -161,7 +160,7 @@ extension Key {
         case 0x1B: self.init(.escape, modifiers)
         case 0x01...0x1A: self.init(.character(Character(Unicode.Scalar(byte + 0x60))), modifiers.union(.control))
         case 0x1C...0x1F: self.init(.character(Character(Unicode.Scalar(byte + 0x40))), modifiers.union(.control))
-        default: self = Key(.character(character), modifiers).normal
+        default: self = Key(.character(Character(Unicode.Scalar(byte))), modifiers).normal
         }
     }
 
@@ -196,10 +195,8 @@ extension MouseEvent {
             let pressed: Button = number == 0 ? .left : number == 1 ? .middle : .right
             kind = isRelease ? .release : button & 32 != 0 ? .drag(pressed) : .press(pressed)
         }
-        var modifiers: Key.Modifiers = []
-        if button & 4 != 0 { modifiers.insert(.shift) }
-        if button & 8 != 0 { modifiers.insert(.alt) }
-        if button & 16 != 0 { modifiers.insert(.control) }
+        // Bits 2 to 4 are shift, alt and control.
+        let modifiers = Key.Modifiers(rawValue: UInt8(button >> 2 & 7))
         self.init(kind, x: min(x, 65_535) - 1, y: min(y, 65_535) - 1, modifiers: modifiers)
     }
 }
@@ -208,15 +205,9 @@ extension TerminalReply {
     /// The reply in an OSC sequence, `11;rgb:1e1e/1e1e/2e2e`.
     init?(osc bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
-        let values: Substring
-        if text.hasPrefix("11;rgb:") {
-            values = text.dropFirst(7)
-        } else if text.hasPrefix("11;rgba:") {
-            values = text.dropFirst(8)
-        } else {
-            return nil
-        }
-        let parts = values.split(separator: "/", omittingEmptySubsequences: false).compactMap { digits -> UInt8? in
+        guard let prefix = ["11;rgb:", "11;rgba:"].first(where: text.hasPrefix) else { return nil }
+        let parts = text.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false).compactMap {
+            digits -> UInt8? in
             guard (1...4).contains(digits.count), let value = UInt32(digits, radix: 16) else { return nil }
             let most: UInt32 = (1 << (4 * UInt32(digits.count))) - 1
             return UInt8((value * 255 + most / 2) / most)

@@ -62,11 +62,7 @@ package struct InputParser: Sendable {
             state = .ground
             for _ in 0..<(alt ? 2 : 1) { emit(Key(.escape)) }
         case .sequence(let introducer, let bytes, let alt):
-            if bytes.isEmpty {
-                abandonSequence(introducer, isEmpty: true, alt: alt)
-            } else if silences > 1 {
-                state = .ground
-            }
+            if bytes.isEmpty || silences > 1 { abandonSequence(introducer, isEmpty: bytes.isEmpty, alt: alt) }
         case .reply(let introducer, let bytes, let count, let isEscape):
             if count == 0, !isEscape {
                 state = .ground
@@ -247,12 +243,9 @@ package struct InputParser: Sendable {
         case 0x1B: state = .reply(introducer: introducer, bytes: bytes, count: count, isEscape: true)
         case 0x18, 0x1A: state = .ground
         default:
-            if count >= InputParser.replyLimit.swallowed {
-                state = .ground
-                return
-            }
             // Released first, so that the bytes are changed in place.
             state = .ground
+            guard count < InputParser.replyLimit.swallowed else { return }
             if bytes.count < InputParser.replyLimit.kept { bytes.append(byte) }
             state = .reply(introducer: introducer, bytes: bytes, count: count + 1, isEscape: false)
         }
@@ -268,20 +261,12 @@ package struct InputParser: Sendable {
     private mutating func takePaste(_ byte: UInt8, matched: Int) {
         let end = InputParser.pasteEnd
         if byte == end[matched] {
-            if matched + 1 == end.count {
-                endPaste()
-            } else {
-                state = .paste(matched: matched + 1)
-            }
+            if matched + 1 == end.count { endPaste() } else { state = .paste(matched: matched + 1) }
             return
         }
         for byte in end[..<matched] { addPasted(byte) }
-        if byte == end[0] {
-            state = .paste(matched: 1)
-        } else {
-            state = .paste(matched: 0)
-            addPasted(byte)
-        }
+        state = .paste(matched: byte == end[0] ? 1 : 0)
+        if byte != end[0] { addPasted(byte) }
     }
 
     /// Adds a byte; terminals send a carriage return for each line's end, which becomes a line feed.
