@@ -2,15 +2,13 @@ import Foundation
 import Sharing
 package import Terminal
 
-/// The terminal UI that drives everything.
 package enum Console {
     /// Opens the console on a terminal, and returns at its end.
     ///
-    /// The first frame is drawn before there is anything to show, so that a slow start is seen to be one.
+    /// The first frame is drawn before `prepare` ends, so that a slow start is visible.
     ///
     /// - Parameters:
-    ///   - source: what is looked at.
-    ///   - terminal: makes what it is drawn on; called on the screen's own thread, which it then belongs to.
+    ///   - terminal: makes the terminal, on the screen's own thread, to which it then belongs.
     ///   - prepare: starts the proxy or opens the session; called once, beside the drawing.
     ///   - configure: changes the model before the first frame, for example its keys.
     /// - Throws: ``ConsoleFailure`` where the terminal cannot be used; what `prepare` throws.
@@ -29,19 +27,19 @@ package enum Console {
         }
     }
 
-    /// Runs a loop on a thread of its own, and beside it what its effects ask for.
+    /// Runs a loop on its own thread, and its effects beside it.
     static func onThread<Value: Sendable>(
         _ prepare: @escaping @Sendable () async throws -> ConsoleServices,
         _ body: @escaping @Sendable (Inbox, EffectRunner) throws -> Value
     ) async throws -> Value {
-        // A pipe whose reader goes away, such as a clipboard's program, is no reason to end with the session open.
+        // A pipe whose reader goes away, such as a clipboard's program, must not end the process.
         signal(SIGPIPE, SIG_IGN)
         let inbox = try Inbox()
         let (work, submission) = AsyncStream.makeStream(of: EffectRunner.Work.self)
         let effects = EffectRunner(inbox: inbox) { submission.yield($0) }
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask {
-                // The screen has a thread of its own: nothing that waits for others runs on it.
+                // The screen's own thread never waits for other work.
                 try await onOwnThread {
                     defer { submission.finish() }
                     return try body(inbox, effects)
@@ -65,7 +63,7 @@ package enum Console {
             var result: Value?
             for try await value in group {
                 result = value ?? result
-                // Whatever is still being prepared is of no use any more.
+                // Cancels what is still being prepared.
                 if result != nil { group.cancelAll() }
             }
             guard let result else { throw ConsoleFailure("The console ended too early.") }
@@ -73,7 +71,6 @@ package enum Console {
         }
     }
 
-    /// How things are drawn on a terminal.
     package static func look(_ capabilities: TerminalCapabilities) -> Look {
         Look(theme: capabilities.colorDepth == .none ? .plain : .dark, isUnicode: capabilities.isUnicode)
     }
@@ -83,7 +80,7 @@ package enum Console {
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
             let thread = Thread {
-                // From within: only so does the system know the name.
+                // Set from within, as only then the system knows the name.
                 Thread.current.name = "sluice.console"
                 continuation.resume(with: Result { try body() })
             }

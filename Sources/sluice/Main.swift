@@ -1,10 +1,9 @@
 import ArgumentParser
 import Recording
+import Rules
 import Runner
 
-/// The program's entry: reads the arguments, runs the command, and turns its end into an exit code.
-///
-/// 0: all went well. 1: the check or command failed. 2: wrong usage.
+/// Reads the arguments, runs the command, and turns its end into an exit code: 0 success, 1 failure, 2 wrong usage.
 @main
 enum Main {
     static func main() async {
@@ -26,13 +25,15 @@ enum Main {
             StandardStreams.out(Sluice.fullMessage(for: error) + "\n")
             Sluice.exit(withError: ExitCode.success)
         }
-        // ArgumentParser gives wrong usage BSD's code 64; ours is 2, as most tools have it.
+        // ArgumentParser has BSD's code 64 for wrong usage; ours is 2, as in most tools.
         if Sluice.exitCode(for: error) == .validationFailure {
             StandardStreams.error(Sluice.fullMessage(for: error) + "\n")
             Sluice.exit(withError: ExitCode(2))
         }
         let failure = error as? StartFailure
-        StandardStreams.error(failure?.isPositioned == true ? "\(error)\n" : "sluice: \(error)\n")
+        // Errors of profiles have the form that editors jump to.
+        let isPositioned = failure?.isPositioned == true || error is ProfileError
+        StandardStreams.error(isPositioned ? "\(error)\n" : "sluice: \(error)\n")
         Sluice.exit(withError: ExitCode(failure?.isUsage == true ? 2 : 1))
     }
 }
@@ -41,15 +42,12 @@ struct Sluice: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sluice",
         abstract: "An HTTP debugging proxy for the terminal.",
-        discussion: """
-            Exit codes: 0 all went well, 1 the check or command failed, 2 wrong usage.
-            """,
+        discussion: "Exit codes: 0 all went well, 1 the check or command failed, 2 wrong usage.",
         version: "sluice \(SluiceVersion.current)",
         subcommands: [
             ConsoleCommand.self, Run.self, DemoCommand.self, Open.self, Attach.self, List.self, Show.self, Why.self,
-            Export.self, ProfileCommand.self,
-            ToolCommand.self,
-            PresetsCommand.self, HoldCommand.self, DecryptCommand.self, KeysCommand.self, Import.self, CA.self,
+            Export.self, ProfileCommand.self, ToolCommand.self, PresetsCommand.self, HoldCommand.self,
+            DecryptCommand.self, KeysCommand.self, Import.self, CA.self,
         ],
         defaultSubcommand: ConsoleCommand.self
     )

@@ -1,76 +1,46 @@
-/// One thing that the console can be told to do: by a key, from the palette, or as a word on a line.
-///
-/// ``CommandTable`` has a row for each that says everything else about it.
+/// A command of the console, given by a key, from the palette, or as a word on a line; see ``CommandTable``.
 package enum Command: String, CaseIterable, Sendable, Hashable {
     // Moving.
-    case up, down, left, right, top, bottom
+    case up, down, left, right, top, bottom, open, show, back, follow
     case pageUp = "page-up"
     case pageDown = "page-down"
-    case open, show, back
-    case follow
     case switchView = "view"
     case goTo = "go"
     // Looking.
-    case list
-    case filter
+    case list, filter, page, version, fold, sort, columns, highlight, mark, compare, next, previous, why, stop
     case clearFilter = "clear-filter"
     case searchBodies = "search"
     case findInDetail = "find"
     case findNext = "find-next"
     case nextPage = "next-page"
     case previousPage = "previous-page"
-    case page
     case bodyForm = "body"
-    case version
-    case fold
-    case sort, columns
     case focusHost = "focus"
-    case highlight
-    case mark
-    case compare
     case jumpKind = "jump"
-    case next, previous
-    case why
-    case stop
     // Tools.
+    case panel, apply, discard, preset, undo, decrypt
     case toggleTool = "toggle"
-    case panel
     case ruleFromExchange = "rule"
-    case apply, discard
     case switchRule = "switch-rule"
     case removeRule = "remove-rule"
-    case preset
     case saveProfile = "save-profile"
-    case undo
-    case decrypt
     // Holds.
-    case holds
+    case holds, execute, cancel, abort
     case editHold = "edit"
-    case execute
     case executeAll = "execute-all"
-    case cancel
-    case abort
-    // Taking away.
-    case copy
+    // Copying, saving, sending again.
+    case copy, export, compose
     case copyCurl = "copy-curl"
     case saveBody = "save-body"
-    case export
-    // Sending again.
     case repeatRequest = "repeat"
-    case compose
     case repeatAdvanced = "repeat-advanced"
     // The console.
-    case trust
-    case theme
-    case palette, help
-    case messages
-    case status, quiet, verbose
-    case redraw, suspend, quit
+    case trust, theme, palette, help, messages, status, quiet, verbose, redraw, suspend, quit
 }
 
-/// A row of the table: all that anyone needs to know of a command.
+/// A row of the table of commands.
 package struct CommandEntry: Sendable {
-    /// Commands of one kind stand together in help.
+    /// The sections of help.
     package enum Group: String, CaseIterable, Sendable, Hashable {
         case move = "Moving"
         case look = "Looking"
@@ -81,55 +51,82 @@ package struct CommandEntry: Sendable {
         case console = "The console"
     }
 
-    /// Which of the console's two forms has it.
+    /// The forms of the console that have the command.
     enum Form: Sendable {
         case both, screen, lines
     }
 
-    /// What linear mode writes of the list or of the open exchange once the command is done.
+    /// What linear mode writes of the list or of the open exchange after the command.
     enum Answer: Sendable {
         case none
-        /// So many of the newest rows as were asked for.
+        /// As many of the newest rows as were asked for.
         case rows
         case detail
-        /// The lines of what is open in which the text was found.
+        /// The lines of the open text that contain the text searched for.
         case matches
         case selected
-        /// How many exchanges the list has; of the structure, its lines.
+        /// The number of exchanges in the list; for the structure, its lines.
         case counts
     }
 
+    /// How the command is performed.
+    enum Action: Sendable {
+        case plain(@Sendable (inout ConsoleModel) -> [Effect])
+        /// With an argument; `nil` where a key gave the command.
+        case with(@Sendable (inout ConsoleModel, String?) -> [Effect])
+        /// With an argument, which is asked for where it is missing.
+        case asking(@Sendable (inout ConsoleModel, String) -> [Effect])
+    }
+
     package let command: Command
-    /// What it does, as the palette and help name it.
+    /// What it does, for the palette and help.
     package let title: String
-    /// The keys it has by default, in the spelling of the key file: `ctrl-x`, or two keys with a space between.
+    /// The default keys as the key file spells them: `ctrl-x`, or two keys with a space between.
     package let keys: [String]
     let argument: CommandArgument
-    /// Where those keys mean this command.
-    package let contexts: Set<Context>
-    /// What it is called in the footer, one or two words; empty where the footer has no room for it.
-    package let short: String
-    let form: Form
-    let answer: Answer
-    /// Why it cannot be done now; `nil` where it can.
-    let problem: @Sendable (ConsoleModel) -> String?
-    /// Does it; the text is what follows its word, `nil` where it was given by a key.
-    let action: @Sendable (inout ConsoleModel, String?) -> [Effect]
-    /// Where it stands in help.
+    let action: Action
     package var group = Group.console
+    /// Where those keys mean this command.
+    package var contexts: Set<Context> = [.list, .detail]
+    /// One or two words for the footer; empty for none.
+    package var short = ""
+    var form = Form.both
+    var answer = Answer.none
+    /// Why it cannot be performed now; `nil` where it can.
+    var problem: @Sendable (ConsoleModel) -> String? = { _ in nil }
+
+    init(
+        _ command: Command,
+        _ title: String,
+        _ keys: [String] = [],
+        _ argument: CommandArgument = .none,
+        do action: Action
+    ) {
+        (self.command, self.title, self.keys, self.argument, self.action) = (command, title, keys, argument, action)
+    }
+
+    func at(_ contexts: Set<Context>) -> Self { with { $0.contexts = contexts } }
+    func short(_ word: String) -> Self { with { $0.short = word } }
+    func says(_ answer: Answer) -> Self { with { $0.answer = answer } }
+    func unless(_ problem: @escaping @Sendable (ConsoleModel) -> String?) -> Self { with { $0.problem = problem } }
+    var onScreen: Self { with { $0.form = .screen } }
+    var onLines: Self { with { ($0.form, $0.contexts) = (.lines, []) } }
+
+    func with(_ change: (inout Self) -> Void) -> Self {
+        var row = self
+        change(&row)
+        return row
+    }
 }
 
-/// What has the keyboard's attention: it decides what a key means.
+/// What has the keys: it decides what a key means.
 package enum Context: String, CaseIterable, Sendable, Hashable {
-    /// The list of exchanges, in sequence or as a tree.
-    case list
-    case detail
-    case panel
-    /// A text that is being edited: a rule, a message, a request.
+    case list, detail, panel
+    /// For a rule, a message or a request.
     case editor
-    /// A line that is being typed: the filter, a prompt.
+    /// For the filter or a prompt.
     case line
     case picker
-    /// A text to read: help, a comparison, a report.
+    /// For help, a comparison or a report.
     case report
 }

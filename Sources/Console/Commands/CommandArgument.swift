@@ -4,28 +4,26 @@ import Sharing
 import Tools
 
 struct CommandArgument: Sendable {
-    /// What can be said of it without the session.
+    /// What can be checked without the session.
     enum Form: Sendable {
-        case text
-        case exchange
-        case tool
-        case page
-        /// One of some words.
+        case text, exchange, tool, preset, page
         case word(String, [String])
-        /// The beginning of one of some words.
+        /// The beginning of a word.
         case beginning(String, [String])
-        /// Some of some words.
+        /// Several words.
         case words(String, [String])
     }
 
-    /// How help names it, for example `EXPRESSION`, in brackets where it may be left out; empty for nothing.
+    /// The name in help, for example `EXPRESSION`, in brackets where it is optional; empty for no argument.
     let name: String
     var form = Form.text
-    /// What is asked for on a line where it is missing, and what is on that line.
+    /// The title of the prompt for a missing argument, and its initial text.
     var prompt = ""
     var known: @Sendable (ConsoleModel) -> String = { _ in "" }
-    /// What it is chosen from where it is missing.
+    /// The choices for a missing argument.
     var choices: (@Sendable (ConsoleModel, Command) -> PickerState)?
+
+    var isOptional: Bool { name.first == "[" && name.last == "]" }
 
     private static func words<Value: CaseIterable & RawRepresentable<String>>(_: Value.Type) -> [String] {
         Value.allCases.map(\.rawValue)
@@ -35,9 +33,7 @@ struct CommandArgument: Sendable {
         _ name: String,
         _ form: Form,
         _ choices: @escaping @Sendable (ConsoleModel, Command) -> PickerState
-    ) -> CommandArgument {
-        CommandArgument(name: name, form: form, choices: choices)
-    }
+    ) -> CommandArgument { CommandArgument(name: name, form: form, choices: choices) }
 
     static let none = CommandArgument(name: "")
     static let id = CommandArgument(name: "ID", form: .exchange)
@@ -55,10 +51,7 @@ struct CommandArgument: Sendable {
     static let bodyForm = CommandArgument(name: "FORM", form: .word("form", words(BodyForm.self)))
     static let version = CommandArgument(name: "VERSION", form: .word("version", words(MessageVersion.self)))
     static let rule = CommandArgument(name: "TOOL NUMBER", prompt: "for example: switch-rule block 1")
-    static let highlight = CommandArgument(
-        name: "[EXPRESSION]",
-        prompt: "Filter of what is to be coloured; empty for none"
-    )
+    static let highlight = CommandArgument(name: "[EXPRESSION]", prompt: "Filter of what to colour; empty for none")
     static let bodyText = CommandArgument(name: "TEXT", prompt: "Text in bodies") { $0.list.query.bodyText ?? "" }
     static let shownText = CommandArgument(name: "TEXT", prompt: "Text to find here") { $0.detail.sought }
     static let bodyFile = CommandArgument(name: "[ID] FILE", prompt: "File for the body") { $0.suggestedFile }
@@ -73,37 +66,50 @@ struct CommandArgument: Sendable {
     ) { _ in "10 x 2" }
     static let tool = choice("TOOL", .tool) { $0.toolChoices($1) }
     static let toolAndID = choice("TOOL [ID]", .tool) { $0.toolChoices($1) }
-    static let kind = choice("KIND", .beginning("kind", words(JumpChoice.self))) { model, _ in model.jumpChoices }
-    static let order = choice("COLUMN [asc|desc]", .word("column", words(SortColumn.self))) {
-        $0.choices($1, "Sort by", words(SortColumn.self))
+    static let kind = choice("KIND", .beginning("kind", words(JumpChoice.self))) {
+        $0.choices($1, "\($0.way(to: .next)) and \($0.way(to: .previous)) go to", words(JumpChoice.self))
+    }
+    static let order = choice("COLUMN [asc|desc]", .word("column", Column.sortable.map(\.rawValue))) {
+        $0.choices($1, "Sort by", Column.sortable.map(\.rawValue))
     }
     static let theme = choice("NAME", .word("theme", words(Theme.self))) { $0.choices($1, "Theme", words(Theme.self)) }
-    static let copyForm = choice("WHAT [ID]", .word("form", words(CopyForm.self))) { model, _ in model.copyChoices }
-    static let export = choice("FORMAT FILE", .word("form", words(ExportRequest.Form.self))) { model, _ in
-        model.exportChoices
+    static let copyForm = choice("WHAT [ID]", .word("form", words(CopyForm.self))) { _, command in
+        PickerState(command: command, title: "Copy", items: CopyForm.allCases.map { .init($0.rawValue, $0.title) })
     }
-    static let preset = choice(
-        "PRESET",
-        .word("preset", ["off"] + (ToolRegistry.standard.withPresets?.presets?.presets.map(\.name) ?? []))
-    ) { model, _ in model.presetChoices }
+    static let export = choice("FORMAT FILE", .word("form", words(ExportRequest.Form.self))) { model, command in
+        let what = model.marks.isEmpty ? "\(model.list.total) in the list" : "\(model.marks.count) marked"
+        let items = ExportRequest.Form.allCases.map { PickerState.Item($0.rawValue, $0.title) }
+        return PickerState(command: command, title: "Export \(what) as", items: items)
+    }
+    static let preset = choice("PRESET", .preset) { _, command in
+        let choice = ToolRegistry.standard.withPresets?.presets
+        let presets = choice?.presets.map { PickerState.Item($0.name, $0.name, detail: $0.brief) } ?? []
+        let off = PickerState.Item("off", "off: no \(choice?.effect.lowercased() ?? "")")
+        return PickerState(command: command, title: choice?.title ?? "", items: [off] + presets)
+    }
 
-    /// What is wrong with a text in this place; `nil` for nothing, and where only the session can tell.
-    func problem(_ text: String) -> String? {
+    /// What is wrong with an argument; `nil` for nothing, and where only the session can tell.
+    func mistake(_ text: String) -> String? {
         let words = text.lowercased().split { $0 == " " || $0 == "," }.map(String.init)
         let first = words.first ?? ""
         switch form {
         case .text: return nil
         case .exchange:
-            let isNumber = Int64(text.drop { $0 == "#" }).map { $0 > 0 } ?? false
+            let isNumber = Int64(first.drop { $0 == "#" }).map { $0 > 0 } ?? false
             return isNumber ? nil : "'\(text.prefix(40))' is no number of an exchange"
         case .tool: return Tool(word: first) == nil ? unknown("tool", first, Tool.all.map(\.key)) : nil
+        case .preset:
+            let presets = ToolRegistry.standard.withPresets?.presets
+            let isKnown = text == "off" || presets?.named(text) != nil
+            return isKnown ? nil : unknown("preset", text, ["off"] + (presets?.presets.map(\.name) ?? []))
         case .page:
             let pages = DetailPage.allCases.map(\.rawValue)
             let isPage = Int(first).map { (1...pages.count).contains($0) } ?? pages.contains { $0.hasPrefix(first) }
             return isPage ? nil : unknown("page", first, pages)
         case .word(let what, let known): return known.contains(first) ? nil : unknown(what, first, known)
         case .beginning(let what, let known):
-            return known.contains { $0.hasPrefix(text.lowercased()) } ? nil : unknown(what, text, known)
+            let isKnown = !text.isEmpty && known.contains { $0.hasPrefix(text.lowercased()) }
+            return isKnown ? nil : unknown(what, text, known)
         case .words(let what, let known):
             return words.first { !known.contains($0) }.map { unknown(what, $0, known) }
         }

@@ -1,8 +1,8 @@
-/// Narrows a list by letters that stand in it in that order.
+/// Narrows a list to the items that contain letters in a given order.
 package enum FuzzySearch {
-    /// The items whose text has the letters of `query` in their order, best first; all of them for an empty query.
+    /// The items that contain the letters of `query` in order, best first; all of them for an empty query.
     ///
-    /// Letters side by side count for more, and so do those at the beginning of a word, and whole words.
+    /// Adjacent letters, beginnings of words and whole words score higher.
     package static func sorted<Item>(_ items: [Item], by query: String, text: (Item) -> String) -> [Item] {
         let query = Array(query.lowercased().filter { !$0.isWhitespace }.prefix(100))
         guard !query.isEmpty else { return items }
@@ -10,18 +10,15 @@ package enum FuzzySearch {
             let text = Array(text(item).lowercased())
             return score(text, query).map { (score: $0, length: text.count, index: index, item: item) }
         }
-        // Of those that fit as well, the shortest is what was typed rather than a longer name that begins with it.
+        // Of equal scores the shortest wins, rather than a longer name that begins with the query.
         return scored.sorted { ($0.score, -$0.length, -$0.index) > ($1.score, -$1.length, -$1.index) }.map(\.item)
     }
 
-    /// How well the letters fit; `nil` where they do not stand in the text in that order.
+    /// `nil` where the text does not contain the letters in that order.
     static func score(_ text: [Character], _ query: [Character]) -> Int? {
         var best: Int?
         for start in text.indices where text[start] == query.first {
-            var position = start
-            var total = 0
-            var run = 0
-            var found = 0
+            var (position, total, run, found) = (start, 0, 0, 0)
             while position < text.count, found < query.count {
                 if text[position] == query[found] {
                     let isStart = position == 0 || !(text[position - 1].isLetter || text[position - 1].isNumber)
@@ -35,11 +32,11 @@ package enum FuzzySearch {
                 position += 1
             }
             guard found == query.count else { break }
-            // A word that was typed whole is meant rather than one that begins with it.
+            // Prefers a whole word to one that begins with the query.
             if position == text.count || !(text[position].isLetter || text[position].isNumber) { total += 4 }
             best = max(best ?? Int.min, total)
         }
-        // Letters that are strewn over a long text are there by chance.
+        // Letters strewn over a long text match by chance.
         return best.flatMap { $0 < 0 ? nil : $0 }
     }
 }

@@ -2,12 +2,11 @@ import Rules
 package import Terminal
 import Tools
 
-/// What keys mean where.
+/// What keys mean in each context.
 package struct Keymap: Sendable, Hashable {
-    /// What a command is told besides its name: the tool, the page.
     package struct Binding: Sendable, Hashable {
         package var command: Command
-        /// What follows it, as a person would type it.
+        /// The argument, as a person would type it.
         package var argument: String?
 
         package init(_ command: Command, _ argument: String? = nil) {
@@ -16,11 +15,9 @@ package struct Keymap: Sendable, Hashable {
         }
     }
 
-    /// What a key came to.
     package enum Result: Sendable, Hashable {
-        /// It means nothing here.
         case unknown
-        /// It is the first of two; these may follow.
+        /// The first of two keys.
         case prefix(Key)
         case binding(Binding)
     }
@@ -28,7 +25,7 @@ package struct Keymap: Sendable, Hashable {
     private var single: [Context: [Key: Binding]] = [:]
     private var double: [Context: [Key: [Key: Binding]]] = [:]
 
-    /// The keys that the table of commands gives.
+    /// The keys of the table of commands.
     package static let standard: Keymap = {
         var map = Keymap()
         for entry in CommandTable.entries {
@@ -42,7 +39,7 @@ package struct Keymap: Sendable, Hashable {
 
     package init() {}
 
-    /// The tool or the page that one of several keys of a command stands for.
+    /// The tool or page that one of several keys of a command selects.
     private static func argument(_ entry: CommandEntry, _ keys: String, _ index: Int) -> String? {
         switch entry.command {
         case .toggleTool, .panel, .ruleFromExchange:
@@ -52,12 +49,9 @@ package struct Keymap: Sendable, Hashable {
         }
     }
 
-    /// Lets keys mean a command.
+    /// Binds keys to a command, or to nothing.
     ///
-    /// - Parameters:
-    ///   - keys: one key, or two with a space between, as in the key file.
-    ///   - binding: what they mean; `nil` for nothing.
-    ///   - context: where.
+    /// - Parameter keys: one key, or two with a space between, as in the key file.
     /// - Returns: whether the keys could be read.
     @discardableResult
     package mutating func bind(_ keys: String, to binding: Binding?, in context: Context) -> Bool {
@@ -71,14 +65,12 @@ package struct Keymap: Sendable, Hashable {
     }
 
     package func lookUp(_ key: Key, after prefix: Key?, in context: Context) -> Result {
-        if let prefix {
-            return (double[context]?[prefix]?[key]).map(Result.binding) ?? .unknown
-        }
+        if let prefix { return (double[context]?[prefix]?[key]).map(Result.binding) ?? .unknown }
         if double[context]?[key] != nil { return .prefix(key) }
         return (single[context]?[key]).map(Result.binding) ?? .unknown
     }
 
-    /// What may follow the first of two keys, sorted by key.
+    /// The keys that may follow the first of two, sorted.
     package func continuations(of prefix: Key, in context: Context) -> [(key: Key, binding: Binding)] {
         (double[context]?[prefix] ?? [:]).map { ($0.key, $0.value) }.sorted { $0.key.spelling < $1.key.spelling }
     }
@@ -86,31 +78,26 @@ package struct Keymap: Sendable, Hashable {
     /// Whether a key alone means a command.
     func hasCommand(for key: Key, in context: Context) -> Bool { single[context]?[key] != nil }
 
-    /// All keys of a context and what they mean, in the order of the commands.
+    /// All keys of a context, in the order of the commands.
     package func bindings(in context: Context) -> [(keys: String, binding: Binding)] {
-        let one = (single[context] ?? [:]).map { (keys: $0.key.spelling, binding: $0.value) }
-        let two = (double[context] ?? [:]).flatMap { first, following in
-            following.map { (keys: "\(first.spelling) \($0.key.spelling)", binding: $0.value) }
-        }
-        let order = Dictionary(
-            CommandTable.entries.enumerated().map { ($1.command, $0) },
-            uniquingKeysWith: { first, _ in first }
-        )
+        let order = Dictionary(CommandTable.entries.enumerated().map { ($1.command, $0) }) { first, _ in first }
         func rank(_ row: (keys: String, binding: Binding)) -> (Int, String, Int, String) {
             (order[row.binding.command] ?? .max, row.binding.argument ?? "", row.keys.count, row.keys)
         }
-        return (one + two).sorted { rank($0) < rank($1) }
+        return all(in: context).sorted { rank($0) < rank($1) }
     }
 
     /// The keys of a command in a context, shortest first, as they are spelled.
     package func keys(for command: Command, argument: String? = nil, in context: Context) -> [String] {
-        func fits(_ binding: Binding) -> Bool {
-            binding.command == command && (argument == nil || binding.argument == argument)
-        }
-        let one = (single[context] ?? [:]).filter { fits($0.value) }.map(\.key.spelling)
-        let two = (double[context] ?? [:]).flatMap { first, following in
-            following.filter { fits($0.value) }.map { "\(first.spelling) \($0.key.spelling)" }
-        }
-        return (one + two).sorted { ($0.count, $0) < ($1.count, $1) }
+        all(in: context)
+            .filter { $0.binding.command == command && (argument == nil || $0.binding.argument == argument) }
+            .map(\.keys).sorted { ($0.count, $0) < ($1.count, $1) }
+    }
+
+    private func all(in context: Context) -> [(keys: String, binding: Binding)] {
+        (single[context] ?? [:]).map { (keys: $0.key.spelling, binding: $0.value) }
+            + (double[context] ?? [:]).flatMap { first, following in
+                following.map { (keys: "\(first.spelling) \($0.key.spelling)", binding: $0.value) }
+            }
     }
 }

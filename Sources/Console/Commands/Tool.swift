@@ -5,15 +5,15 @@ import Tools
 extension Tool {
     package static var all: [Tool] { ToolRegistry.standard.tools }
 
-    /// The keys that switch it: its letter after `x`, and the letter alone where no movement has it.
+    /// The keys that switch it: `x` and its letter, and the letter alone where it moves nothing.
     var toggleKeys: [String] {
         (descriptor.letterAlone.contains(.toggle) ? [descriptor.letter] : []) + ["x \(descriptor.letter)"]
     }
 
-    /// The key that opens its panel; the tools that Charles gives no letter have theirs after `x`.
+    /// The key that opens its panel: its capital letter, after `x` for tools to which Charles gives no letter.
     var panelKey: String { (descriptor.letterAlone.contains(.panel) ? "" : "x ") + descriptor.letter.uppercased() }
 
-    /// The tool that a word means: its key, its letter, or the beginning of its name.
+    /// The tool with that key or letter, or whose name begins so.
     package init?(word: String) {
         let word = word.lowercased()
         let found =

@@ -1,24 +1,22 @@
 import Sharing
 
-/// A row of a document: a line among those that are shown, and which of its rows.
+/// A row of a document: one of the rows of a visible line.
 package struct ReadingPlace: Sendable, Hashable, Comparable {
     package var line = 0
-    /// The row, from 0.
     package var row = 0
 
-    /// Whether one stands above the other.
     package static func < (left: ReadingPlace, right: ReadingPlace) -> Bool {
         (left.line, left.row) < (right.line, right.row)
     }
 }
 
-/// The rows of a document on a screen: its lines without those in folded blocks, each broken where it is too long.
+/// The rows of a document on a screen: its lines without those in folded blocks, long ones broken.
 struct DocumentRows {
     let document: DetailDocument
     let folds: Set<Int>
-    /// The columns of a row.
+    /// In columns.
     let width: Int
-    /// The lines that are shown, by their index in the document.
+    /// The visible lines, by their index in the document.
     let visible: [Int]
 
     init(_ document: DetailDocument, _ folds: Set<Int>, width: Int) {
@@ -32,16 +30,15 @@ struct DocumentRows {
         visible.isEmpty ? ReadingPlace() : ReadingPlace(line: visible.count - 1, row: count(visible.count - 1) - 1)
     }
 
-    /// What a shown line says.
     func spans(_ line: Int) -> [Span] {
         let number = visible[line]
         return folds.contains(number) ? document.lines[number].foldedSpans : document.lines[number].spans
     }
 
-    /// The columns that stay empty before each row of a line.
+    /// The empty columns before each row of a line.
     func indent(_ line: Int) -> Int { min(document.lines[visible[line]].indent, max(0, width / 2)) }
 
-    /// What each row of a shown line has of its text.
+    /// The part of a visible line in each of its rows.
     func rows(_ line: Int) -> [Range<TextMark>] {
         let spans = spans(line)
         guard !isOneRow(line, spans) else {
@@ -53,13 +50,12 @@ struct DocumentRows {
         }
     }
 
-    /// How many rows a shown line takes.
     func count(_ line: Int) -> Int { isOneRow(line, spans(line)) ? 1 : rows(line).count }
 
-    /// Whether a line has room in one row, or is cut where it has not.
+    /// Whether a line fits in one row, or is cut.
     private func isOneRow(_ line: Int, _ spans: [Span]) -> Bool {
         guard document.lines[visible[line]].wraps, width > 0 else { return true }
-        // Of all characters only a tab takes more columns than bytes.
+        // Only a tab takes more columns than bytes.
         var left = width - indent(line)
         for span in spans {
             left -= span.text.utf8.count
@@ -68,16 +64,14 @@ struct DocumentRows {
         return true
     }
 
-    // MARK: - Places
-
-    /// The nearest row that there is.
+    /// The nearest existing row.
     func clamped(_ place: ReadingPlace) -> ReadingPlace {
         guard place.line < visible.count else { return last }
         guard place.line >= 0 else { return ReadingPlace() }
         return ReadingPlace(line: place.line, row: min(max(0, place.row), count(place.line) - 1))
     }
 
-    /// The row so many rows below another one, or above it where the number is negative; at the ends, the last or the first.
+    /// The row a number of rows below another, or above it where that is negative; at most the last or the first.
     func moved(_ place: ReadingPlace, by rows: Int) -> ReadingPlace {
         guard !visible.isEmpty else { return ReadingPlace() }
         var place = clamped(place)
@@ -93,7 +87,7 @@ struct DocumentRows {
         return clamped(place)
     }
 
-    /// How many rows lie between a row and one below it, or `most` where they are more.
+    /// The rows between a row and one below it, at most `most`.
     func distance(from top: ReadingPlace, to place: ReadingPlace, most: Int) -> Int {
         var rows = -top.row
         for line in top.line..<max(top.line, place.line) where rows < most { rows += count(line) }
@@ -107,7 +101,7 @@ struct DocumentRows {
         return rows[place.row].lowerBound..<next
     }
 
-    /// The row that has a place of a line's text.
+    /// The row that contains a place of a line's text.
     func place(of mark: TextMark, line: Int) -> ReadingPlace {
         let next = rows(line).firstIndex { $0.lowerBound > mark }
         return ReadingPlace(line: line, row: (next ?? count(line)) - 1)
@@ -115,26 +109,25 @@ struct DocumentRows {
 }
 
 extension ReadingState {
-    /// Moves the cursor by some rows, and scrolls so that it is on the screen.
+    /// Moves the cursor, and scrolls to it.
     mutating func move(_ by: Int, in rows: DocumentRows, height: Int) {
         cursor = rows.moved(cursor, by: by)
         reveal(in: rows, height: height)
     }
 
-    /// Moves the cursor to the first or the last row.
     mutating func moveToEdge(first: Bool, in rows: DocumentRows, height: Int) {
         cursor = first ? ReadingPlace() : rows.last
         reveal(in: rows, height: height)
     }
 
-    /// Scrolls by some rows; the cursor goes with them where it `follows`, and stays on the screen in any case.
+    /// Scrolls; the cursor moves as far where it `follows`, and stays on the screen in any case.
     mutating func scroll(_ by: Int, in rows: DocumentRows, height: Int, follows: Bool) {
         top = min(rows.moved(top, by: by), lowestTop(rows, height))
         if follows { cursor = rows.moved(cursor, by: by) }
         cursor = min(max(rows.clamped(cursor), top), rows.moved(top, by: max(0, height - 1)))
     }
 
-    /// Scrolls so that the cursor is on the screen, and no row is wasted.
+    /// Scrolls to the cursor, without empty rows at the end.
     mutating func reveal(in rows: DocumentRows, height: Int) {
         cursor = rows.clamped(cursor)
         top = rows.clamped(top)
@@ -146,7 +139,7 @@ extension ReadingState {
         top = min(top, lowestTop(rows, height))
     }
 
-    /// Folds or unfolds the block that the cursor's line opens, else the one that it is in.
+    /// Folds or unfolds the block that the cursor's line opens, else the innermost around it.
     mutating func toggleFold(in rows: DocumentRows, height: Int) {
         guard rows.visible.indices.contains(cursor.line) else { return }
         let line = rows.visible[cursor.line]
@@ -158,9 +151,9 @@ extension ReadingState {
         reveal(in: now, height: height)
     }
 
-    /// Goes to the next place with a text below the cursor's row, after the last to the first, and unfolds what it is in.
+    /// Goes to the next match below the cursor's row, after the last to the first, and unfolds its blocks.
     ///
-    /// - Returns: which of how many it is; `nil` where the text is nowhere.
+    /// - Returns: its number among the matches; `nil` where there is none.
     mutating func find(_ sought: SoughtText, in rows: DocumentRows, height: Int) -> (number: Int, count: Int)? {
         let places = rows.document.places(of: sought)
         guard !places.isEmpty else { return nil }

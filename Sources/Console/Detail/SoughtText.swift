@@ -1,19 +1,17 @@
 import Sharing
 
-/// A text that is looked for; case does not count.
+/// A text to search for, in any case.
 struct SoughtText: Sendable {
     private let wanted: [UInt8]
 
-    /// Prepares to look for a text; `nil` for none.
     init?(_ text: String) {
         wanted = SoughtText.lowered(Array(text.utf8)).bytes
         guard !wanted.isEmpty else { return nil }
     }
 
-    /// Whether it is in a line.
     func isIn(_ spans: [Span]) -> Bool { first(in: SoughtText.lowered(bytes(of: spans)).bytes, from: 0) != nil }
 
-    /// Where in a line it begins, each time after the end of the one before.
+    /// Where it begins in a line, without overlaps.
     func marks(in spans: [Span]) -> [TextMark] {
         let (line, offsets) = SoughtText.lowered(bytes(of: spans))
         var marks: [TextMark] = []
@@ -33,7 +31,6 @@ struct SoughtText: Sendable {
         return marks
     }
 
-    /// Whether it begins in a part of a line.
     func begins(in part: Range<TextMark>, of spans: [Span]) -> Bool {
         var own: [UInt8] = []
         var span = part.lowerBound.span
@@ -45,7 +42,7 @@ struct SoughtText: Sendable {
             span += 1
         }
         let count = own.count
-        // It may go on behind the part; in lower case a character may have another length.
+        // It may go on after the part; in lower case a character may have another length.
         var left = 4 * wanted.count
         var rest = part.upperBound
         while left > 0, rest.span < spans.count {
@@ -75,7 +72,7 @@ struct SoughtText: Sendable {
         return nil
     }
 
-    /// A text in lower case, and of which byte each of its bytes was made; `nil` where the places are the same.
+    /// A text in lower case, and the offset in the text of each of its bytes; `nil` where the offsets are equal.
     private static func lowered(_ text: [UInt8]) -> (bytes: [UInt8], offsets: [Int]?) {
         guard text.contains(where: { $0 >= 0x80 }) else {
             return (text.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }, nil)
@@ -97,13 +94,12 @@ struct SoughtText: Sendable {
 }
 
 extension DetailDocument {
-    /// The indexes of the lines that have a text in them, by growing index; case does not count.
+    /// The lines that contain a text, by growing index.
     func matches(of text: String) -> [Int] {
         guard let sought = SoughtText(text) else { return [] }
         return lines.indices.filter { sought.isIn(lines[$0].spans) }
     }
 
-    /// Where a text stands, line by line.
     func places(of sought: SoughtText) -> [(line: Int, mark: TextMark)] {
         lines.indices.flatMap { line in sought.marks(in: lines[line].spans).map { (line, $0) } }
     }

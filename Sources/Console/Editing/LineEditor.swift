@@ -2,27 +2,22 @@ package import Terminal
 
 /// One line of text that is being typed, with the editing keys of readline.
 package struct LineEditor: Sendable, Hashable {
-    /// What a key did to the line.
     package enum Outcome: Sendable, Hashable {
-        /// The key is none of the line's.
+        /// The key is not one of the line's.
         case ignored
-        /// Only the cursor moved, if anything.
-        case moved
-        /// The text is another one.
-        case changed
+        case moved, changed
     }
 
-    /// The longest text that is taken, in characters.
+    /// The longest text, in characters.
     package static let longest = 10_000
 
     package private(set) var characters: [Character]
     /// Where the next character goes: 0 is before the first.
     package private(set) var cursor: Int
 
-    /// Whether the text is a suggestion: what is typed first takes its place, any other key makes it the user's own.
+    /// Whether the text is a suggestion: typing replaces it, any other key keeps it.
     package private(set) var isSuggestion = false
 
-    /// Begins with a text, the cursor after it.
     package init(_ text: String = "", isSuggestion: Bool = false) {
         characters = text.prefix(Self.longest).map { $0.isNewline ? " " : $0 }
         cursor = characters.count
@@ -56,7 +51,7 @@ package struct LineEditor: Sendable, Hashable {
         }
     }
 
-    /// Puts text in at the cursor; line ends become spaces.
+    /// Inserts text at the cursor; line ends become spaces.
     @discardableResult
     package mutating func insert(_ text: String) -> Outcome {
         let room = Self.longest - characters.count
@@ -72,7 +67,7 @@ package struct LineEditor: Sendable, Hashable {
         return .changed
     }
 
-    /// Puts the cursor somewhere; beyond the ends it stays at the end.
+    /// Moves the cursor, at most to the ends.
     @discardableResult
     package mutating func move(to position: Int) -> Outcome {
         cursor = min(max(0, position), characters.count)

@@ -1,25 +1,20 @@
 package import Terminal
 
-/// Several lines of text that are being edited.
-package struct TextArea: Sendable, Hashable {
-    /// Where the cursor is: line and character, from 0.
+package struct TextArea: Sendable {
     package struct Position: Sendable, Hashable {
         package var line: Int
-        /// The character in it.
         package var column: Int
     }
 
-    /// The longest text that is typed into, in bytes: more than any message that is opened here has.
+    /// The longest text that typing may make, in bytes: more than any message that is opened here has.
     package static let longest = 16 << 20
 
-    /// The lines without their ends, at least one; a line ends with LF, CR LF or CR, and with nothing else.
+    /// The lines without their ends (LF, CR LF or CR), at least one.
     package private(set) var lines: [String]
-    /// What ends each line but the last.
     private var ends: [Character]
     package private(set) var cursor = Position(line: 0, column: 0)
-    /// The first line that is shown.
     package var top = 0
-    /// The text as it was before each change, the newest last; neighbouring characters count as one change.
+    /// The states before each change, the newest last; neighbouring characters count as one change.
     private var past: [(lines: [String], ends: [Character], cursor: Position)] = []
     private var isTyping = false
     private let original: String
@@ -38,19 +33,9 @@ package struct TextArea: Sendable, Hashable {
         return text + lines[lines.count - 1]
     }
 
-    /// Whether the text is another than the one that it began with.
     package var isChanged: Bool { !text.hasSameBytes(as: original) }
 
-    package static func == (left: TextArea, right: TextArea) -> Bool {
-        left.lines == right.lines && left.ends == right.ends && left.cursor == right.cursor && left.top == right.top
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(lines)
-        hasher.combine(cursor)
-    }
-
-    /// Takes a key; returns `false` where the key is none of an editor's.
+    /// Applies a key; returns `false` for a key that edits nothing.
     package mutating func take(_ key: Key) -> Bool {
         switch (key.code, key.modifiers) {
         case (.character(let character), []), (.character(let character), .shift): insert(String(character))
@@ -76,7 +61,7 @@ package struct TextArea: Sendable, Hashable {
         return true
     }
 
-    /// Puts text in at the cursor; its lines end as the line does that they are put into.
+    /// Inserts text at the cursor; its lines get the line end of the line at the cursor.
     package mutating func insert(_ text: String) {
         guard text.utf8.count + lines.reduce(0, { $0 + $1.utf8.count + 1 }) <= Self.longest else { return }
         keep(isTyping: text.count == 1 && text != "\n")
@@ -92,21 +77,20 @@ package struct TextArea: Sendable, Hashable {
         cursor = Position(line: cursor.line + last, column: column)
     }
 
-    /// Takes another text for the whole; one change to undo.
+    /// Replaces the whole text, as one change to undo.
     package mutating func replace(with text: String) {
         keep(isTyping: false)
         (lines, ends) = TextArea.split(text)
         move(line: cursor.line, column: cursor.column)
     }
 
-    /// Puts the cursor somewhere; beyond the ends it stays at the end.
+    /// Moves the cursor, at most to the end of the text or line.
     package mutating func move(line: Int, column: Int) {
         isTyping = false
         let line = min(max(0, line), lines.count - 1)
         cursor = Position(line: line, column: min(max(0, column), lines[line].count))
     }
 
-    /// Scrolls so that the cursor is among `rows` shown lines.
     package mutating func reveal(rows: Int) {
         guard rows > 0 else { return }
         if cursor.line < top { top = cursor.line }
@@ -195,6 +179,6 @@ package struct TextArea: Sendable, Hashable {
 }
 
 extension String {
-    /// Whether both are the same bytes; to `==`, an accented letter is also the letter and its accent.
+    /// Compares bytes; to `==`, an accented letter equals the letter followed by its accent.
     func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

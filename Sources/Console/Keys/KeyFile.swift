@@ -4,20 +4,20 @@ import Runner
 import Terminal
 import Tools
 
-/// The file in which users say what keys mean: `keys.yaml` in Sluice's configuration directory.
+/// The user's file of keys: `keys.yaml` in Sluice's configuration directory.
 ///
 /// ```yaml
 /// keys:
 ///   list: { "ctrl-n": down, "x": null, "g g": top, "f2": toggle throttle }
 /// ```
-/// What it does not name keeps its standard meaning.
+/// Keys that it does not name keep their standard meaning.
 package struct KeyFile: Sendable {
-    /// The keys as the file has them; the standard ones where something is wrong with it.
+    /// The keys of the file; the standard ones where it has an issue.
     package let keymap: Keymap
-    /// What is wrong with it, in the order of the file.
+    /// In the order of the file.
     package let issues: [ProfileIssue]
 
-    /// Where the file is, whether it is there or not.
+    /// Where the file is or would be.
     package static var path: String { StandardPaths.configuration + "/keys.yaml" }
 
     /// Reads the user's file; the standard keys where there is none.
@@ -31,11 +31,7 @@ package struct KeyFile: Sendable {
         self.init(file) { () throws(ProfileError) in try Node.read(file: file) }
     }
 
-    /// Reads a text.
-    ///
-    /// - Parameters:
-    ///   - text: the text.
-    ///   - file: what issues name it.
+    /// Reads a text; `file` is its name in issues.
     package init(_ text: String, file: String) {
         self.init(file) { () throws(ProfileError) in try Node.read(text, file: file) }
     }
@@ -51,7 +47,7 @@ package struct KeyFile: Sendable {
         keymap = reading.issues.isEmpty ? reading.keymap : .standard
     }
 
-    /// Gives a console these keys, and tells what is wrong with them.
+    /// Gives a console these keys, and reports the first issue.
     package func configure(_ model: inout ConsoleModel) {
         model.keymap = keymap
         guard let first = issues.first else { return }
@@ -80,7 +76,7 @@ package struct KeyFile: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Whether a key is text in a place where one types, so that it cannot mean a command.
+    /// Whether a key is text in a context where one types, so that it cannot mean a command.
     static func isTyped(_ keys: String, in context: Context) -> Bool {
         guard [.editor, .line, .picker].contains(context), let first = keys.split(separator: " ").first,
             let key = Key(spelling: String(first)), case .character = key.code
@@ -96,15 +92,13 @@ package struct KeyFile: Sendable {
     }
 }
 
-/// Reads a key file's tree and gathers what is wrong with it.
+/// Reads a key file's tree and collects its issues.
 private struct KeyFileReading {
     let file: String
     var keymap = Keymap.standard
     var issues: [ProfileIssue] = []
 
-    init(file: String) {
-        self.file = file
-    }
+    init(file: String) { self.file = file }
 
     mutating func take(_ root: Node) {
         guard case .mapping(let members) = root.content else {
@@ -124,10 +118,8 @@ private struct KeyFileReading {
         guard let word = word(member.key) else { return }
         guard let context = Context(rawValue: word) else {
             let known = Context.allCases.map(\.rawValue)
-            return wrong(
-                member.key,
-                "there is no place '\(word.prefix(40))'\(Suggestion.text(for: word, among: known))"
-            )
+            let suggestion = Suggestion.text(for: word, among: known)
+            return wrong(member.key, "there is no place '\(word.prefix(40))'\(suggestion)")
         }
         var named: [[Key]: Node] = [:]
         each(member.value, word) { reading, member in
@@ -143,20 +135,17 @@ private struct KeyFileReading {
         checkPrefixes(named, in: context)
     }
 
-    /// A key cannot mean a command and begin two keys as well.
+    /// A key cannot mean a command and also begin two keys.
     private mutating func checkPrefixes(_ named: [[Key]: Node], in context: Context) {
         let places = named.sorted { ($0.value.line, $0.value.column) < ($1.value.line, $1.value.column) }
         for (keys, place) in places {
             guard let first = keys.first, keymap.hasCommand(for: first, in: context) else { continue }
             let following = keymap.continuations(of: first, in: context)
             guard let second = following.first?.key else { continue }
-            // One of two that was taken away is in nobody's way.
+            // One of two that was removed conflicts with nothing.
             guard keys.count == 1 || following.contains(where: { $0.key == keys[1] }) else { continue }
-            wrong(
-                place,
-                "'\(first.spelling)' means a command and begins '\(first.spelling) \(second.spelling)'; "
-                    + "give one of the two null"
-            )
+            let both = "\(first.spelling) \(second.spelling)"
+            wrong(place, "'\(first.spelling)' means a command and begins '\(both)'; give one of the two null")
         }
     }
 
@@ -167,25 +156,20 @@ private struct KeyFileReading {
         let keys = spelling.split(separator: " ").map { Key(spelling: String($0)) }
         let known = keys.compactMap { $0 }
         guard known.count == keys.count, (1...2).contains(keys.count) else {
-            wrong(
-                place,
-                "'\(spelling.prefix(40))' is no key; keys are a, A, ctrl-x, alt-enter, f5, space, pgup, or two: g g"
-            )
-            return nil
+            let examples = "a, A, ctrl-x, alt-enter, f5, space, pgup, or two: g g"
+            return refused(place, "'\(spelling.prefix(40))' is no key; keys are \(examples)")
         }
-        if let lost = known.first(where: { KeyFile.arrivesAs[$0.spelling] != nil }) {
-            let arrives = KeyFile.arrivesAs[lost.spelling] ?? ""
-            wrong(place, "'\(lost.spelling)' never arrives: a terminal sends \(arrives) for it")
-            return nil
+        for key in known.map(\.spelling) {
+            guard let arrives = KeyFile.arrivesAs[key] else { continue }
+            return refused(place, "'\(key)' never arrives: a terminal sends \(arrives) for it")
         }
         if KeyFile.isTyped(spelling, in: context) {
-            wrong(place, "'\(spelling)' is text where one types; a key with ctrl- or alt- can mean a command")
-            return nil
+            return refused(place, "'\(spelling)' is text where one types; a key with ctrl- or alt- can mean a command")
         }
         return known
     }
 
-    /// What a key is to mean: a command, or nothing; `nil` where it cannot be read.
+    /// The command that a key is bound to, or nothing; `nil` where it cannot be read.
     private mutating func binding(_ place: Node) -> Keymap.Binding?? {
         if place.isNothing { return .some(nil) }
         guard let text = word(place) else { return nil }
@@ -193,33 +177,23 @@ private struct KeyFileReading {
         guard let name = words.first, let command = Command(rawValue: name) else {
             let known = Command.allCases.map(\.rawValue)
             let suggestion = Suggestion.text(for: words.first ?? "", among: known)
-            wrong(place, "there is no command '\(text.prefix(40))'\(suggestion)")
-            return nil
+            return refused(place, "there is no command '\(text.prefix(40))'\(suggestion)")
         }
         let argument = words.dropFirst().first
         let accepted = CommandTable.entry(command)?.argument ?? .none
         if let argument, accepted.name.isEmpty {
-            wrong(place, "'\(name)' takes nothing after it, but has '\(argument.prefix(40))'")
-            return nil
+            return refused(place, "'\(name)' takes nothing after it, but has '\(argument.prefix(40))'")
         }
-        if let argument, let problem = accepted.problem(argument) {
-            wrong(place, problem)
-            return nil
-        }
+        if let mistake = argument.flatMap(accepted.mistake) { return refused(place, mistake) }
         return .some(Keymap.Binding(command, argument))
     }
 
     private mutating func word(_ place: Node) -> String? {
         if !place.isNothing, let text = place.scalar?.string { return text }
-        wrong(place, "a word is expected here; one that YAML does not take for a word stands in quotes")
-        return nil
+        return refused(place, "a word is expected here; one that YAML does not take for a word stands in quotes")
     }
 
-    private mutating func each(
-        _ value: Node,
-        _ what: String,
-        _ body: (inout KeyFileReading, Node.Member) -> Void
-    ) {
+    private mutating func each(_ value: Node, _ what: String, _ body: (inout Self, Node.Member) -> Void) {
         switch value.content {
         case .mapping(let members): for member in members { body(&self, member) }
         case .scalar where value.isNothing: break
@@ -229,5 +203,10 @@ private struct KeyFileReading {
 
     private mutating func wrong(_ place: Node, _ message: String) {
         issues.append(place.issue(message, in: file))
+    }
+
+    private mutating func refused<Value>(_ place: Node, _ message: String) -> Value? {
+        wrong(place, message)
+        return nil
     }
 }

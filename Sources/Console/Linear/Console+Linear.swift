@@ -3,17 +3,16 @@ import Sharing
 import Terminal
 
 extension Console {
-    /// Opens the console without a screen: commands are read as lines, answers are written as lines.
+    /// Opens the console without a screen: it reads commands and writes answers as lines, without escape sequences.
     ///
-    /// No sequence that moves a cursor or gives a colour is written. What a command asks for has been answered before the next
-    /// line is read, so that a script on standard input does the same each time.
+    /// A command is answered before the next line is read, so that a script on standard input has the same result each
+    /// time.
     ///
     /// - Parameters:
-    ///   - source: what is looked at.
-    ///   - input: where commands are read; the console ends with it.
+    ///   - input: where commands are read; its end ends the console.
     ///   - write: takes text, whole lines at a time.
     ///   - prepare: starts the proxy or opens the session; called once.
-    /// - Returns: whether all commands were done.
+    /// - Returns: whether all commands succeeded.
     /// - Throws: what `prepare` throws.
     package static func runLinear(
         _ source: ConsoleModel.Source,
@@ -26,7 +25,7 @@ extension Console {
             let look = Look(theme: .plain, isUnicode: true)
             var model = ConsoleModel(source: source, size: Size(width: 100, height: 40), look: look)
             model.isLinear = true
-            // What the session has at the beginning is not news.
+            // The exchanges that the session begins with are not news.
             model.list.progress = 0
             return try LinearLoop(model, LinearInput(descriptor: input), signals, inbox, effects, write).run()
         }

@@ -1,4 +1,4 @@
-/// What the session was asked and has not answered yet.
+/// The questions to the session that have no answer yet.
 struct LinearAwaited {
     private var list = false
     private var rows = 0
@@ -6,14 +6,12 @@ struct LinearAwaited {
     private var finds = 0
     private var nodes: Set<StructureNode> = []
 
-    /// Whether all is answered.
     var isEmpty: Bool { !list && rows == 0 && positions == 0 && finds == 0 && nodes.isEmpty }
 
-    /// Notes a question.
     mutating func add(_ effect: Effect) {
         switch effect {
         case .setQuery:
-            // Questions about the list before are not answered any more.
+            // Questions about the previous list get no answers.
             self = LinearAwaited()
             list = true
         case .load: rows += 1
@@ -24,14 +22,14 @@ struct LinearAwaited {
         }
     }
 
-    /// Notes an answer to a question about the list of a generation.
+    /// Notes an answer about the list of a generation.
     mutating func take(_ message: Message, generation: Int) {
         guard case .query(let event) = message else { return }
         switch event {
         case .list(let status) where status.generation == generation && status.progress == nil: list = false
         case .rows(generation, _, _): rows = max(0, rows - 1)
         case .position(generation, _, _): positions = max(0, positions - 1)
-        case .found(generation, _, _): finds = 0
+        case .found(generation, _): finds = 0
         case .structure(let level) where level.generation == generation && level.progress == nil:
             nodes.remove(level.node)
         case .failed: self = LinearAwaited()

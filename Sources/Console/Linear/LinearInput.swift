@@ -1,46 +1,32 @@
 import Foundation
 
-/// Lines from a descriptor, taken without waiting.
+/// Lines from a descriptor, read without waiting.
 struct LinearInput {
-    /// The longest line: bytes.
+    /// In bytes.
     static let longestLine = 1 << 20
 
-    /// What to wait for.
     let descriptor: Int32
-    /// Whether no more bytes come.
     private(set) var hasEnded = false
     private var bytes: [UInt8] = []
-    /// The lines; `nil` for one that was too long.
-    private var lines: [String?] = []
-    private var taken = 0
+    /// `nil` for a line that was too long.
+    private var lines: ArraySlice<String?> = []
     private var isSkipping = false
 
-    init(descriptor: Int32) {
-        self.descriptor = descriptor
-    }
+    init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Whether there is nothing left to take and nothing will come.
-    var isOver: Bool { hasEnded && taken == lines.count }
+    /// Whether nothing is left and nothing will come.
+    var isOver: Bool { hasEnded && lines.isEmpty }
 
-    /// The next whole line.
-    ///
-    /// - Throws: ``ConsoleFailure`` in place of a line that is too long.
+    /// The next whole line; throws ``ConsoleFailure`` in place of a line that is too long.
     mutating func next() throws(ConsoleFailure) -> String? {
-        guard taken < lines.count else { return nil }
-        defer {
-            taken += 1
-            if taken == lines.count {
-                lines.removeAll(keepingCapacity: true)
-                taken = 0
-            }
-        }
-        guard let line = lines[taken] else {
+        guard let next = lines.popFirst() else { return nil }
+        guard let line = next else {
             throw ConsoleFailure("A line is longer than \(LinearInput.longestLine >> 20) MiB; it was left out.")
         }
         return line
     }
 
-    /// Reads what is there; to be called where the descriptor can be read.
+    /// Reads the available bytes; for a descriptor that can be read.
     mutating func read() {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = Foundation.read(descriptor, &buffer, buffer.count)
@@ -51,7 +37,7 @@ struct LinearInput {
         }
     }
 
-    /// Takes bytes; a line that is too long is left out.
+    /// Adds bytes; a line that is too long is left out.
     mutating func take(_ more: some Sequence<UInt8>) {
         for byte in more {
             if byte == 0x0A {
@@ -65,7 +51,7 @@ struct LinearInput {
         }
     }
 
-    /// Says that no more bytes come; a last line without an end counts.
+    /// Ends the input; a last line without an end counts.
     mutating func end() {
         hasEnded = true
         if isSkipping { lines.append(nil) } else if !bytes.isEmpty { finishLine() }

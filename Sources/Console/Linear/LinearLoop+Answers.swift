@@ -5,13 +5,11 @@ import Runner
 import Sharing
 
 extension LinearLoop {
-    /// Writes what lies over the list, the uppermost first.
-    ///
-    /// - Returns: the text that the user is to edit, where there is a terminal for an editor.
+    /// Writes the overlays, the uppermost first; returns the text to edit where there is a terminal for an editor.
     func writeOverlays() -> EditorState? {
         for overlay in model.overlays.reversed() {
             switch overlay {
-            // Asked by themselves, once nothing lies above; a prompt is none on lines.
+            // Questions are asked separately, once nothing lies above; on lines there are no prompts.
             case .confirm, .prompt: break
             case .report(let report):
                 say("\(report.title):")
@@ -22,13 +20,8 @@ extension LinearLoop {
                     say("\(item.value): \(item.title)\(item.detail.isEmpty ? "" : ", \(item.detail)")")
                 }
             case .editor(let editor):
-                if case .rule = editor.purpose {
-                    write(rule: editor)
-                } else if isatty(STDIN_FILENO) == 1 {
-                    return editor
-                } else {
-                    write(editor)
-                }
+                if !editor.isRule, isatty(STDIN_FILENO) == 1 { return editor }
+                write(editor)
             case .panel(let panel): writeRules(of: panel.tool)
             case .holds: for hold in model.proxy.holds { say(LinearSentence.text(hold)) }
             }
@@ -36,24 +29,16 @@ extension LinearLoop {
         return nil
     }
 
-    private func write(rule editor: EditorState) {
-        say("\(editor.title):")
-        for line in editor.area.lines { say("  \(line)") }
-        if editor.isWrong {
-            refuse(editor.remark)
-        } else if !editor.remark.isEmpty {
-            say("\(editor.remark).")
-        }
-        say("apply puts it in force; discard throws it away.")
-    }
-
     private func write(_ editor: EditorState) {
         say("\(editor.title):")
         for line in editor.area.lines { say("  \(line)") }
-        if case .hold(let id) = editor.purpose {
+        switch editor.purpose {
+        case .rule:
+            if editor.isWrong { refuse(editor.remark) } else if !editor.remark.isEmpty { say("\(editor.remark).") }
+            say("apply puts it in force; discard throws it away.")
+        case .hold(let id):
             say("edit \(id) NAME=VALUE changes it, for example: edit \(id) method=PUT header=\"X-Mode: test\"")
-        } else {
-            refuse("An editor needs a terminal; repeat sends the request as it was.")
+        case .request: refuse("An editor needs a terminal; repeat sends the request as it was.")
         }
     }
 
@@ -69,8 +54,6 @@ extension LinearLoop {
         let choices = question.choices.map { "\($0.key): \($0.title)" }.joined(separator: "; ")
         say("\(question.question) Answer \(choices).")
     }
-
-    // MARK: - The list and the open exchange
 
     func write(_ answer: CommandEntry.Answer) {
         switch answer {
@@ -89,11 +72,7 @@ extension LinearLoop {
     }
 
     private func sentence(_ record: ExchangeRecord) -> String {
-        LinearSentence.text(
-            record,
-            isMarked: model.marks.contains(record.id),
-            highlight: model.highlight(record)
-        )
+        LinearSentence.text(record, isMarked: model.marks.contains(record.id), highlight: model.highlight(record))
     }
 
     private func writeDetail() {

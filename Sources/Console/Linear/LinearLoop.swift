@@ -5,10 +5,10 @@ import Runner
 import Terminal
 import Text
 
-/// The console without a screen: takes a line, does what it says, waits for the answer and writes it, then takes the next.
+/// The console without a screen: reads a line, performs it, waits for the answer and writes it, then reads the next.
 ///
-/// It changes the same model by the same messages as the screen's loop; what the model opens is written as lines, and then
-/// closed by ``Message/written``.
+/// It updates the same model with the same messages as the screen's loop. Overlays are written as lines and then closed
+/// by ``Message/written``.
 final class LinearLoop {
     private(set) var model: ConsoleModel
     let effects: EffectRunner
@@ -17,20 +17,16 @@ final class LinearLoop {
     private let write: (String) -> Void
     private var input: LinearInput
     private var awaited = LinearAwaited()
-    /// What the line that was taken last comes to; `nil` once it is written.
+    /// The answer that the last line asks for; `nil` once it is written.
     private(set) var answer: CommandEntry.Answer?
-    /// How many rows `list` asked for, and these, newest first.
+    /// How many rows `list` asked for, and these rows, newest first.
     private var wantedRows = 0
     private(set) var rows: [ExchangeRecord?] = []
-    /// Whether the last line was in vain.
-    private(set) var hasFailed = false {
-        didSet { hasEverFailed = hasEverFailed || hasFailed }
-    }
+    private(set) var hasFailed = false { didSet { hasEverFailed = hasEverFailed || hasFailed } }
     private var hasEverFailed = false
-    /// Whether a signal ends it.
     private var isInterrupted = false
     private var hasEnded = false
-    /// Whether a message that waits lets the line that is being done go on beside the next one.
+    /// Whether a new held message lets the next line be read while the current one goes on.
     private var yieldsToHolds = false
     private var left = 0
     private var isStarting = true
@@ -56,7 +52,7 @@ final class LinearLoop {
         self.write = write
     }
 
-    /// Runs until the input ends or `quit`; returns whether all lines were done.
+    /// Runs until the input ends or `quit`; returns whether all lines succeeded.
     func run() throws -> Bool {
         perform([.setQuery(model.list.query, generation: 0)])
         while !hasEnded {
@@ -82,16 +78,12 @@ final class LinearLoop {
         return !hasEverFailed
     }
 
-    /// Writes a line; signs that could drive a terminal are made visible.
+    /// Writes a line; control characters are made visible.
     func say(_ line: String) {
-        write(
-            line.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
-                .map { VisibleText.of(String($0)) + "\n" }
-                .joined()
-        )
+        let lines = line.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        write(lines.map { VisibleText.of(String($0)) + "\n" }.joined())
     }
 
-    /// Says why a line was in vain.
     func refuse(_ line: String) {
         hasFailed = true
         say(line)
@@ -99,17 +91,16 @@ final class LinearLoop {
 
     // MARK: - Lines
 
-    /// Takes a line: a command, or the answer to a question.
+    /// Performs a line: a command, or the answer to a question.
     private func take(_ line: String) throws {
         if case .confirm(let question)? = model.overlays.last { return decide(question, line) }
         guard let order = try LinearOrder(line), let entry = CommandTable.entry(order.command) else { return }
         (hasFailed, answer, rows) = (false, entry.answer, [])
         wantedRows = order.argument.flatMap { Int($0) } ?? 20
         yieldsToHolds = entry.group == .send
-        if order.command == .mark, let id = order.argument.flatMap({ Int64($0.drop { $0 == "#" }) }),
-            try effects.reader?.record(ExchangeID(id)) == nil
-        {
-            return refuse("Exchange \(id) is not in this session.")
+        if order.command == .mark, let number = order.argument.flatMap({ Int64($0.drop { $0 == "#" }) }) {
+            let id = ExchangeID(number)
+            guard try effects.reader?.record(id) != nil else { throw ConsoleFailure(isMissing: id) }
         }
         update(.command(order.command, order.argument))
     }
@@ -117,17 +108,17 @@ final class LinearLoop {
     /// Answers a question by a word, its first letter, or yes and no.
     private func decide(_ question: ConfirmState, _ line: String) {
         let word = line.lowercased().filter { !$0.isWhitespace }
+        let key = ["yes": "y", "no": "n"][word] ?? word
         let choice = question.choices.first { choice in
-            !word.isEmpty
-                && (choice.title.lowercased().filter { !$0.isWhitespace }.hasPrefix(word) || word == String(choice.key)
-                    || (word == "yes" && choice.key == "y") || (word == "no" && choice.key == "n"))
+            let title = choice.title.lowercased().filter { !$0.isWhitespace }
+            return !word.isEmpty && (title.hasPrefix(word) || key == String(choice.key))
         }
         guard let choice else { return tell(question) }
         (hasFailed, answer) = (false, CommandEntry.Answer.none)
         update(.chosen(choice.action))
     }
 
-    /// Writes the answer to the last line, once all of it is there, and closes what was written.
+    /// Writes the answer to the last line once it is complete, and closes what was written.
     private func finishAnswer() {
         if case .confirm(let question)? = model.overlays.last {
             if answer != nil { tell(question) }
@@ -145,7 +136,7 @@ final class LinearLoop {
 
     // MARK: - Waiting
 
-    /// Takes what has been answered; returns whether nothing more is to come.
+    /// Handles the messages that have come; returns whether no more are expected.
     private func settle() -> Bool {
         let unfinished = effects.unfinished
         left = min(left, unfinished)
@@ -165,7 +156,7 @@ final class LinearLoop {
         if ready.contains(input.descriptor) { input.read() }
         guard ready.contains(signals.descriptor) else { return }
         let signals = signals.drain()
-        // What runs is stopped first; where nothing does, the console is.
+        // Interrupts a running job first; where there is none, the console.
         if signals == [.interrupt], answer != nil, !model.jobs.isEmpty {
             update(.command(.stop, nil))
         } else if !signals.isEmpty {
@@ -183,7 +174,7 @@ final class LinearLoop {
 
     // MARK: - The model
 
-    /// Changes the model, and writes what it says of it.
+    /// Updates the model, and writes its new notices.
     private func change(by message: Message) {
         let before = model.noticeCount
         let list = model.update(message)
@@ -207,7 +198,7 @@ final class LinearLoop {
             isConnected = true
             let known = Set(model.proxy.holds.map(\.id))
             if yieldsToHolds, holds.contains(where: { !known.contains($0.id) }) { left = effects.unfinished }
-        // Without a screen no terminal is handed anything: the text itself is the answer.
+        // Without a screen there is no terminal clipboard: the text itself is the answer.
         case .copied(let text, _): return say(text)
         case .proxyLost(let reason):
             isConnected = true
@@ -235,7 +226,6 @@ final class LinearLoop {
         }
     }
 
-    /// Lets the user edit a text with an editor.
     private func edit(_ editor: EditorState) {
         do {
             update(.edited(editor, try ExternalEditor.edit(editor.area.text, for: editor.purpose)))
@@ -249,17 +239,16 @@ final class LinearLoop {
     private func begin() {
         isStarting = false
         news = LinearNews(after: (try? effects.reader?.bounds()?.upperBound) ?? 0)
-        let count = LinearSentence.count(model.list.sessionTotal, "exchange")
         switch model.source {
         case .live, .demo, .attached:
             if !model.proxy.address.isEmpty { say("Listening on \(model.proxy.address).") }
             if let session = model.proxy.session ?? effects.services?.session { say("Recording to \(session).") }
-        case .recorded(let name): say("\(name), \(count).")
+        case .recorded(let name): say("\(name), \(LinearSentence.count(model.list.sessionTotal, "exchange")).")
         }
         say("help lists the commands.")
     }
 
-    /// Says which exchanges have ended, as far as the filter leaves them.
+    /// Writes which exchanges have ended, of those that pass the filter.
     private func tellNews() {
         guard model.isLive, let reader = effects.reader else { return }
         do {

@@ -1,22 +1,17 @@
 import HTTPModel
 import Recording
 
-/// Exchanges that have ended since linear mode last looked.
+/// The exchanges that have ended since they were last asked for.
 struct LinearNews {
-    /// How many sentences one look may come to; of further ones only their number is told.
+    /// The most sentences at once; further exchanges are only counted.
     static let most = 20
-    /// How many exchanges that are on their way are looked at again.
     private static let mostOpen = 1_000
 
     private var last: Int64
     private var open: [Int64] = []
 
-    /// Begins after what is recorded already.
-    init(after last: Int64) {
-        self.last = last
-    }
+    init(after last: Int64) { self.last = last }
 
-    /// The exchanges that have ended, oldest first.
     mutating func ended(_ reader: SessionReader) throws -> [ExchangeRecord] {
         let upper = try reader.bounds()?.upperBound ?? 0
         if upper > last {

@@ -1,7 +1,6 @@
 import HTTPModel
 import Text
 
-/// A line of linear mode: a command, and what follows its word.
 struct LinearOrder: Hashable {
     let command: Command
     let argument: String?
@@ -11,13 +10,13 @@ struct LinearOrder: Hashable {
         self.argument = argument
     }
 
-    /// Reads a line; `nil` for an empty line, or a remark that begins with `#`.
+    /// Reads a line; `nil` for an empty line, or a comment that begins with `#`.
     ///
-    /// - Throws: ``ConsoleFailure`` where no command has that word, or several begin with it.
+    /// - Throws: ``ConsoleFailure`` where the word begins no command, or several.
     init?(_ line: String) throws(ConsoleFailure) {
         let text = LinearOrder.trimmed(line[...])
         guard let first = text.first, first != "#" || text.dropFirst().first?.isNumber == true else { return nil }
-        guard first != "#" else {
+        if first == "#" {
             self.init(.goTo, text)
             return
         }
@@ -34,7 +33,7 @@ struct LinearOrder: Hashable {
         self.init(command, rest.isEmpty ? nil : rest)
     }
 
-    /// The commands that a word may mean: the one that it is, or all that begin with it.
+    /// The command with that word, or all that begin with it.
     private static func commands(beginningWith word: String) -> [Command] {
         let all = CommandTable.entries.filter { $0.form != .screen }.map(\.command)
         if let whole = all.first(where: { $0.rawValue == word }) { return [whole] }

@@ -2,9 +2,9 @@ import HTTPModel
 import Runner
 import Text
 
-/// What linear mode says of an exchange or a message that waits: one sentence, to be read aloud.
+/// Sentences about exchanges and held messages, to be read aloud.
 enum LinearSentence {
-    /// An exchange: `12, POST api.example.com/login, 401, 230 milliseconds`.
+    /// For example `12, POST api.example.com/login, 401, 230 milliseconds`.
     static func text(_ record: ExchangeRecord, isMarked: Bool = false, highlight: Int? = nil) -> String {
         var parts = [record.id.description, what(record), outcome(record)]
         if let grpc = record.grpc { parts.append("gRPC \(grpc.name ?? String(grpc.status))") }
@@ -21,7 +21,7 @@ enum LinearSentence {
         return VisibleText.of(parts.filter { !$0.isEmpty }.joined(separator: ", "))
     }
 
-    /// A message that waits: `Held 2.1, request POST https://api.example.com/login; execute, edit, abort`.
+    /// For example `Held 2.1, request POST https://api.example.com/login; execute, edit, abort`.
     static func text(_ hold: HoldSummary) -> String {
         let status = hold.status.map { ", \($0)" } ?? ""
         return VisibleText.of(
@@ -29,7 +29,7 @@ enum LinearSentence {
         )
     }
 
-    /// A time as one says it: `230 milliseconds`, `1.2 seconds`.
+    /// For example `230 milliseconds`, `1.2 seconds`.
     static func duration(_ microseconds: Int64) -> String {
         switch microseconds {
         case ..<1_000: "under 1 millisecond"

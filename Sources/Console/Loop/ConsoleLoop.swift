@@ -1,12 +1,12 @@
 import Foundation
 import Terminal
 
-/// The screen's thread: waits for keys and messages, changes the model, draws at most so many frames a second.
+/// The screen's thread: waits for keys and messages, updates the model and draws.
 ///
-/// A key is drawn at once. What the traffic changes is drawn with the next frame, so that it costs the same however much
-/// passes.
+/// A key is drawn at once; what the traffic changes is drawn with the next frame, so that its cost does not grow with
+/// the traffic.
 final class ConsoleLoop {
-    /// How many frames a second what is not a key may cost.
+    /// The most frames per second for what is not a key.
     static let framesPerSecond = 30
 
     private var model: ConsoleModel
@@ -61,15 +61,16 @@ final class ConsoleLoop {
         if let failure { throw failure }
     }
 
-    /// Asks for the background's colour, which decides on the theme; who knows no such question does not answer.
+    /// Asks for the background's colour, which decides the theme; a terminal that does not know the question does not
+    /// answer.
     ///
-    /// The console of Linux does not know where the question ends, and would write it on the screen.
+    /// The console of Linux is not asked: it would write the end of the question on the screen.
     private func askForBackground() {
         guard terminal.capabilities.colorDepth != .none, !terminal.capabilities.name.hasPrefix("linux") else { return }
         terminal.write(TerminalReply.backgroundQuery)
     }
 
-    /// How long to wait: until the next frame is due, a lone escape is one, or the clock is to be drawn anew.
+    /// In milliseconds: until the next frame is due, a lone escape is a key, or the clock is redrawn.
     private var timeout: Int32 {
         if parser.isPending { return 25 }
         guard isDirty else { return 100 }
@@ -81,7 +82,7 @@ final class ConsoleLoop {
         guard let bytes = terminal.read() else { return update(.stop) }
         lastInput = .now
         for event in parser.feed(bytes) { update(.input(event)) }
-        // What a key does is seen at once.
+        // A key's effect is drawn at once.
         if !parser.isPending { draw() }
     }
 

@@ -1,35 +1,21 @@
 package import Runner
 
-/// What the console works on: a session, and the proxy behind it, where there is one.
+/// A session, and the proxy behind it, where there is one.
 package struct ConsoleServices: Sendable {
     /// The session's file; `nil` where nothing is recorded.
     package var session: String?
     package var control: (any ControlTarget)?
-    /// Sends requests through the proxy; `nil` where none can be sent.
+    /// `nil` where no request can be sent.
     package var sender: RequestSender?
-    /// Counts up whenever the session has changed; `nil` where that has to be looked for.
+    /// Grows whenever the session has changed; `nil` where the session must be polled.
     package var revision: (@Sendable () -> Int)?
-    package var authorityPath: String
+    package var authorityPath = ""
     /// How to point clients at the proxy and let them trust it.
-    package var trustText: String
-    /// What the proxy says beside its answers: a profile that was read again, a recording that stopped.
+    package var trustText = ""
+    /// What the proxy says unasked: a profile that was read again, a recording that stopped.
     package var remarks = Remarks()
-    /// What goes on beside the console until it ends; `nil` for nothing.
+    /// Runs beside the console until it ends.
     package var background: (@Sendable () async -> Void)?
 
-    package init(
-        session: String?,
-        control: (any ControlTarget)? = nil,
-        sender: RequestSender? = nil,
-        revision: (@Sendable () -> Int)? = nil,
-        authorityPath: String = "",
-        trustText: String = ""
-    ) {
-        self.session = session
-        self.control = control
-        self.sender = sender
-        self.revision = revision
-        self.authorityPath = authorityPath
-        self.trustText = trustText
-    }
+    package init(session: String?) { self.session = session }
 }

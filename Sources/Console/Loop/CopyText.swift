@@ -5,7 +5,7 @@ import Recording
 import Sharing
 
 enum CopyText {
-    /// More than this is no text for a clipboard.
+    /// The longest text for a clipboard, in bytes.
     private static let longest = 8 << 20
 
     static func text(_ form: CopyForm, _ exchange: RecordedExchange, _ reader: SessionReader) throws -> String {
@@ -58,7 +58,7 @@ enum HTTPieCommand {
         words += [quoted(record.method), quoted(record.url.description)]
         let dropped: Set<String> = ["host", "content-length", "transfer-encoding", "connection", "proxy-connection"]
         for field in fields where !dropped.contains(field.name.lowercased()) && !field.name.hasPrefix(":") {
-            // An empty value is written with a semicolon; with a colon it would take the field away.
+            // An empty value is written with a semicolon; a colon would remove the field.
             words.append(quoted(field.value.isEmpty ? "\(field.name);" : "\(field.name):\(field.value)"))
         }
         return words.joined(separator: " ")

@@ -9,17 +9,11 @@ import Synchronization
 
 extension EffectRunner {
     func setTool(_ tool: Tool, _ isOn: Bool) {
-        control { [inbox] control in
+        control { [self] control in
             _ = try await control.setTools([tool.key], isOn: isOn)
-            inbox.send(.said("\(tool.title) is \(isOn ? "on" : "off").", .info))
+            say("\(tool.title) is \(isOn ? "on" : "off").")
         }
     }
-
-    func decrypt(_ host: String) {
-        control { [inbox] control in inbox.send(.said(try await control.decrypt(host), .info)) }
-    }
-
-    // MARK: - Texts
 
     func loadRules() {
         control { [inbox] control in
@@ -31,12 +25,12 @@ extension EffectRunner {
     func applyRules(_ texts: [ProfileSource], _ words: String, madeFrom revision: String?) {
         changeRules { control in
             let message = try await control.applyProfile(texts, madeFrom: revision).message
-            // What became of other rules is not in the words.
+            // The description does not cover effects on other rules.
             return message.contains("shadowed") ? "\(words) (\(message))" : words
         }
     }
 
-    /// Takes what is in the profile's files, whatever was changed here.
+    /// Reads the profile's files, and drops the changes made here.
     func reloadRules() {
         changeRules { "The rules are those of the file: \(try await $0.reloadProfile(discardsEdits: true))." }
     }
@@ -70,68 +64,47 @@ extension EffectRunner {
     }
 
     func saveCopy(_ text: String, _ path: String) {
-        start(on: passes) { [inbox] in
+        start(on: passes) { [self] in
             do {
-                let file = try ExportFile.open(path)
-                try file.write(ByteBuffer(string: text))
-                try file.finish()
-                inbox.send(.said("A copy of the rules is in \(path).", .info))
+                try ExportFile.write(text, to: path)
+                say("A copy of the rules is in \(path).")
             } catch {
-                inbox.send(.said("\(error)", .error))
+                complain(error)
             }
         }
     }
 
-    // MARK: - Rules from exchanges
-
     func draftRule(_ tool: Tool, _ origin: RuleOrigin?, _ level: Int) {
-        onReader { reader, inbox in
+        onReader { [inbox] reader in
+            let purpose = EditorState.Purpose.rule(tool, replaces: nil)
             guard let (record, name, narrowest) = try Self.record(of: origin, reader) else {
-                let example = RuleFromExchange.example(of: tool).yaml
-                return inbox.send(
-                    .editor(
-                        EditorState(
-                            purpose: .rule(tool, replaces: nil),
-                            title: "New rule: \(tool.title)",
-                            area: TextArea(example)
-                        )
-                    )
-                )
+                let area = TextArea(RuleFromExchange.example(of: tool).yaml)
+                let title = "New rule: \(tool.title)"
+                return inbox.send(.editor(EditorState(purpose: purpose, title: title, area: area)))
             }
             let breadths = RuleFromExchange.breadths(for: tool.section, record).filter { $0 >= narrowest }
             let usual = breadths.firstIndex(of: RuleFromExchange.usualBreadth(for: tool.section, record)) ?? 0
             let index = breadths.isEmpty ? 0 : (usual + level) % breadths.count
             let breadth = breadths.isEmpty ? nil : breadths[index]
             guard let rule = RuleFromExchange.rule(for: tool.section, from: record, breadth) else {
-                return inbox.send(.said("\(tool.title) can do nothing with \(name).", .error))
+                throw ConsoleFailure("\(tool.title) can do nothing with \(name).")
             }
-            let scope = breadths.isEmpty ? "" : ", \(breadths[index].text)"
+            let title = "\(tool.title) from \(name)\(breadth.map { ", \($0.text)" } ?? "")"
+            let area = TextArea(rule.yaml)
             inbox.send(
-                .editor(
-                    EditorState(
-                        purpose: .rule(tool, replaces: nil),
-                        title: "\(tool.title) from \(name)\(scope)",
-                        area: TextArea(rule.yaml),
-                        origin: origin,
-                        level: level
-                    )
-                )
+                .editor(EditorState(purpose: purpose, title: title, area: area, origin: origin, level: level))
             )
         }
     }
 
-    /// What a rule is made from as an exchange, what it is called, and how narrow the rule may be.
+    /// The exchange that a rule is made from, its name, and the narrowest breadth of the rule.
     private static func record(
         of origin: RuleOrigin?,
         _ reader: SessionReader
     ) throws -> (ExchangeRecord, name: String, narrowest: ExchangeBreadth)? {
         switch origin {
         case nil: return nil
-        case .exchange(let id):
-            guard let exchange = try reader.exchange(id) else {
-                throw ConsoleFailure("Exchange \(id) is not in this session.")
-            }
-            return (exchange.record, "exchange \(id)", .url)
+        case .exchange(let id): return (try reader.recorded(id).record, "exchange \(id)", .url)
         case .place(let node):
             guard let url = node.url else { return nil }
             let record = ExchangeRecord(
@@ -146,7 +119,7 @@ extension EffectRunner {
         }
     }
 
-    /// Checks a rule while it is edited, and counts what it would have matched; what is hardly meant comes after that.
+    /// Checks a rule while it is edited, and counts what it would have matched; lints come after that.
     func checkRule(_ tool: Tool, _ text: String, _ replaced: Int?, _ texts: [ProfileSource]) {
         newestCheck.store(text.hashValue, ordering: .relaxed)
         start(on: passes) { [self] in

@@ -9,9 +9,7 @@ extension EffectRunner {
     private static let longestBody = 64 << 20
 
     private func request(_ id: ExchangeID, _ reader: SessionReader) throws -> ComposedRequest {
-        guard let exchange = try reader.exchange(id) else {
-            throw ConsoleFailure("Exchange \(id) is not in this session.")
-        }
+        let exchange = try reader.recorded(id)
         let size = try reader.bodySize(of: id, side: .requestReceived) ?? 0
         guard size <= Self.longestBody else {
             throw ConsoleFailure("The request's body is longer than \(Self.longestBody >> 20) MiB; copy it as cURL.")
@@ -20,27 +18,19 @@ extension EffectRunner {
     }
 
     func openRequest(_ id: ExchangeID) {
-        onReader { [self] reader, inbox in
-            let request = try request(id, reader)
+        onReader { [self] reader in
+            let area = TextArea(try request(id, reader).draft)
+            let remark = "Start line, headers, an empty line, the body. Content-Length follows from the body."
             inbox.send(
-                .editor(
-                    EditorState(
-                        purpose: .request(id),
-                        title: "Edit and send",
-                        area: TextArea(request.draft),
-                        remark: "Start line, headers, an empty line, the body. Content-Length follows from the body."
-                    )
-                )
+                .editor(EditorState(purpose: .request(id), title: "Edit and send", area: area, remark: remark))
             )
         }
     }
 
-    /// Sends a request: as it was where the draft is empty, else as the draft says.
+    /// Sends a request as it was, or as the draft says where there is one.
     func send(_ draft: String, _ id: ExchangeID?) {
-        onReader { [self] reader, inbox in
-            guard let sender = services?.sender else {
-                return inbox.send(.said("Requests are sent through a running proxy; there is none.", .error))
-            }
+        onReader { [self] reader in
+            let sender = try sender()
             let original = try id.map { try self.request($0, reader) }
             var request = original
             if !draft.isEmpty {
@@ -52,53 +42,52 @@ extension EffectRunner {
                 inbox.send(.answered(.request(id), refusal: nil))
             }
             guard let request else { return }
-            start { [request] in
+            start { [self, request] in
                 let outcome = await sender.send(request)
                 if let failure = outcome.failure {
-                    inbox.send(.said("\(request.method) \(request.url): \(failure)", .error))
-                } else {
-                    let status = outcome.status.map { ", \($0)" } ?? ""
-                    let time = Measures.duration(outcome.duration)
-                    inbox.send(.said("Sent: \(request.method) \(request.url)\(status), \(time)", .info))
+                    return complain(ConsoleFailure("\(request.method) \(request.url): \(failure)"))
                 }
+                let status = outcome.status.map { ", \($0)" } ?? ""
+                say("Sent: \(request.method) \(request.url)\(status), \(Measures.duration(outcome.duration))")
             }
         }
     }
 
-    /// Sends a request many times, and tells how it goes.
+    /// Sends a request many times, and reports the progress.
     func repeatMany(_ id: ExchangeID, _ plan: RepeatPlan) {
         let begun = cancellations.load(ordering: .relaxed)
-        onReader { [self] reader, inbox in
-            guard let sender = services?.sender else {
-                inbox.send(.jobEnded(.repeating))
-                return inbox.send(.said("Requests are sent through a running proxy; there is none.", .error))
-            }
+        onReader { [self] reader in
+            let sender: RequestSender
             let request: ComposedRequest
             do {
-                request = try self.request(id, reader)
+                (sender, request) = (try self.sender(), try self.request(id, reader))
             } catch {
                 inbox.send(.jobEnded(.repeating))
                 throw error
             }
             start { [self] in
-                let outcome = await untilCancelled(since: begun) {
+                let outcome = await untilCancelled(since: begun) { [inbox] in
                     await sender.run(request, plan) { progress in
-                        inbox.send(
-                            .job(Job(id: .repeating, title: RepeatText.brief(progress), progress: nil, startedAt: 0))
-                        )
+                        inbox.send(.job(Job(id: .repeating, title: RepeatText.brief(progress), startedAt: 0)))
                     }
                 }
                 inbox.send(.jobEnded(.repeating))
                 guard let outcome else { return }
-                let title =
-                    outcome.isFinished
-                    ? "Sent \(plan.times) times" : "Stopped after \(outcome.done) of \(plan.times)"
+                let isStopped = !outcome.isFinished
+                let title = isStopped ? "Stopped after \(outcome.done) of \(plan.times)" : "Sent \(plan.times) times"
                 inbox.send(.report(title: title, RepeatText.report(outcome, request)))
             }
         }
     }
 
-    /// Does work until it ends or all is to stop.
+    private func sender() throws -> RequestSender {
+        guard let sender = services?.sender else {
+            throw ConsoleFailure("Requests are sent through a running proxy; there is none.")
+        }
+        return sender
+    }
+
+    /// Runs work until it ends or all is cancelled.
     private func untilCancelled<Value: Sendable>(
         since begun: Int,
         _ work: @escaping @Sendable () async -> Value
@@ -114,36 +103,28 @@ extension EffectRunner {
             let first = await group.next() ?? nil
             group.cancelAll()
             if let first { return first }
-            // The work tells how far it came before it was stopped.
+            // The work reports how far it came before it was stopped.
             return await group.next() ?? nil
         }
     }
 
-    // MARK: - Messages that wait
-
     func openHold(_ id: String) {
         control { [inbox] control in
             let hold = try await control.hold(id)
-            inbox.send(
-                .editor(
-                    EditorState(
-                        purpose: .hold(id),
-                        title: "Held \(hold.summary.side) of \(hold.summary.method) \(hold.summary.url)",
-                        area: TextArea(hold.draft),
-                        remark: "ctrl-s executes it as it stands here; esc keeps it waiting."
-                    )
-                )
-            )
+            let title = "Held \(hold.summary.side) of \(hold.summary.method) \(hold.summary.url)"
+            let remark = "ctrl-s executes it as it stands here; esc keeps it waiting."
+            let area = TextArea(hold.draft)
+            inbox.send(.editor(EditorState(purpose: .hold(id), title: title, area: area, remark: remark)))
         }
     }
 
-    /// Executes a message as edited; where the edit is refused, an editor that is open for it says why.
+    /// Executes a message as edited; a refusal is shown in the editor that is open for it.
     func editHold(_ id: String, _ change: HoldChange) {
-        control { [inbox] control in
+        control { [self] control in
             do {
                 _ = try await control.editHold(id, try change.edit())
                 inbox.send(.answered(.hold(id), refusal: nil))
-                inbox.send(.said("The message is executed as edited.", .info))
+                say("The message is executed as edited.")
             } catch {
                 inbox.send(.answered(.hold(id), refusal: Self.words(error)))
             }
@@ -151,7 +132,7 @@ extension EffectRunner {
     }
 
     func decide(_ ids: [String], _ decision: HoldDecision) {
-        control { [inbox] control in
+        control { [self] control in
             let count = try await control.decide(ids, decision).decided.count
             let words =
                 switch decision {
@@ -159,13 +140,12 @@ extension EffectRunner {
                 case .cancel: "cancelled: unedited, as though not held"
                 case .abort: "aborted"
                 }
-            guard count > 0 else { return inbox.send(.said("It does not wait any more.", .error)) }
-            inbox.send(.said(count == 1 ? "The message is \(words)." : "\(count) messages are \(words).", .info))
+            guard count > 0 else { throw ConsoleFailure("It does not wait any more.") }
+            say(count == 1 ? "The message is \(words)." : "\(count) messages are \(words).")
         }
     }
 }
 
-/// What sending many times came to, in words.
 enum RepeatText {
     static func brief(_ progress: RepeatProgress) -> String {
         "sent \(progress.done) of \(progress.total), p50 \(Measures.duration(progress.p50))"
@@ -182,12 +162,12 @@ enum RepeatText {
             line("failed", "\(progress.failures)", progress.failures > 0 ? .failure : .success),
         ]
         if let failure = progress.firstFailure { lines.append(line("first", failure, .failure)) }
-        for (status, count) in progress.statuses.sorted(by: { $0.key < $1.key }) {
-            lines.append(line("status \(status)", "\(count)", status >= 400 ? .clientError : .success))
+        lines += progress.statuses.sorted { $0.key < $1.key }.map { status, count in
+            line("status \(status)", "\(count)", status >= 400 ? .clientError : .success)
         }
-        lines.append(line("p50", Measures.duration(progress.p50)))
-        lines.append(line("p95", Measures.duration(progress.p95)))
-        lines.append(line("max", Measures.duration(progress.max)))
+        lines += [("p50", progress.p50), ("p95", progress.p95), ("max", progress.max)].map { name, time in
+            line(name, Measures.duration(time))
+        }
         return DetailDocument(lines: lines)
     }
 }

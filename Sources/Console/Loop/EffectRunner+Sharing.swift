@@ -11,43 +11,29 @@ import Synchronization
 extension EffectRunner {
     func explain(_ id: ExchangeID) {
         guard let session = services?.session else { return }
-        onReader { _, inbox in
+        onReader { [inbox] _ in
             let text = try RecordedWhy.text(session: session, id: id.number, profiles: [], isWhole: false)
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
-                DetailLine([Span(String($0))])
-            }
-            inbox.send(.report(title: "Why: exchange \(id)", DetailDocument(lines: lines)))
+            inbox.send(.report(title: "Why: exchange \(id)", DetailDocument(text)))
         }
     }
 
-    // MARK: - Copying
-
-    /// Copies something of an exchange, or only hands it back as text.
+    /// Copies something of an exchange, or only returns it as text.
     func copy(_ form: CopyForm, _ id: ExchangeID, asText: Bool = false) {
-        onReader { reader, inbox in
-            guard let exchange = try reader.exchange(id) else {
-                return inbox.send(.said("Exchange \(id) is not in this session.", .error))
-            }
-            let text = try CopyText.text(form, exchange, reader)
+        onReader { [self] reader in
+            let text = try CopyText.text(form, reader.recorded(id), reader)
             if asText { return inbox.send(.copied(text, "")) }
-            let way = try SystemClipboard.copy(text)
-            switch way {
-            case .tool(let name): inbox.send(.said("\(form.title) copied with \(name).", .info))
-            case .terminal:
-                inbox.send(.copied(text, "\(form.title) handed to the terminal's clipboard."))
-            case .file(let path): inbox.send(.said("\(form.title) is in \(path), as no clipboard is at hand.", .info))
+            switch try SystemClipboard.copy(text) {
+            case .tool(let name): say("\(form.title) copied with \(name).")
+            case .terminal: inbox.send(.copied(text, "\(form.title) handed to the terminal's clipboard."))
+            case .file(let path): say("\(form.title) is in \(path), as no clipboard is at hand.")
             }
         }
     }
-
-    // MARK: - Files
 
     func saveBody(_ id: ExchangeID, _ path: String) {
-        // A body may be long: pages do not wait for it.
-        onReader(passes) { reader, inbox in
-            guard let exchange = try reader.exchange(id) else {
-                return inbox.send(.said("Exchange \(id) is not in this session.", .error))
-            }
+        // A long body must not delay pages.
+        onReader(passes) { [self] reader in
+            let exchange = try reader.recorded(id)
             let hasResponse = exchange.record.sizes.responseBody > 0 || exchange.record.sizes.requestBody == 0
             let side: BodySide = hasResponse ? .responseReceived : .requestReceived
             let file = try ExportFile.open(path)
@@ -55,32 +41,22 @@ extension EffectRunner {
             try file.finish()
             let name = hasResponse ? "response" : "request"
             let note = problem.map { "; it could not be decoded to its end: \($0)" } ?? ""
-            inbox.send(.said("The \(name)'s body is in \(path), \(Measures.size(Int64(file.count)))\(note).", .info))
+            say("The \(name)'s body is in \(path), \(Measures.size(Int64(file.count)))\(note).")
         }
     }
 
     func export(_ request: ExportRequest) {
         let begun = cancellations.load(ordering: .relaxed)
-        start(on: passes) { [self] in
+        onReader(passes) { [self] reader in
             defer { inbox.send(.jobEnded(.export)) }
-            guard let reader else { return }
             if !request.isForced, OutputFile.isThere(ExportFile.expanded(request.path)) {
                 return inbox.send(.exportConflict(request))
             }
-            do {
-                let file = try ExportFile.open(request.path)
-                let count = try write(request, reader, file) { self.cancellations.load(ordering: .relaxed) != begun }
-                try file.finish()
-                inbox.send(
-                    .said(
-                        "\(count) \(count == 1 ? "exchange is" : "exchanges are") in \(request.path), "
-                            + "\(Measures.size(Int64(file.count))).",
-                        .info
-                    )
-                )
-            } catch {
-                inbox.send(.said("\(error)", .error))
-            }
+            let file = try ExportFile.open(request.path)
+            let count = try write(request, reader, file) { self.cancellations.load(ordering: .relaxed) != begun }
+            try file.finish()
+            let size = Measures.size(Int64(file.count))
+            say("\(count) \(count == 1 ? "exchange is" : "exchanges are") in \(request.path), \(size).")
         }
     }
 
@@ -92,8 +68,7 @@ extension EffectRunner {
     ) throws -> Int {
         var export: any ExchangeExport =
             switch request.form {
-            case .har:
-                HARExport(source: reader, options: HARExport.Options(), sink: file.write)
+            case .har: HARExport(source: reader, sink: file.write)
             case .json: JSONExport(source: reader, sink: file.write)
             case .curl:
                 CurlExport(
@@ -136,9 +111,14 @@ extension SessionReader {
     }
 }
 
-/// The file that an export is written to, named by a person.
 enum ExportFile {
-    /// Opens the file; only the user can read it, as it may hold secrets.
+    static func write(_ text: String, to path: String) throws {
+        let file = try open(path)
+        try file.write(ByteBuffer(string: text))
+        try file.finish()
+    }
+
+    /// Opens the file, readable only by the user, as it may hold secrets.
     static func open(_ path: String) throws -> OutputFile {
         guard !path.trimmingCharacters(in: .whitespaces).isEmpty else {
             throw ConsoleFailure("A file's name is needed.")
@@ -154,7 +134,7 @@ enum ExportFile {
         return try OutputFile(path, isSecret: true, waits: false)
     }
 
-    /// A name with the user's own folder in place of `~`.
+    /// Replaces `~` by the user's home folder.
     static func expanded(_ path: String) -> String {
         guard path == "~" || path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else {
             return (path as NSString).expandingTildeInPath

@@ -7,18 +7,16 @@ import Sharing
 import Synchronization
 import Tools
 
-/// Carries effects out, off the screen's thread, and sends what comes of them to the inbox.
+/// Performs effects off the screen's thread, and sends their results to the inbox.
 final class EffectRunner: Sendable {
     /// Work that waits for others: the proxy, the network.
     typealias Work = @Sendable () async -> Void
 
-    /// What is there once the proxy runs and the session is open.
     struct Connected: Sendable {
         var services: ConsoleServices
         var queries: QueryService?
     }
 
-    /// What is to be seen of an exchange.
     private struct DetailQuestion {
         var id = ExchangeID(0)
         var page = DetailPage.overview
@@ -27,21 +25,21 @@ final class EffectRunner: Sendable {
 
     let inbox: Inbox
     private let connected = Mutex<Connected?>(nil)
-    /// Effects that came before there was anything to carry them out on.
+    /// Effects from before the proxy ran.
     private let waiting = Mutex<[Effect]>([])
     private let submit: @Sendable (@escaping Work) -> Void
-    /// Reads and formats one exchange after the other; the newest question is the one that counts.
+    /// Reads and formats one exchange after the other; only the newest question counts.
     private let reading = DispatchQueue(label: "sluice.console.reading", qos: .userInitiated)
-    /// What takes long: exports, counts.
+    /// For long work: exports, counts.
     let passes = DispatchQueue(label: "sluice.console.passes", qos: .utility)
     private let newestDetail = Mutex(DetailQuestion())
     let newestCheck = Atomic(0)
     private let lastRevision = Atomic(-1)
     private let polls = Atomic(0)
     private let isAsking = Atomic(false)
-    /// How many pieces of work have not ended; their messages are in the inbox before they count as ended.
+    /// Unfinished work; its messages are in the inbox before it counts as finished.
     private let working = Atomic(0)
-    /// Grows with each order to stop, so that work knows that it is meant.
+    /// Grows with each cancellation, so that work can see that it is cancelled.
     let cancellations = Atomic(0)
 
     init(inbox: Inbox, submit: @escaping @Sendable (@escaping Work) -> Void) {
@@ -50,13 +48,10 @@ final class EffectRunner: Sendable {
     }
 
     var services: ConsoleServices? { connected.withLock { $0?.services } }
-
     private var queries: QueryService? { connected.withLock { $0?.queries } }
-
-    /// The session, for exports and details.
     var reader: SessionReader? { queries?.reader }
 
-    /// Takes the services once the proxy runs, and does what has waited for them.
+    /// Stores the services once the proxy runs, and performs the effects that waited for them.
     func connect(_ services: ConsoleServices) throws {
         let queries = try services.session.map { path in
             try QueryService(path: path) { [inbox] in inbox.send(.query($0)) }
@@ -64,8 +59,8 @@ final class EffectRunner: Sendable {
         connected.withLock { $0 = Connected(services: services, queries: queries) }
         inbox.send(.ready(authority: services.authorityPath))
         services.remarks.listen { [weak self] words in
-            self?.inbox.send(.said(words, .info))
-            // It may be that the profile was read again.
+            self?.say(words)
+            // The profile may have been read again.
             self?.loadRules()
         }
         let waiting = waiting.withLock { waiting in
@@ -78,10 +73,9 @@ final class EffectRunner: Sendable {
         loadRules()
     }
 
-    /// How much was asked for and is not answered yet; looking how the proxy is does not count.
+    /// Unfinished work, without polls of the proxy's state.
     var unfinished: Int { working.load(ordering: .acquiring) }
 
-    /// Does work that waits for others.
     func start(_ work: @escaping Work) {
         working.add(1, ordering: .relaxed)
         submit { [self] in
@@ -90,7 +84,6 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Does work on one of the threads for it.
     func start(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
         working.add(1, ordering: .relaxed)
         queue.async { [self] in
@@ -99,7 +92,7 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Does something, or remembers it until there is something to do it on.
+    /// Performs an effect, or keeps it until the services are there.
     func perform(_ effect: Effect) {
         guard connected.withLock({ $0 != nil }) else {
             waiting.withLock { $0.append(effect) }
@@ -129,21 +122,21 @@ final class EffectRunner: Sendable {
         case .reloadRules: reloadRules()
         case .saveRules(let isForced): saveRules(isForced: isForced)
         case .saveCopy(let text, let path): saveCopy(text, path)
-        case .decrypt(let host): decrypt(host)
+        case .decrypt(let host): control { [self] control in say(try await control.decrypt(host)) }
         case .openHold(let id): openHold(id)
         case .editHold(let id, let edit): editHold(id, edit)
         case .decide(let ids, let decision): decide(ids, decision)
         case .openRequest(let id): openRequest(id)
         case .send(let draft, let id): send(draft, id)
         case .repeating(let id, let plan): repeatMany(id, plan)
-        case .trust: showTrust()
+        case .trust(let proxy, let look): showTrust(proxy, look)
         case .copyToTerminal, .externalEditor, .redraw, .suspend, .quit: break
         }
     }
 
     // MARK: - Looking for what has changed
 
-    /// Looks whether the session has grown, a message waits, or a tool is off; called some times a second.
+    /// Checks whether the session has grown, a message is held, or a tool is off; called ten times a second.
     func poll() {
         guard let connected = connected.withLock({ $0 }) else { return }
         let count = polls.add(1, ordering: .relaxed).newValue
@@ -151,7 +144,7 @@ final class EffectRunner: Sendable {
             let now = revision()
             if lastRevision.exchange(now, ordering: .relaxed) != now { connected.queries?.refresh() }
         } else if count % 2 == 0 {
-            // A recording may be one that is still being made.
+            // A recording may still be growing.
             connected.queries?.refresh()
         }
         guard let control = connected.services.control, count % 2 == 1 else { return }
@@ -162,7 +155,10 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Tells the screen how the proxy is.
+    func say(_ words: String) { inbox.send(.said(words, .info)) }
+    func complain(_ error: any Error) { inbox.send(.said(Self.words(error), .error)) }
+
+    /// Sends the proxy's state to the screen.
     func look(_ control: any ControlTarget) async {
         do {
             let status = try await control.status()
@@ -172,14 +168,14 @@ final class EffectRunner: Sendable {
         }
     }
 
-    /// Asks the proxy for something or changes something there, tells what goes wrong, and looks how the proxy is then.
+    /// Asks the proxy for something or changes something there, reports errors, and refreshes the proxy's state.
     func control(_ body: @escaping @Sendable (any ControlTarget) async throws -> Void) {
         guard let control = services?.control else { return }
         start { [self] in
             do {
                 try await body(control)
             } catch {
-                inbox.send(.said(Self.words(error), .error))
+                complain(error)
             }
             await look(control)
         }
@@ -194,63 +190,68 @@ final class EffectRunner: Sendable {
     private func readDetail(_ id: ExchangeID, _ options: DetailOptions, _ generation: Int) {
         let asked = options.page
         newestDetail.withLock { $0 = DetailQuestion(id: id, page: asked, generation: generation) }
-        start(on: reading) { [self] in
-            // One that is asked while another waits makes that one needless.
-            guard newestDetail.withLock({ $0.generation == generation }), let reader else { return }
-            do {
-                guard let exchange = try reader.exchange(id) else {
-                    let words = "Exchange \(id) is not in this session."
-                    inbox.send(.said(words, .error))
-                    let line = DetailLine([Span(words, .failure)])
-                    inbox.send(.detail(generation: generation, id, pages: [.overview], DetailDocument(lines: [line])))
-                    return
-                }
-                let builder = DetailBuilder(
-                    exchange,
-                    source: reader,
-                    change: { ToolRegistry.standard[key: $0]?.change }
-                )
-                var options = options
-                let pages = builder.pages
-                if !pages.contains(options.page) { options.page = .overview }
-                // The same page read anew waits for this one; any other makes it needless.
-                let budget = DetailBudget { [self] in newestDetail.withLock { $0.id != id || $0.page != asked } }
-                let document = builder.document(options, budget)
-                inbox.send(.detail(generation: generation, id, pages: pages, document))
-            } catch {
-                inbox.send(.said("\(error)", .error))
+        onReader { [self] reader in
+            // A newer question makes this one needless.
+            guard newestDetail.withLock({ $0.generation == generation }) else { return }
+            guard let exchange = try reader.exchange(id) else {
+                let failure = ConsoleFailure(isMissing: id)
+                let line = DetailLine([Span(failure.description, .failure)])
+                inbox.send(.detail(generation: generation, id, pages: [.overview], DetailDocument(lines: [line])))
+                throw failure
             }
+            let change: (String) -> TraceEntry.Change? = { ToolRegistry.standard[key: $0]?.change }
+            let builder = DetailBuilder(exchange, source: reader, change: change)
+            var options = options
+            let pages = builder.pages
+            if !pages.contains(options.page) { options.page = .overview }
+            // A newer question for the same page waits for this one; any other cancels it.
+            let budget = DetailBudget { [self] in newestDetail.withLock { $0.id != id || $0.page != asked } }
+            inbox.send(.detail(generation: generation, id, pages: pages, builder.document(options, budget)))
         }
     }
 
     private func compare(_ first: ExchangeID, _ second: ExchangeID, _ width: Int) {
-        onReader { reader, inbox in
+        onReader { [inbox] reader in
             guard let a = try reader.exchange(first), let b = try reader.exchange(second) else {
-                return inbox.send(.said("One of the two is not in this session.", .error))
+                throw ConsoleFailure("One of the two is not in this session.")
             }
             let document = Comparison.document(a, b, source: reader, width: width)
             inbox.send(.report(title: "\(first) and \(second) compared", document))
         }
     }
 
-    /// Reads the session on a thread for that, and tells what goes wrong.
-    func onReader(
-        _ queue: DispatchQueue? = nil,
-        _ body: @escaping @Sendable (SessionReader, Inbox) throws -> Void
-    ) {
+    /// Reads the session on a queue, and reports errors.
+    func onReader(_ queue: DispatchQueue? = nil, _ body: @escaping @Sendable (SessionReader) throws -> Void) {
         start(on: queue ?? reading) { [self] in
-            guard let reader else { return inbox.send(.said("Nothing is recorded here.", .error)) }
             do {
-                try body(reader, inbox)
+                guard let reader else { throw ConsoleFailure("Nothing is recorded here.") }
+                try body(reader)
             } catch {
-                inbox.send(.said("\(error)", .error))
+                complain(error)
             }
         }
     }
 
-    private func showTrust() {
-        let text = services?.trustText ?? ""
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { DetailLine([Span(String($0))]) }
-        inbox.send(.report(title: "Point a client here, and let it trust Sluice", DetailDocument(lines: lines)))
+    private func showTrust(_ proxy: String, _ look: Look) {
+        let document = DetailDocument(
+            lines: PhonePage.lines(proxy, look) + DetailDocument(services?.trustText ?? "").lines
+        )
+        inbox.send(.report(title: "Point a client here, and let it trust Sluice", document))
+    }
+}
+
+extension DetailDocument {
+    init(lines: some Sequence<String>) { self.init(lines: lines.map { DetailLine([Span($0)]) }) }
+
+    init(_ text: String) {
+        self.init(lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+    }
+}
+
+extension SessionReader {
+    /// The exchange of a number; throws where the session does not have it.
+    func recorded(_ id: ExchangeID) throws -> RecordedExchange {
+        guard let exchange = try exchange(id) else { throw ConsoleFailure(isMissing: id) }
+        return exchange
     }
 }

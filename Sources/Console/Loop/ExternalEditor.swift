@@ -1,12 +1,8 @@
 import Foundation
 import Runner
 
-/// The user's editor, on a text of the console's.
 enum ExternalEditor {
-    /// Lets the user edit a text.
-    ///
-    /// - Returns: the text as it is then.
-    /// - Throws: why there is none: the editor cannot be run, or has failed.
+    /// Opens a text in the user's own editor; returns the new text, and throws where the editor cannot be run or fails.
     static func edit(_ text: String, for purpose: EditorState.Purpose) throws -> String {
         let name =
             switch purpose {

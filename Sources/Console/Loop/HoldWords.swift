@@ -1,54 +1,63 @@
 import HTTPModel
-import Runner
+package import Runner
 import Text
 
-/// Reads the changes of a held message from one line: `method=PUT header="X-Mode: test" body="{}"`.
-///
-/// The names are the options of `sluice hold edit`; a value with spaces stands in quotes.
-enum HoldWords {
-    private static let names =
-        "method, url, path, query, remove-query, header, add-header, remove-header, status, body, json, form, raw"
+/// The changes of a held message, as the options of `sluice hold edit` name them.
+package enum HoldOption: String, CaseIterable, Sendable {
+    case method, url, path, query
+    case removeQuery = "remove-query"
+    case header
+    case addHeader = "add-header"
+    case removeHeader = "remove-header"
+    case status, body, json, form, raw
 
-    /// Reads a line.
-    ///
-    /// - Throws: ``ConsoleFailure`` or `ControlFailure` for what is no change.
+    /// Throws ``ConsoleFailure`` or `ControlFailure` for a wrong value.
+    package func add(_ value: String, to edit: inout HoldEdit) throws {
+        switch self {
+        case .method: edit.method = value
+        case .url: edit.url = value
+        case .path: edit.path = value
+        case .query: edit.query.append(try HoldEdit.pair(value))
+        case .removeQuery: edit.removeQuery.append(value)
+        case .header: edit.headers.append(try HoldEdit.header(value))
+        case .addHeader: edit.addHeaders.append(try HoldEdit.header(value))
+        case .removeHeader: edit.removeHeaders.append(value)
+        case .status:
+            guard let status = Int(value) else { throw ConsoleFailure("A status is a number, not '\(value)'.") }
+            edit.status = status
+        case .body: edit.body = HoldEdit.Body(try HoldEdit.content(value))
+        case .json: edit.json.append(try HoldEdit.json(value))
+        case .form: edit.form.append(try HoldEdit.pair(value))
+        case .raw: edit.raw = try HoldEdit.message(value)
+        }
+    }
+}
+
+/// Reads the changes of a held message from one line: `method=PUT header="X-Mode: test" body="{}"`.
+enum HoldWords {
+    /// Throws ``ConsoleFailure`` or `ControlFailure` for what is no change.
     static func edit(_ line: String) throws -> HoldEdit {
+        let names = HoldOption.allCases.map(\.rawValue).joined(separator: ", ")
         var edit = HoldEdit()
         for word in try words(line) {
             let word = word.hasPrefix("--") ? String(word.dropFirst(2)) : word
             guard let equals = word.firstIndex(of: "=") else {
                 throw ConsoleFailure("'\(VisibleText.of(word))' is no change; write NAME=VALUE with one of: \(names).")
             }
-            try set(String(word[..<equals]), String(word[word.index(after: equals)...]), in: &edit)
+            let name = String(word[..<equals])
+            guard let option = HoldOption(rawValue: name) else {
+                throw ConsoleFailure("'\(VisibleText.of(name))' cannot be changed; there are: \(names).")
+            }
+            let value = String(word[word.index(after: equals)...])
+            guard value != "@-" || ![.body, .raw].contains(option) else {
+                throw ConsoleFailure("Standard input is where the commands come from.")
+            }
+            try option.add(value, to: &edit)
         }
         return edit
     }
 
-    private static func set(_ name: String, _ value: String, in edit: inout HoldEdit) throws {
-        switch name {
-        case "method": edit.method = value
-        case "url": edit.url = value
-        case "path": edit.path = value
-        case "query": edit.query.append(try HoldEdit.pair(value))
-        case "remove-query": edit.removeQuery.append(value)
-        case "header": edit.headers.append(try HoldEdit.header(value))
-        case "add-header": edit.addHeaders.append(try HoldEdit.header(value))
-        case "remove-header": edit.removeHeaders.append(value)
-        case "status":
-            guard let status = Int(value) else { throw ConsoleFailure("A status is a number, not '\(value)'.") }
-            edit.status = status
-        case "body":
-            guard value != "@-" else { throw ConsoleFailure("Standard input is where the commands come from.") }
-            edit.body = HoldEdit.Body(try HoldEdit.content(value))
-        case "json": edit.json.append(try HoldEdit.json(value))
-        case "form": edit.form.append(try HoldEdit.pair(value))
-        case "raw": edit.raw = value
-        default:
-            throw ConsoleFailure("'\(VisibleText.of(name))' cannot be changed; there are: \(names).")
-        }
-    }
-
-    /// Splits a line as a shell does: quotes hold words together, a backslash takes the next sign as it is.
+    /// Splits a line as a shell does, with quotes and backslashes.
     static func words(_ line: String) throws -> [String] {
         var words: [String] = []
         var word: String?

@@ -1,29 +1,23 @@
 import Foundation
 import Synchronization
+import Terminal
 
-/// Messages on their way to the screen's thread: put in from any thread, taken out by that one.
 final class Inbox: Sendable {
     private let waiting = Mutex<[Message]>([])
-    /// The pipe's ends; a byte in it wakes the screen's thread.
-    private let pipe: (read: Int32, write: Int32)
+    /// A byte in the pipe wakes the screen's thread.
+    private let pipe: (reading: Int32, writing: Int32)
 
     init() throws {
-        var ends: [Int32] = [0, 0]
-        guard Foundation.pipe(&ends) == 0 else { throw ConsoleFailure("No pipe can be made: \(describe(errno)).") }
-        for end in ends {
-            _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK)
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-        }
-        pipe = (ends[0], ends[1])
+        guard let pipe = Descriptors.pipe() else { throw TerminalError.noDescriptors }
+        self.pipe = pipe
     }
 
     deinit {
-        close(pipe.read)
-        close(pipe.write)
+        close(pipe.reading)
+        close(pipe.writing)
     }
 
-    /// What to wait for: it can be read while messages wait.
-    var descriptor: Int32 { pipe.read }
+    var descriptor: Int32 { pipe.reading }
 
     func send(_ message: Message) {
         let isFirst = waiting.withLock { waiting in
@@ -33,18 +27,15 @@ final class Inbox: Sendable {
         guard isFirst else { return }
         var byte: UInt8 = 1
         // A full pipe has woken it already.
-        _ = write(pipe.write, &byte, 1)
+        _ = write(pipe.writing, &byte, 1)
     }
 
     func take() -> [Message] {
         var bytes = [UInt8](repeating: 0, count: 64)
-        while read(pipe.read, &bytes, bytes.count) == bytes.count {}
+        while read(pipe.reading, &bytes, bytes.count) == bytes.count {}
         return waiting.withLock { waiting in
-            let all = waiting
-            waiting.removeAll(keepingCapacity: true)
-            return all
+            defer { waiting.removeAll(keepingCapacity: true) }
+            return waiting
         }
     }
 }
-
-private func describe(_ code: Int32) -> String { String(cString: strerror(code)) }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What is said while the console has the screen, so that it is neither lost nor printed across it.
+/// What the proxy says while the console has the screen, kept until the console listens.
 package final class Remarks: Sendable {
     private struct State {
         var lines: [String] = []
@@ -11,7 +11,6 @@ package final class Remarks: Sendable {
 
     package init() {}
 
-    /// Passes words on, or keeps them until somebody listens.
     package func add(_ text: String) {
         var text = Substring(text)
         while text.last?.isNewline == true { text.removeLast() }
@@ -23,7 +22,7 @@ package final class Remarks: Sendable {
         listener?(words)
     }
 
-    /// Hands over what was kept, and all that comes.
+    /// Passes on what was kept, and all that follows.
     func listen(_ listener: @escaping @Sendable (String) -> Void) {
         let kept = state.withLock { state in
             state.listener = listener

@@ -5,9 +5,7 @@ import NIOCore
 /// Where copied text goes: a clipboard of the desktop, the terminal's own, or a file.
 enum SystemClipboard {
     enum Way: Sendable, Equatable {
-        /// A program of the desktop took it.
         case tool(String)
-        /// The terminal is to be handed it (OSC 52).
         case terminal
         case file(String)
     }
@@ -15,45 +13,32 @@ enum SystemClipboard {
     /// What the terminal can be handed, in bytes: base64 of more than that is dropped by many.
     static let longestForTerminal = 74_994 * 3 / 4
 
-    static func copy(
-        _ text: String,
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws -> Way {
+    static func copy(_ text: String) throws -> Way {
+        let environment = ProcessInfo.processInfo.environment
         let isRemote = environment["SSH_CONNECTION"] != nil || environment["SSH_TTY"] != nil
         if !isRemote {
             for tool in tools(environment) where run(tool, text, environment) { return .tool(tool[0]) }
         }
         if text.utf8.count <= longestForTerminal, environment["SLUICE_CLIPBOARD"] != "file" { return .terminal }
         let path = NSTemporaryDirectory() + "sluice-copy-\(getuid()).txt"
-        let file = try ExportFile.open(path)
-        try file.write(.init(string: text))
-        try file.finish()
+        try ExportFile.write(text, to: path)
         return .file(path)
     }
 
-    /// The programs that could be asked, given what is running.
+    /// The programs that fit the desktop.
     private static func tools(_ environment: [String: String]) -> [[String]] {
         #if os(macOS)
         return [["pbcopy"]]
         #else
-        var tools: [[String]] = []
-        if environment["WAYLAND_DISPLAY"] != nil { tools.append(["wl-copy"]) }
-        if environment["DISPLAY"] != nil {
-            tools += [["xclip", "-selection", "clipboard"], ["xsel", "--clipboard", "--input"]]
-        }
-        return tools
+        let wayland = [["wl-copy"]]
+        let x11 = [["xclip", "-selection", "clipboard"], ["xsel", "--clipboard", "--input"]]
+        return (environment["WAYLAND_DISPLAY"] == nil ? [] : wayland) + (environment["DISPLAY"] == nil ? [] : x11)
         #endif
     }
 
     private static func run(_ command: [String], _ text: String, _ environment: [String: String]) -> Bool {
-        let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-        guard
-            let path = folders.map({ "\($0)/\(command[0])" }).first(where: {
-                FileManager.default.isExecutableFile(atPath: $0)
-            })
-        else {
-            return false
-        }
+        let paths = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(command[0])" }
+        guard let path = paths.first(where: FileManager.default.isExecutableFile) else { return false }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = Array(command.dropFirst())

@@ -2,20 +2,20 @@ package import HTTPModel
 import Sharing
 package import Terminal
 
-/// Everything that the screen shows: changed by `update` alone, drawn by `view` alone.
+/// Everything that the screen shows: changed only by `update`, drawn only by `view`.
 package struct ConsoleModel: Sendable {
     package enum Source: Sendable, Hashable {
-        /// A proxy that runs in this process.
+        /// A proxy in this process.
         case live
-        /// A proxy that runs in another process, and whether it may be steered.
+        /// A proxy in another process.
         case attached(canSteer: Bool)
         /// A recorded session, or an archive.
         case recorded(name: String)
-        /// Sluice at work on traffic of its own.
+        /// Sluice with its own traffic.
         case demo
     }
 
-    /// What the left, or the upper, part shows.
+    /// What the left, or upper, part shows.
     package enum ListView: String, Sendable, Hashable, CaseIterable {
         /// One exchange after the other.
         case sequence
@@ -30,7 +30,7 @@ package struct ConsoleModel: Sendable {
     /// The first of two keys, while the second is awaited.
     package var pendingKey: Key?
     package var view = ListView.sequence
-    /// Whether the detail has the keys, and not the list.
+    /// Whether the detail, not the list, has the keys.
     package var isDetailFocused = false
     package var list = ListState()
     package var structure = StructureState()
@@ -40,7 +40,7 @@ package struct ConsoleModel: Sendable {
     package var overlays: [Overlay] = []
     package var proxy = ProxyState()
     package var rules = RulesState()
-    /// What the user was told, the newest last.
+    /// Notices to the user, the newest last.
     package var notices: [Notice] = []
     package var jobs: [Job] = []
     /// Marked exchanges, in the order in which they were marked.
@@ -48,7 +48,7 @@ package struct ConsoleModel: Sendable {
     package var highlights: [Highlight] = []
     /// What `]` and `[` go to.
     package var jump = JumpChoice.error
-    /// The moment, in microseconds since 1970: as of the last tick.
+    /// The time of the last tick, in microseconds since 1970.
     package var now: Int64 = 0
     /// The width of the detail beside the list, or its height below, in thousandths of the screen.
     package var split = 500
@@ -56,26 +56,23 @@ package struct ConsoleModel: Sendable {
     package var isDraggingSplit = false
     /// Whether the user chose the theme, so that the terminal's background does not.
     package var isThemeChosen = false
-    /// Whether commands are given as words, on lines.
+    /// Whether commands are given as lines.
     package var isLinear = false
-    /// On lines, whether each exchange that ends is told.
+    /// On lines, whether each exchange that ends is reported.
     var tellsExchanges = true
-    /// On lines, the rule that was drafted last and is in force once it is applied.
+    /// On lines, the rule that was drafted last and that `apply` puts in force.
     var draft: EditorState?
-    /// How often the user was told something, kept or not.
+    /// The number of all notices so far, kept or not.
     private(set) var noticeCount = 0
-    /// Whether a recording that was opened is still being made, by a Sluice that runs elsewhere.
+    /// Whether an opened recording is still being made by another Sluice.
     package var isGrowing = false
-    /// Counts what is asked, so that late answers are known as such.
+    /// Counts queries, so that late answers are recognised.
     package var generation = 0
 
     package init(source: Source, size: Size, look: Look) {
-        self.source = source
-        self.size = size
-        self.look = look
+        (self.source, self.size, self.look) = (source, size, look)
     }
 
-    /// What has the keys now.
     package var context: Context {
         if let overlay = overlays.last { return overlay.context }
         if filter.isEditing { return .line }
@@ -90,24 +87,22 @@ package struct ConsoleModel: Sendable {
         }
     }
 
-    /// Whether exchanges may still come.
     package var isLive: Bool {
         if case .recorded = source { return isGrowing }
         return true
     }
 
-    /// How a command is given: its key, or its word where it has no key or keys are not read.
+    /// How to give a command: its key; its word where it has none, or on lines.
     func way(to command: Command, in place: Context? = nil) -> String {
         let key = isLinear ? nil : keymap.keys(for: command, in: place ?? .list).first
         return key ?? (isLinear ? command.rawValue : ":\(command.rawValue)")
     }
 
-    /// The number of the highlight that an exchange matches.
     func highlight(_ record: ExchangeRecord) -> Int? {
         highlights.first { $0.filter.decides(record) == true }?.number
     }
 
-    /// Tells the user something, and keeps it among the messages.
+    /// Shows the user a notice, and keeps it among the messages.
     package mutating func tell(_ text: String, _ kind: Notice.Kind = .info) {
         noticeCount += 1
         notices.append(Notice(text: text.onOneLine, kind: kind, at: now))
@@ -116,17 +111,24 @@ package struct ConsoleModel: Sendable {
 }
 
 extension String {
-    /// The text with a space for each line break, for places that have one line.
+    /// The text with a space for each line break.
     var onOneLine: String {
         split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
     }
+
+    var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+
+    var firstWord: (word: String, rest: String?) {
+        let words = split(separator: " ", maxSplits: 1).map(String.init)
+        return (words.first ?? "", words.count > 1 ? words[1] : nil)
+    }
 }
 
-/// How things are drawn, as far as the terminal decides it.
+/// What the terminal decides of how things are drawn.
 package struct Look: Sendable, Hashable {
     /// Dark or light, or without colours.
     package var theme: Theme
-    /// Whether other characters than ASCII can be shown.
+    /// Whether characters beyond ASCII can be shown.
     package var isUnicode: Bool
 
     package init(theme: Theme = .dark, isUnicode: Bool = true) {
@@ -137,26 +139,23 @@ package struct Look: Sendable, Hashable {
 
 package struct Notice: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        case info
-        case error
+        case info, error
     }
 
-    /// How many are kept.
     package static let most = 500
-    /// How long one stands in the status line: microseconds.
+    /// How long one is in the status line, in microseconds.
     package static let shown: Int64 = 6_000_000
 
     package var text: String
     package var kind: Kind
-    /// When: microseconds since 1970.
+    /// In microseconds since 1970.
     package var at: Int64
-    /// Whether it stands in the status line until a key is pressed.
+    /// Whether it stays in the status line until a key is pressed.
     var isPinned = false
 }
 
-/// Something that runs beside the screen.
 package struct Job: Sendable, Hashable, Identifiable {
-    /// What is running; one of each kind at a time.
+    /// One of each kind runs at a time.
     package enum Kind: Sendable, Hashable {
         /// A pass over the session.
         case pass
@@ -171,27 +170,23 @@ package struct Job: Sendable, Hashable, Identifiable {
 
     package var id: Kind
     package var title: String
-    /// How far it is, 0 to 1; `nil` where that is not known.
+    /// From 0 to 1; `nil` where it is not known.
     package var progress: Double?
-    /// When it began: microseconds since 1970.
+    /// In microseconds since 1970.
     package var startedAt: Int64
 }
 
-/// Colours for exchanges that match a filter.
 package struct Highlight: Sendable, Hashable {
     package var filter: Filter
-    /// As which text it is marked; a number, so that no colour carries the meaning alone.
+    /// Shown beside the row, so that colour alone carries no meaning.
     package var number: Int
 }
 
-/// What the rotor jumps to.
 package enum JumpChoice: String, CaseIterable, Sendable, Hashable {
     case error = "errors"
-    case slow
-    case large
+    case slow, large
     case changed = "changed by a rule"
-    case held
-    case marked
+    case held, marked
     case sameEndpoint = "same endpoint"
     case sameHost = "same host"
 }

@@ -5,23 +5,23 @@ package import Sharing
 package struct DetailState: Sendable {
     package var isOpen = false
     package var id: ExchangeID?
-    /// Its pages that make sense.
+    /// The pages that the exchange has.
     package var pages: [DetailPage] = [.overview, .request, .response]
     package var options = DetailOptions()
-    /// What is shown, once it is there.
+    /// `nil` until it is read.
     package var document: DetailDocument?
-    /// Whether more of the exchange may come, so that it is read again.
+    /// Whether the exchange may still grow, so that it is read again.
     package var isUnfinished = false
-    /// When it was last read: microseconds since 1970.
+    /// When it was last read, in microseconds since 1970.
     package var readAt: Int64 = 0
-    /// Which exchange the document is of.
+    /// The exchange of the document.
     package var shown: ExchangeID?
-    /// Which page of it the document is.
+    /// The page of the document.
     package var shownPage: DetailPage?
-    /// The lines of the document that are drawn: folded blocks and wrapped lines come to it.
+    /// What is drawn of the document: folds, wrapping, cursor.
     package var reading = ReadingState()
-    /// Which question the document answers.
+    /// The question that the document answers.
     package var generation = 0
-    /// The text that was last looked for.
+    /// The text that was last searched for.
     package var sought = ""
 }

@@ -3,19 +3,16 @@ package import Rules
 package import Runner
 package import Sharing
 
-/// What lies over list and detail.
 package enum Overlay: Sendable {
     case picker(PickerState)
     case prompt(PromptState)
-    /// A question with a word to type or a key to press.
     case confirm(ConfirmState)
     case report(ReportState)
     case editor(EditorState)
     case panel(PanelState)
-    /// The messages that wait, and the name of the one that keys decide about; `nil` for none.
+    /// The held messages, and the name of the selected one; `nil` for none.
     case holds(selected: String?)
 
-    /// What keys mean in it.
     package var context: Context {
         switch self {
         case .picker: .picker
@@ -29,74 +26,57 @@ package enum Overlay: Sendable {
 
 /// A choice from a list, narrowed by typing.
 package struct PickerState: Sendable {
-    package enum Purpose: Sendable, Hashable {
-        case palette
-        /// What follows a command.
-        case argument(of: Command)
-    }
-
-    /// One line to choose.
     package struct Item: Sendable, Hashable {
-        /// What is given to the command that the choice is for.
+        /// What the command gets.
         package var value: String
         package var title: String
-        /// More about it, at the right.
+        /// Shown at the right.
         package var detail: String
         /// Why it cannot be chosen now; `nil` where it can.
         package var disabled: String?
 
         package init(_ value: String, _ title: String, detail: String = "", disabled: String? = nil) {
-            self.value = value
-            self.title = title
-            self.detail = detail
-            self.disabled = disabled
+            (self.value, self.title, self.detail, self.disabled) = (value, title, detail, disabled)
         }
     }
 
-    package var purpose: Purpose
+    /// The command that gets the choice as its argument; `nil` for the palette.
+    package var command: Command?
     package var title: String
     package var items: [Item]
-    /// What was typed to narrow them.
     package var line = LineEditor()
-    /// The selected one of those that are left.
+    /// The selected one of ``matches``.
     package var selected = 0
 
-    /// The lines that are left, best first.
     package var matches: [Item] { FuzzySearch.sorted(items, by: line.text) { "\($0.title) \($0.value)" } }
 }
 
 package struct PromptState: Sendable {
-    /// The command that takes the line.
     package var command: Command
     package var title: String
     package var line: LineEditor
-    /// What the command is told before the line: what was chosen already.
+    /// What the command gets before the line: what was chosen already.
     package var prefix = ""
 }
 
-/// A question before something cannot be taken back.
+/// A question before something that cannot be undone.
 package struct ConfirmState: Sendable {
-    /// What happens at yes.
     package enum Action: Sendable, Hashable {
-        /// The console ends, whatever is unsaved.
-        case quit
-        /// The rules are saved, then the console ends.
-        case saveAndQuit
+        case quit, saveAndQuit
         case repeating(ExchangeID, RepeatPlan)
-        /// The profile's files are written over.
         case overwriteRules
-        /// The file is written over.
         case export(ExportRequest)
-        /// The rules are saved as a copy; the file is asked for.
+        /// Saves the rules as a copy; the file is asked for.
         case saveRulesElsewhere
-        /// The profile's files are read, and the rules that were changed here give way.
+        /// Reads the profile's files; the changes made here are lost.
         case reloadRules
-        /// The text of the editor below is thrown away.
         case dropText
     }
 
     package var question: String
-    package var choices: [(key: Character, title: String, action: Action?)]
+    package var choices: [Choice]
+
+    package typealias Choice = (key: Character, title: String, action: Action?)
 }
 
 /// A text to read: help, a comparison, a report.
@@ -104,33 +84,31 @@ package struct ReportState: Sendable {
     package var title: String
     package var document: DetailDocument
     package var reading = ReadingState()
-    /// The text that was last looked for.
     package var sought = ""
 }
 
 package struct EditorState: Sendable {
     package enum Purpose: Sendable, Hashable {
-        /// It becomes a rule of the tool, a new one or in place of one.
+        /// Becomes a rule of the tool, a new one or in place of one.
         case rule(Tool, replaces: Int?)
-        /// The message that waits goes on with it.
         case hold(String)
-        /// It is sent as a request.
         case request(ExchangeID?)
     }
 
     package var purpose: Purpose
     package var title: String
     package var area: TextArea
-    /// What is wrong with it, in words, or what it would do.
+    /// What is wrong with the text, or what it would do.
     package var remark = ""
-    /// Whether the remark is a mistake.
     package var isWrong = false
     package var origin: RuleOrigin?
-    /// Which of the suggested scopes is in the text.
+    /// Which of the suggested scopes the text has.
     package var level = 0
+
+    var isNewRule: Bool { if case .rule(_, nil) = purpose { true } else { false } }
+    var isRule: Bool { if case .rule = purpose { true } else { false } }
 }
 
-/// A tool's rules in a panel.
 package struct PanelState: Sendable {
     package var tool: Tool
     package var selected = 0

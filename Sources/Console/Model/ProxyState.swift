@@ -3,49 +3,47 @@ package import Rules
 package import Runner
 
 package struct ProxyState: Sendable {
-    /// Where it listens, `127.0.0.1:8080`; empty while it starts.
+    /// The proxy's listening address, `127.0.0.1:8080`; empty while it starts.
     package var address = ""
-    /// The file that is recorded to; `nil` where nothing is.
+    /// The file that is recorded to; `nil` for none.
     package var session: String?
     /// Why the recording stopped; `nil` while it goes on.
     package var recordingProblem: String?
     package var tools: [ToolState] = []
-    /// Messages that wait for a decision, oldest first.
+    /// The held messages, oldest first.
     package var holds: [HoldSummary] = []
     package var failures: Int64 = 0
-    /// Exchanges a second, the newest last.
+    /// Exchanges per second, the newest last.
     package var rates: [Int] = []
-    /// How many exchanges there were when the newest rate was taken.
+    /// The number of exchanges at the newest rate.
     package var counted = 0
-    /// When that was: microseconds since 1970.
     package var countedAt: Int64 = 0
-    /// The name of the throttle preset in force; `nil` where nothing is throttled.
+    /// The throttle preset in force; `nil` for none.
     package var preset: String?
-    /// The authority's certificate, to trust it.
     package var authorityPath = ""
-    /// What is wrong where the proxy does not run, in words.
+    /// Why the proxy does not run, in words.
     package var problem: String?
 
-    /// The tool's state; `nil` where the proxy has told none.
+    /// `nil` where the proxy has reported none.
     package func tool(_ tool: Tool) -> ToolState? { tools.first { $0.name == tool.key } }
 }
 
-/// The rules' texts, as they are and as they were.
 package struct RulesState: Sendable {
-    /// The file that rules go to where no profile was named.
+    /// The file for rules where no profile was named.
     package static let newFile = "sluice-rules.yaml"
 
-    /// The texts, in the order in which they are in force.
+    /// In the order in which they are in force.
     package var texts: [ProfileSource] = []
-    /// The proxy's name for these texts; `nil` where it has told none.
+    /// The proxy's revision of these texts; `nil` where it has reported none.
     package var revision: String?
-    /// The texts that were asked for last, so that they are known as one's own when they are in force.
+    /// The texts of the last change made here, to recognise it when it is in force.
     var wanted: [String] = []
     /// The texts before each change, the newest last.
     package var past: [[ProfileSource]] = []
-    /// Whether the console ends once the rules are in their files.
+    /// Whether the console ends once the rules are saved.
     package var endsWhenSaved = false
 
-    /// Whether something would be lost at the end.
+    /// The texts to put a rule in: a new one where there is none.
+    var editableTexts: [ProfileSource] { texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : texts }
     package var isUnsaved: Bool { texts.contains(where: \.isUnsaved) }
 }

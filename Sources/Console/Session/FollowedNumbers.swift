@@ -1,43 +1,40 @@
 import HTTPModel
 import Recording
 
-/// What of a growing session has been looked at, and which exchanges are to be looked at again: those in flight, and
-/// numbers that have no row yet.
+/// Which exchanges of a growing session are read again: those in flight, and numbers that have no row yet.
 ///
-/// Both are few, and bounded in any case: beyond that the oldest are given up.
+/// Both are bounded: beyond that the oldest are given up.
 struct FollowedNumbers {
     private static let most = 20_000
-    /// How far from the newest number one without a row may still get one.
+    /// How far from the newest number a row may still appear.
     private static let lateness: Int64 = 5_000
-    /// How often a number without a row is looked for.
+    /// How often a number without a row is looked up.
     private static let patience = 100
-    /// How many of those in flight are looked at again at once.
+    /// How many of those in flight are read again at once.
     private static let atOnce = 2_048
 
-    /// What there was when it was looked last.
     private(set) var bounds: ClosedRange<Int64>?
-    /// Those in flight, the one that has not been looked at for longest first.
+    /// Those in flight, the least recently read first.
     private(set) var inFlight: [Int64] = []
-    /// Those without a row, with how often they are looked for.
+    /// Numbers without a row, with the tries that are left.
     private var missing: [Int64: Int] = [:]
 
-    /// What is not to be taken as settled within ``bounds``.
+    /// The numbers within ``bounds`` that are not settled.
     var unsettled: [Int64] { inFlight + missing.keys }
 
-    /// Begins with what there is now.
     mutating func begin(_ reader: SessionReader) throws {
         bounds = try reader.bounds()
         guard let bounds else { return }
         let latest = max(bounds.lowerBound, bounds.upperBound - Self.lateness)...bounds.upperBound
         var open = Set(try reader.numbersInFlight().filter(bounds.contains))
-        // What has got its row since the question before is in one of the answers.
+        // A row that came since the previous question is in one of the answers.
         let states = try reader.states(of: .range(latest))
         open.formUnion(states.filter(\.isInFlight).map(\.number))
         inFlight = open.sorted().suffix(Self.most)
         note(latest, without: states.map(\.number))
     }
 
-    /// Looks at what has changed; returns what has come to its end or, in flight, may have changed.
+    /// Reads what has changed; returns what has ended or, in flight, may have changed.
     mutating func advance(_ reader: SessionReader) throws -> (settled: [Int64], inFlight: [Int64]) {
         var changes: (settled: [Int64], inFlight: [Int64]) = ([], [])
         let watched = Array(inFlight.prefix(Self.atOnce)) + missing.keys

@@ -3,9 +3,9 @@ import HTTPModel
 import Recording
 import Synchronization
 
-/// Fills the list by passes over the session, keeps it up to date and orders it.
+/// Fills the list by passes over the session, keeps it up to date and sorts it.
 struct ListFiller {
-    /// A list in another order is put in order again with what is new as long as it has no more rows than this.
+    /// The most rows of a sorted list that is sorted again when exchanges come.
     private static let mostInOrder = 50_000
 
     private let reader: SessionReader
@@ -15,13 +15,12 @@ struct ListFiller {
     private var query = ListQuery()
     private var generation = 0
     private var followed = FollowedNumbers()
-    /// The pass has looked at this number and all above it; zero where it is done.
+    /// The lowest number that the pass has seen; zero where it is done.
     private var passed: Int64 = 0
     /// How far the pass has come, from 0 to 1; `nil` while there is none.
     private var progress: Double?
     private var error: String?
     private var excludedBy: (term: Filter, words: String)?
-    /// Whether the order is behind the matches.
     private var isOrderStale = false
     private var lastOrder: UInt64 = 0
 
@@ -31,12 +30,9 @@ struct ListFiller {
     private let pace = Pace()
 
     init(reader: SessionReader, list: SharedList, deliver: @escaping @Sendable (QueryEvent) -> Void) {
-        self.reader = reader
-        self.list = list
-        self.deliver = deliver
+        (self.reader, self.list, self.deliver) = (reader, list, deliver)
     }
 
-    /// Tells what there is at first.
     mutating func open() {
         attempt { filler in try filler.tellSummary() }
         tellStatus(force: true)
@@ -44,7 +40,6 @@ struct ListFiller {
 
     // MARK: - A query
 
-    /// Makes the list of a query, as far as it is not cancelled.
     mutating func begin(_ query: ListQuery, generation: Int, _ cancellation: Cancellation) {
         self.query = query
         self.generation = generation
@@ -74,7 +69,7 @@ struct ListFiller {
         if change(\.matchCount) == 0 { excludedBy = try excludingTerm(of: filter) }
     }
 
-    /// Looks for matches from the highest number to the lowest.
+    /// Finds matches from the highest number to the lowest.
     private mutating func match(
         _ filter: Filter,
         in bounds: ClosedRange<Int64>,
@@ -95,9 +90,8 @@ struct ListFiller {
         passed = 0
     }
 
-    /// The term of the filter that lets nothing pass by itself.
-    ///
-    /// Terms that need messages or bodies are not asked where there are several.
+    /// The term of the filter that alone lets nothing pass; of several, those that need messages or bodies are not
+    /// tried.
     private func excludingTerm(of filter: Filter) throws -> (term: Filter, words: String)? {
         func hasMatch(_ filter: Filter) throws -> Bool { try !reader.numbers(matching: filter, limit: 1).isEmpty }
         if let text = query.bodyText, !text.isEmpty, try hasMatch(query.filterWithoutBody) {
@@ -111,12 +105,11 @@ struct ListFiller {
 
     // MARK: - Order
 
-    /// Puts the list in order, where it has another one than that of numbers.
     private mutating func order(_ cancellation: Cancellation, isFirst: Bool) throws {
         let (filter, count) = change { ($0.filter, $0.matchCount) }
         guard let sort = query.sort else { return }
         isOrderStale = false
-        // What a filter needs bodies for was found by the pass; to sort so many numbers by themselves takes longer.
+        // The pass found what needs bodies; sorting that many numbers by themselves takes longer than asking again.
         let isAskedAnew = filter.matchesEverything || filter.needs == .record && count > Self.mostInOrder
         let rows: ExchangeRows = isAskedAnew ? .all : .numbers(change(\.matches))
         let done = isFirst ? progress ?? 0 : nil
@@ -139,7 +132,7 @@ struct ListFiller {
         lastOrder = DispatchTime.now().uptimeNanoseconds
     }
 
-    /// Puts a small list in order again, at most once a second; a large one stays as it is until it is asked for again.
+    /// Sorts a small list again, at most once a second; a large one stays as it is until the next query.
     private mutating func orderAgain() throws {
         let (isSorted, count) = change { ($0.isSorted, $0.matchCount) }
         guard isSorted, isOrderStale, progress == nil, count <= Self.mostInOrder else { return }
@@ -149,7 +142,6 @@ struct ListFiller {
 
     // MARK: - What is new
 
-    /// Looks whether the session has grown or changed.
     mutating func look() {
         guard list.wantsRefresh.exchange(false, ordering: .relaxed) else { return }
         attempt { filler in
@@ -180,10 +172,10 @@ struct ListFiller {
         try tellSummary()
     }
 
-    /// Looks at exchanges that came since, and again at those that were in flight or had no row.
+    /// Reads new exchanges, and again those that were in flight or had no row.
     private mutating func follow() throws {
         let changes = try followed.advance(reader)
-        // What the pass has yet to come to, it will see as it is then.
+        // The pass will see the others as they are then.
         let changed = (changes.settled + changes.inFlight).filter { $0 >= passed }
         let filter = change { list in
             list.bounds = followed.bounds ?? list.bounds
@@ -202,7 +194,7 @@ struct ListFiller {
 
     // MARK: - Telling
 
-    /// Changes the list, or reads of it, unless another query has taken its place: then what is changed is lost.
+    /// Changes or reads the list, unless another query has replaced it: then changes are lost.
     @discardableResult
     private func change<Result>(_ body: (inout ResultList) -> Result) -> Result {
         list.value.withLock { list in
@@ -214,7 +206,6 @@ struct ListFiller {
         }
     }
 
-    /// Does something that may fail, and tells if it did.
     private mutating func attempt(_ body: (inout ListFiller) throws -> Void) {
         do {
             try body(&self)
@@ -246,12 +237,12 @@ struct ListFiller {
         )
     }
 
-    /// Tells how far the list has come, at most ten times a second unless it is forced; never the same twice.
+    /// Delivers how far the list has come, at most ten times a second unless forced, and never the same twice.
     private mutating func tellStatus(force: Bool = false) {
         guard list.value.withLock({ $0.generation == generation }) else { return }
         if progress == nil { change { $0.isFilled = true } }
         let status = status(progress: progress)
-        // The first rows are told at once.
+        // The first rows are delivered at once.
         let wasShort = lastStatus?.generation != generation || lastStatus?.total ?? 0 < 50
         let isFirstPage = wasShort && status.total > 0 && (status.total >= 50 || lastStatus?.generation != generation)
         guard force || isFirstPage || pace.isDue, status != lastStatus else { return }
@@ -260,11 +251,11 @@ struct ListFiller {
     }
 }
 
-extension SortColumn {
+extension Column {
     fileprivate var order: ExchangeOrder {
         switch self {
         case .id: .number
-        case .start: .startedAt
+        case .start, .waterfall: .startedAt
         case .method: .method
         case .host: .host
         case .path: .path
@@ -289,12 +280,10 @@ final class Pace: Sendable {
     }
 }
 
-/// Ends what somebody no longer waits for.
 final class Cancellation: Sendable {
     private let flag = Atomic(false)
 
     var isCancelled: Bool { flag.load(ordering: .relaxed) }
-
     func cancel() { flag.store(true, ordering: .relaxed) }
 
     func check() throws {
@@ -302,7 +291,6 @@ final class Cancellation: Sendable {
     }
 }
 
-/// How an error is told to the user.
 func queryWords(_ error: any Error) -> String {
     (error as? SessionError)?.description ?? "The session cannot be read: \(error)."
 }

@@ -1,77 +1,46 @@
 package import HTTPModel
 package import Recording
 
-/// What a ``QueryService`` has found out.
+/// An answer of the ``QueryService``.
 package enum QueryEvent: Sendable {
     /// The list has grown, or its pass has come further.
     case list(ListStatus)
-    /// Rows of the list, by distance from its end: the first one is the row at `first`, each further one a row away from
-    /// the end; `nil` for a number that has no record.
+    /// Rows of the list from its row `first` on, by distance from its end; `nil` for a number that has no record.
     case rows(generation: Int, first: Int, [ExchangeRecord?])
     case position(generation: Int, id: ExchangeID, ListPlace)
-    /// Where the next row of a kind is, as a distance from the list's end; `nil` where there is none that way.
-    case found(generation: Int, index: Int?, JumpKind)
+    /// Where the next row that was looked for is, as a distance from the list's end; `nil` where there is none that
+    /// way.
+    case found(generation: Int, index: Int?)
     /// The children of a node of the structure, as far as they are counted.
     case structure(StructureLevel)
-    /// The session's counters have changed.
     case summary(SessionSummary)
     /// Something could not be read; in words for the user.
     case failed(String)
 }
 
-/// Where an exchange is in a list; rows are counted from the list's end.
+/// Where an exchange is in a list, as a distance from the list's end.
 package enum ListPlace: Hashable, Sendable {
     case row(Int)
-    /// Not in the list; this row is the nearest one, where the list is in the order of numbers.
+    /// Not in the list; with the nearest row, where the list is in the order of numbers.
     case nowhere(nearest: Int?)
     /// Not in the list so far, which is still being filled.
     case unknown
 }
 
-/// How far a list has come.
 package struct ListStatus: Hashable, Sendable {
-    /// The generation of the query.
     package var generation: Int
-    /// Rows of the list that are known so far.
+    /// The rows that are known so far.
     package var total: Int
-    /// Exchanges in the session.
     package var sessionTotal: Int
     /// How far the pass has come, from 0 to 1; `nil` once it is done.
     package var progress: Double?
-    /// Where the list is empty after a whole pass: the term of the filter that excludes everything by itself.
+    /// Where the list is empty after a whole pass: the term of the filter that alone excludes everything.
     package var excludedBy: String?
-    /// Why the list is not whole, in words for the user.
+    /// Why the list is incomplete, in words for the user.
     package var error: String?
 }
 
-/// A kind of row that one can go to.
 package enum JumpKind: Hashable, Sendable {
-    /// Failed, or answered with a status from 400 on or a gRPC status other than OK.
-    case error
-    /// Took so many microseconds or more.
-    case slow(Int64)
-    /// Has so many bytes of bodies or more.
-    case large(Int64)
-    /// Changed, answered or dropped by a rule.
-    case changedByRule
-    /// Held at a breakpoint.
-    case held
-    /// One of these numbers.
     case marked(Set<Int64>)
-    case sameEndpoint(method: String, host: String, path: String)
-    case sameHost(String)
-
-    /// The filter that rows of the kind pass; `nil` for marks.
-    var filter: Filter? {
-        switch self {
-        case .error: .errors
-        case .slow(let time): .slow(from: time)
-        case .large(let size): .large(from: size)
-        case .changedByRule: .changedByRule
-        case .held: .held
-        case .marked: nil
-        case .sameEndpoint(let method, let host, let path): .endpoint(method: method, host: host, path: path)
-        case .sameHost(let host): .hosts([host])
-        }
-    }
+    case matching(Filter)
 }

@@ -3,21 +3,19 @@ package import HTTPModel
 package import Recording
 import Synchronization
 
-/// Everything the console asks of a session, answered by events: lists, rows, jumps, the structure.
+/// Answers the console's questions about a session by events: lists, rows, jumps, the structure.
 ///
-/// Calls return at once. Three queues do the work, each with a connection of its own to the file: one reads rows for the
-/// screen, one fills the list and keeps it up to date, one counts and looks for rows. So none waits for a pass over the
-/// whole session, and a newer query ends the statement of an older one. Events come on those queues.
+/// Calls return at once. Three queues do the work and deliver the events, each with its own connection to the file: one
+/// reads rows for the screen, one fills the list and keeps it up to date, one counts and searches. So none waits for a
+/// pass over the whole session, and a newer query ends the statement of an older one.
 package final class QueryService: Sendable {
-    /// What is under way, to be ended.
+    /// The work in progress that can be cancelled.
     private struct Running {
         var pass = Cancellation()
         var counting = Cancellation()
-        /// The search for a row.
-        var search: (kind: JumpKind, generation: Int, cancellation: Cancellation)?
-        /// Places that will be counted.
+        var search: (generation: Int, cancellation: Cancellation)?
         var places: Set<StructureNode> = []
-        /// What was told to have failed last, so that a damaged row is not told of with every page.
+        /// The last reported failure, so that a damaged row is not reported with every page.
         var lastFailure = ""
 
         func cancel() {
@@ -27,32 +25,30 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// State that just one queue changes.
+    /// State that only one queue changes.
     private final class Owned<Value>: Sendable {
         let value: Mutex<Value>
 
         init(_ value: sending Value) { self.value = Mutex(value) }
     }
 
-    /// A connection for detail views and exports, apart from those that queries have.
+    /// A connection for detail views and exports.
     package let reader: SessionReader
 
     private let list: SharedList
     private let deliver: @Sendable (QueryEvent) -> Void
     private let running = Owned(Running())
-    private let pages: DispatchQueue
+    private let pages = DispatchQueue(label: "sluice.query.pages", qos: .userInteractive)
     private let pageReader: SessionReader
-    private let passes: DispatchQueue
+    private let passes = DispatchQueue(label: "sluice.query.passes", qos: .userInitiated)
     private let filler: Owned<ListFiller>
-    private let questions: DispatchQueue
+    private let questions = DispatchQueue(label: "sluice.query.questions", qos: .userInitiated)
     private let questionReader: SessionReader
     private let counter: Owned<StructureCounter>
 
     /// Opens a session; the list is that of all exchanges, generation 0.
     ///
-    /// - Parameters:
-    ///   - path: the session's file.
-    ///   - deliver: called with each event, on the service's queues; must not wait.
+    /// - Parameter deliver: called with each event, on the service's queues; must not wait.
     /// - Throws: `SessionError` where the session cannot be opened.
     package init(path: String, deliver: @escaping @Sendable (QueryEvent) -> Void) throws {
         self.deliver = deliver
@@ -63,22 +59,15 @@ package final class QueryService: Sendable {
         self.list = list
         filler = Owned(ListFiller(reader: try SessionReader(path: path), list: list, deliver: deliver))
         counter = Owned(StructureCounter(reader: questionReader, list: list, deliver: deliver))
-        pages = DispatchQueue(label: "sluice.query.pages", qos: .userInteractive)
-        passes = DispatchQueue(label: "sluice.query.passes", qos: .userInitiated)
-        questions = DispatchQueue(label: "sluice.query.questions", qos: .userInitiated)
         passes.async { [filler] in filler.value.withLock { $0.open() } }
     }
 
     deinit { running.value.withLock { $0.cancel() } }
 
-    /// Begins another list; whatever went on for the one before ends.
+    /// Begins another list, and ends the work for the previous one.
     ///
-    /// `.list` events tell how far it has come, at most ten a second. Matches are found newest first, so that the last
-    /// rows are there at once.
-    ///
-    /// - Parameters:
-    ///   - query: which exchanges, in which order.
-    ///   - generation: what the events are marked with; requests with another one are not answered.
+    /// `.list` events say how far it has come, at most ten a second; matches are found newest first. Requests with
+    /// another generation are not answered.
     package func setQuery(_ query: ListQuery, generation: Int) {
         let pass = running.value.withLock { running in
             running.cancel()
@@ -91,9 +80,7 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Reads rows by their distance from the list's end: 0 is the last row.
-    ///
-    /// Answered by `.rows`.
+    /// Reads rows by their distance from the list's end, where 0 is the last row; answered by `.rows`.
     package func load(last rows: Range<Int>, generation: Int) {
         pages.async { [running, list, pageReader, deliver] in
             let numbers = list.value.withLock { $0.generation == generation ? $0.numbers(last: rows) : nil }
@@ -108,16 +95,14 @@ package final class QueryService: Sendable {
                     return running.lastFailure != words
                 }
                 if isNew { deliver(.failed(words)) }
-                // One damaged row is to hide no other.
+                // One damaged row must not hide the others.
                 records = numbers.map { try? pageReader.record(ExchangeID($0)) }
             }
             deliver(.rows(generation: generation, first: rows.lowerBound, records))
         }
     }
 
-    /// Asks where an exchange is in the list.
-    ///
-    /// Answered by `.position`.
+    /// Looks up an exchange's place in the list; answered by `.position`.
     package func locate(_ id: ExchangeID, generation: Int) {
         pages.async { [list, deliver] in
             let place = list.value.withLock { $0.generation == generation ? $0.position(of: id.number) : nil }
@@ -125,20 +110,14 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Looks for the next row of a kind.
+    /// Finds the next row of a kind after `row`, a distance from the list's end; `forward` goes towards the end.
     ///
     /// Answered by `.found`; ends with the next search, query or ``cancel()``.
-    ///
-    /// - Parameters:
-    ///   - kind: what to look for.
-    ///   - row: where to begin, as a distance from the list's end; that row itself is not looked at.
-    ///   - forward: whether to go towards the list's end.
-    ///   - generation: the list that is meant.
     package func find(_ kind: JumpKind, from row: Int, forward: Bool, generation: Int) {
         let cancellation = running.value.withLock { running in
             running.search?.cancellation.cancel()
             let cancellation = Cancellation()
-            running.search = (kind, generation, cancellation)
+            running.search = (generation, cancellation)
             return cancellation
         }
         questions.async { [running, list, questionReader, deliver] in
@@ -156,14 +135,13 @@ package final class QueryService: Sendable {
                 running.search = nil
                 return true
             }
-            if isWanted { deliver(.found(generation: generation, index: index, kind)) }
+            if isWanted { deliver(.found(generation: generation, index: index)) }
         }
     }
 
-    /// Counts the children of a node, over the exchanges of the list.
+    /// Counts the children of a node, over the exchanges of the list; answered by `.structure`, several times.
     ///
-    /// Answered by `.structure`, several times while the counting goes on; asking again later is cheap, since only what is
-    /// new is counted then.
+    /// Asking again later is cheap, since only new exchanges are counted then.
     package func loadStructure(_ node: StructureNode, generation: Int) {
         let cancellation = running.value.withLock { running in
             running.places.insert(node).inserted ? running.counting : nil
@@ -175,7 +153,7 @@ package final class QueryService: Sendable {
         }
     }
 
-    /// Looks whether the session has grown or changed; a `.list` event follows where the list has.
+    /// Checks whether the session has changed; a `.list` event follows where the list has.
     package func refresh() {
         guard !list.wantsRefresh.exchange(true, ordering: .relaxed) else { return }
         passes.async { [filler] in filler.value.withLock { $0.look() } }
@@ -188,7 +166,7 @@ package final class QueryService: Sendable {
             running.cancel()
             return running.search
         }
-        if let search { deliver(.found(generation: search.generation, index: nil, search.kind)) }
+        if let search { deliver(.found(generation: search.generation, index: nil)) }
     }
 }
 
@@ -201,11 +179,11 @@ extension SharedList {
         _ reader: SessionReader,
         _ cancellation: Cancellation
     ) throws -> Int? {
-        // A copy of the numbers' addresses, not of the numbers.
+        // Copies the reference to the numbers, not the numbers.
         let list = value.withLock { $0 }
         guard (0..<list.count).contains(row), let bounds = list.bounds else { return nil }
         if case .marked(let numbers) = kind { return list.nextPlace(of: numbers.sorted(), from: row, forward: forward) }
-        guard let filter = kind.filter else { return nil }
+        guard case .matching(let filter) = kind else { return nil }
         let watch: StatementWatch = { _ in !cancellation.isCancelled }
         if list.isSorted {
             return list.nextPlace(of: try reader.numbers(matching: filter, watch: watch), from: row, forward: forward)
@@ -216,12 +194,7 @@ extension SharedList {
         let range = isUpward ? from + 1...bounds.upperBound : bounds.lowerBound...from - 1
         var found: Int?
         try reader.forEachBlock(of: range, order: isUpward ? .oldestFirst : .newestFirst, for: filter) { block in
-            let numbers = try reader.numbers(
-                of: .range(block),
-                matching: filter,
-                isDescending: !isUpward,
-                watch: watch
-            )
+            let numbers = try reader.numbers(of: .range(block), matching: filter, isDescending: !isUpward, watch: watch)
             found = numbers.lazy.compactMap { if case .row(let row) = list.position(of: $0) { row } else { nil } }.first
             return found == nil
         }

@@ -1,20 +1,18 @@
 import HTTPModel
 import Synchronization
 
-/// The list that a query makes, as numbers of exchanges; shared by the thread that fills it and the one that reads pages.
+/// The list of a query, as numbers of exchanges; shared by the thread that fills it and the one that reads pages.
 ///
-/// All numbers of the session, where no filter leaves any out, are not kept at all. Places are counted from the list's
-/// end, which stays where it is while a pass runs from the newest exchange to the oldest.
+/// Without a filter the numbers are not stored. Places are counted from the list's end, which does not move while a
+/// pass runs from the newest exchange to the oldest.
 struct ResultList: Sendable {
-    /// The generation of the query.
     private(set) var generation = 0
     /// The lowest and the highest number of the session.
     var bounds: ClosedRange<Int64>?
-    /// What leaves exchanges out.
     private(set) var filter = Filter.everything
-    /// Whether the list is ordered by something else than the number.
+    /// Whether the order is another than that of numbers.
     private(set) var isSorted = false
-    /// Whether a pass has filled it, or was stopped, so that what is not in it will not come from there.
+    /// Whether the pass is over or was stopped, so that it adds nothing more.
     var isFilled = false
     /// Whether the highest number comes first.
     private(set) var isReversed = false
@@ -22,10 +20,9 @@ struct ResultList: Sendable {
     private var older: [Int64] = []
     /// Matches that came since the pass began, oldest first.
     private var newer: [Int64] = []
-    /// The list in order, where it is ordered by something else than the number.
+    /// The rows where ``isSorted``.
     private var sorted: [Int64] = []
 
-    /// Begins the list of another query.
     mutating func begin(_ query: ListQuery, generation: Int) {
         self = ResultList(generation: generation, bounds: bounds, filter: query.wholeFilter)
         isSorted = query.sort.map { $0.column != .id } ?? false
@@ -33,26 +30,20 @@ struct ResultList: Sendable {
     }
 
     init(generation: Int = 0, bounds: ClosedRange<Int64>? = nil, filter: Filter = .everything) {
-        self.generation = generation
-        self.bounds = bounds
-        self.filter = filter
+        (self.generation, self.bounds, self.filter) = (generation, bounds, filter)
     }
 
     var isFiltered: Bool { !filter.matchesEverything }
-
-    /// How many rows there are.
     var count: Int { isSorted ? sorted.count : matchCount }
 
-    /// How many exchanges belong to the list, whether or not they are in order yet.
+    /// The exchanges that belong to the list, in order or not yet.
     var matchCount: Int { isFiltered ? older.count + newer.count : bounds?.count ?? 0 }
 
-    /// All that belongs to a filtered list, in no order.
+    /// All matches of a filtered list, in no order.
     var matches: [Int64] { older + newer }
 
-    /// The numbers of rows, by their distance from the end; those beyond the list are left out.
-    func numbers(last rows: Range<Int>) -> [Int64] {
-        rows.clamped(to: 0..<count).map(number(last:))
-    }
+    /// The numbers of rows, by their distance from the end; rows beyond the list are left out.
+    func numbers(last rows: Range<Int>) -> [Int64] { rows.clamped(to: 0..<count).map(number(last:)) }
 
     /// The number of the row at a distance from the end.
     func number(last place: Int) -> Int64 {
@@ -69,7 +60,7 @@ struct ResultList: Sendable {
         return isFilled ? .nowhere(nearest: place) : .unknown
     }
 
-    /// The next row of some exchanges, given in order of their numbers; `nil` where there is none in that direction.
+    /// The next row of one of some sorted numbers; `nil` where there is none in that direction.
     func nextPlace(of numbers: [Int64], from row: Int, forward: Bool) -> Int? {
         func isAmong(_ number: Int64) -> Bool {
             let place = numbers.partitioningIndex { $0 < number }
@@ -80,8 +71,8 @@ struct ResultList: Sendable {
             : (row + 1..<max(row + 1, count)).first { isAmong(number(last: $0)) }
     }
 
-    /// How far from the end an exchange is; where it is not in the list the nearest one, but in a list in another order
-    /// than that of numbers `nil`.
+    /// An exchange's distance from the end. For one that is not in the list: the nearest row, or `nil` where the list
+    /// is sorted.
     private func place(of number: Int64) -> Int? {
         guard count > 0 else { return nil }
         if isSorted { return sorted.firstIndex(of: number).map { sorted.count - 1 - $0 } }
@@ -89,7 +80,7 @@ struct ResultList: Sendable {
         return isReversed ? matchCount - 1 - place : place
     }
 
-    /// How many of the list are newer than a number.
+    /// How many rows are newer than a number.
     private func newerPlace(of number: Int64) -> Int {
         guard isFiltered else {
             guard let bounds else { return 0 }
@@ -99,12 +90,10 @@ struct ResultList: Sendable {
         return place < newer.count ? place : newer.count + older.partitioningIndex { $0 > number }
     }
 
-    // MARK: - Changes
-
-    /// Adds what a pass found on its way to the oldest exchange, newest first.
+    /// Adds what the pass found, newest first.
     mutating func addOlder(_ numbers: [Int64]) { older += numbers }
 
-    /// Takes in an exchange of a filtered list, or takes it out; returns whether that changed anything.
+    /// Adds an exchange to a filtered list or removes it; returns whether that changed anything.
     mutating func set(_ number: Int64, isIn: Bool) -> Bool {
         let place = newerPlace(of: number)
         let wasIn = place < matchCount && position(newest: place) == number
@@ -128,23 +117,20 @@ struct ResultList: Sendable {
         place < newer.count ? newer[newer.count - 1 - place] : older[place - newer.count]
     }
 
-    /// Puts the list in another order.
     mutating func sort(_ numbers: [Int64]) { sorted = numbers }
 }
 
-/// The list between the service's threads.
+/// The list, shared by the service's threads.
 final class SharedList: Sendable {
     let value: Mutex<ResultList>
-    /// Whether somebody wants to know if the session has grown.
+    /// Whether a refresh was requested.
     let wantsRefresh = Atomic(false)
 
-    init(bounds: ClosedRange<Int64>?) {
-        value = Mutex(ResultList(bounds: bounds))
-    }
+    init(bounds: ClosedRange<Int64>?) { value = Mutex(ResultList(bounds: bounds)) }
 }
 
 extension [Int64] {
-    /// How many numbers at the front come before a place, where those that do stand before those that do not.
+    /// How many numbers at the front satisfy a predicate, in an array where those that do come first.
     fileprivate func partitioningIndex(where isBefore: (Int64) -> Bool) -> Int {
         var low = 0
         var high = count

@@ -5,16 +5,14 @@ import Synchronization
 
 /// Counts what is below places of the structure, for the present list.
 struct StructureCounter {
-    /// The most children that are told apart; exchanges of further ones are counted together.
+    /// The most children that are listed; exchanges of further ones are counted together.
     private static let mostChildren = 5_000
-    /// How many places are kept counted.
     private static let mostPlaces = 64
 
-    /// What is known of one place.
     private struct Place {
-        /// Exchanges that have come to their end, by child.
+        /// Exchanges that have ended, by child.
         var settled: [String: StructureGroup] = [:]
-        /// Those of children that are not told apart.
+        /// Exchanges of children that are not listed.
         var others: Int64 = 0
         var followed = FollowedNumbers()
 
@@ -37,12 +35,10 @@ struct StructureCounter {
     private let pace = Pace()
 
     init(reader: SessionReader, list: SharedList, deliver: @escaping @Sendable (QueryEvent) -> Void) {
-        self.reader = reader
-        self.list = list
-        self.deliver = deliver
+        (self.reader, self.list, self.deliver) = (reader, list, deliver)
     }
 
-    /// Counts a place, or what has come since it was counted, and tells.
+    /// Counts a place, or what has come since it was counted, and delivers the result.
     mutating func load(_ node: StructureNode, generation: Int, _ cancellation: Cancellation) {
         let current = list.value.withLock { $0.generation }
         guard current == generation else { return }
@@ -73,7 +69,7 @@ struct StructureCounter {
         }
         var place = places[node] ?? Place()
         if filter.needs != .record {
-            // The pass knows what matches; to search all bodies again would take as long as it did.
+            // The pass knows what matches; searching all bodies again would take as long.
             let matches = list.value.withLock { $0.matches }
             place.add(try groups(.numbers(matches), inFlight: false, .everything))
             return tell(node, place, try groups(.numbers(matches), inFlight: true, .everything))
@@ -86,7 +82,7 @@ struct StructureCounter {
             let others = place.followed.unsettled
             if let bounds = place.followed.bounds {
                 try reader.forEachBlock(of: bounds, for: filter) { block in
-                    // SQLite sorts to group, which takes least where there is little at a time.
+                    // SQLite sorts to group, which is cheapest in small ranges.
                     for start in stride(from: block.lowerBound, through: block.upperBound, by: 8_192) {
                         let rows = start...min(block.upperBound, start + 8_191)
                         place.add(try groups(.range(rows, except: others), inFlight: false, filter))

@@ -2,12 +2,11 @@ package import HTTPModel
 
 /// A place in the tree of sites and paths.
 package struct StructureNode: Hashable, Sendable {
-    /// The site, as `scheme://host` with the port where it is not the scheme's own; `nil` for the root.
+    /// `scheme://host`, with the port where it is not the scheme's default; `nil` for the root.
     package var site: String?
-    /// The segments of the path down to the place; an empty one where two slashes meet, or a path ends with one.
+    /// The segments of the path; an empty one where two slashes meet, or a path ends with one.
     package var segments: [String]
 
-    /// Names a place; the root where nothing is given.
     package init(site: String? = nil, segments: [String] = []) {
         self.site = site
         self.segments = segments
@@ -28,7 +27,7 @@ extension StructureNode {
         return RequestURL(scheme: scheme, host: String(host), port: port, path: "")
     }
 
-    /// Where the place is, without a path for a site; `nil` for the root.
+    /// The place's URL, without a path for a site; `nil` for the root.
     var url: RequestURL? {
         siteURL.map { site in
             var url = site
@@ -38,34 +37,27 @@ extension StructureNode {
     }
 }
 
-/// The children of a place, by name.
 package struct StructureLevel: Sendable, Hashable {
-    /// The place.
     package var node: StructureNode
     /// The generation of the query whose list is counted.
     package var generation: Int
-    /// The children that are told apart.
     package var children: [StructureChild]
-    /// Exchanges below further children, where there are too many names to tell apart.
+    /// Exchanges below further children, where there are too many to list.
     package var more = 0
     /// How far the counting has come, from 0 to 1; `nil` once it is done.
     package var progress: Double?
 }
 
-/// One child of a place.
 package struct StructureChild: Sendable, Hashable {
     /// The site or the segment.
     package var name: String
-    /// The child as a place of its own.
     package var node: StructureNode
-    /// Whether nothing goes on below it.
     package var isLeaf: Bool
     /// The exchange at or below it that began last.
     package var newest: ExchangeID
     /// Exchanges at or below it.
     package var count: Int
-    /// Those that failed, or were answered with a status from 400 on or a gRPC status other than OK.
+    /// Those that failed, or have a status from 400 on or a gRPC status other than OK.
     package var errors = 0
-    /// Those of which something is still to come.
     package var inFlight = 0
 }

@@ -1,16 +1,12 @@
 package import Sharing
 package import Terminal
 
-/// How meanings look.
+/// The colours and attributes of each role.
 package enum Theme: String, CaseIterable, Sendable, Hashable {
-    /// For a dark background.
-    case dark
-    /// For a light background.
-    case light
+    case dark, light
     /// Without colours: bold, dim, underline and reverse only.
     case plain
 
-    /// How a piece of text looks.
     package func style(_ role: Role) -> Style {
         switch role {
         case .text, .image: .plain
@@ -31,47 +27,43 @@ package enum Theme: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// What carries the eye: titles, the tab that is open.
-    var accent: Color { color(74, 25) }
+    func style(_ span: Span) -> Style {
+        span.pixels.map { Style(.palette($0.0), on: .palette($0.1)) } ?? style(span.role)
+    }
 
-    /// Text of less weight.
+    /// For titles and the open tab.
+    var accent: Color { color(74, 25) }
     var faint: Style { Style(color(244, 242), on: .standard, self == .plain ? .dim : []) }
 
-    /// A bar across the screen: titles of columns, the status line.
-    var bar: Style {
-        self == .plain ? Style(.standard, on: .standard, .reverse) : Style(color(252, 235), on: color(236, 254))
-    }
+    /// For the titles of columns and the status line.
+    var bar: Style { style(color(252, 235), on: color(236, 254), plain: .reverse) }
 
-    /// The selected line, where the keys are.
-    var selection: Style {
-        self == .plain ? Style(.standard, on: .standard, .reverse) : Style(color(255, 16), on: color(24, 153))
-    }
+    /// The selected line, in the view that has the keys.
+    var selection: Style { style(color(255, 16), on: color(24, 153), plain: .reverse) }
 
-    /// The selected line, where the keys are not.
-    var dimSelection: Style {
-        self == .plain ? Style(.standard, on: .standard, .underline) : Style(.standard, on: color(237, 253))
-    }
+    /// The selected line, in a view without the keys.
+    var dimSelection: Style { style(on: color(237, 253), plain: .underline) }
 
     var frame: Style { faint }
-
-    /// A key in the footer.
     var key: Style { Style(accent, on: .standard, .bold) }
 
-    /// Something that waits for the user.
-    var alert: Style {
-        self == .plain
-            ? Style(.standard, on: .standard, [.bold, .reverse]) : Style(color(16, 231), on: color(215, 130), .bold)
-    }
+    var alert: Style { style(color(16, 231), on: color(215, 130), .bold, plain: [.bold, .reverse]) }
 
-    /// The colours of highlights, by their number.
+    /// The background of a highlight, by its number from 1.
     func highlight(_ number: Int) -> Style {
         let dark: [UInt8] = [22, 53, 17, 58, 23, 52]
         let light: [UInt8] = [194, 225, 189, 230, 195, 224]
         let index = (number - 1) % dark.count
-        return self == .plain
-            ? Style(.standard, on: .standard, .underline)
-            : Style(.standard, on: color(dark[index], light[index]))
+        return style(on: color(dark[index], light[index]), plain: .underline)
     }
+
+    /// A style with other attributes where there are no colours.
+    private func style(
+        _ text: Color = .standard,
+        on background: Color,
+        _ attributes: Style.Attributes = [],
+        plain: Style.Attributes
+    ) -> Style { Style(text, on: background, self == .plain ? plain : attributes) }
 
     private func color(_ dark: UInt8, _ light: UInt8) -> Color {
         switch self {

@@ -3,7 +3,7 @@ package import Rules
 package import Runner
 package import Sharing
 
-/// What is to be done outside of the model: plain data, carried out by ``EffectRunner``.
+/// Work outside of the model: plain data, performed by ``EffectRunner``.
 package enum Effect: Sendable {
     // The session.
     case setQuery(ListQuery, generation: Int)
@@ -40,21 +40,16 @@ package enum Effect: Sendable {
     case trust(proxy: String, Look)
     case externalEditor(EditorState)
     case copyToTerminal(String)
-    case redraw
-    case suspend
-    case quit
+    case redraw, suspend, quit
 }
 
-/// What a rule is made from; an example, where there is nothing.
 package enum RuleOrigin: Sendable, Hashable {
     case exchange(ExchangeID)
     /// A branch of the structure: all at and below it.
     case place(StructureNode)
 }
 
-/// How a message that waits is edited.
 package enum HoldChange: Sendable, Hashable {
-    /// It becomes what the text of an editor says.
     case draft(String)
     /// Changes on one line: `method=PUT header="X-Mode: test"`.
     case words(String)
@@ -71,14 +66,8 @@ package enum HoldChange: Sendable, Hashable {
 }
 
 package enum CopyForm: String, CaseIterable, Sendable, Hashable {
-    case curl
-    case url
-    case response
-    case request
-    case httpie
-    case raw
+    case curl, url, response, request, httpie, raw
 
-    /// What the choice reads.
     package var title: String {
         switch self {
         case .curl: "cURL command"
@@ -91,14 +80,10 @@ package enum CopyForm: String, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// What is exported, in which form, and where to.
 package struct ExportRequest: Sendable, Hashable {
     package enum Form: String, CaseIterable, Sendable, Hashable {
-        case curl
-        case har
-        case json
+        case curl, har, json
 
-        /// What the choice reads.
         package var title: String {
             switch self {
             case .curl: "cURL script"
@@ -110,10 +95,9 @@ package struct ExportRequest: Sendable, Hashable {
 
     package var form: Form
     package var path: String
-    /// Which exchanges; `nil` for those that the query leaves.
+    /// `nil` for those that the query leaves.
     package var ids: [ExchangeID]?
-    /// The query, where no exchanges are named.
+    /// For where no exchanges are named.
     package var query: ListQuery
-    /// Whether a file that is there is written over.
     package var isForced = false
 }

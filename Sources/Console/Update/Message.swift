@@ -6,52 +6,46 @@ package import Terminal
 /// What has happened: the only thing that changes the model.
 package enum Message: Sendable {
     case input(InputEvent)
-    /// A command by its name, as the palette and linear mode give it.
     case command(Command, String?)
-    /// A question was answered; `nil` for the answer that nothing happens at.
+    /// A question was answered; `nil` where the answer does nothing.
     case chosen(ConfirmState.Action?)
-    /// On lines: what lies over the list was written, and so was the answer to the last line.
+    /// On lines: the overlays and the answer to the last line were written.
     case written
     case resized(Size)
-    /// Time has passed: microseconds since 1970.
+    /// In microseconds since 1970.
     case tick(Int64)
-    /// The session has answered.
     case query(QueryEvent)
-    /// The proxy runs or the session is open; where the authority's certificate is.
+    /// The proxy runs or the session is open; with the path of the authority's certificate.
     case ready(authority: String)
-    /// The proxy runs, or has changed.
     case proxy(ControlStatus, [HoldSummary])
-    /// The proxy has ended or cannot be reached; why.
+    /// Why the proxy has ended or cannot be reached.
     case proxyLost(String)
-    /// The rules that are in force, where they came from elsewhere than the console.
+    /// The rules in force, changed elsewhere than here.
     case rules([ProfileSource], revision: String? = nil)
-    /// Changed rules are in force; what has changed, in words.
+    /// Changed rules are in force; with a description of the change.
     case rulesApplied([ProfileSource], String, revision: String? = nil)
-    /// Changed rules are wrong, or were made from others than are in force; so these stay.
+    /// Changed rules are wrong, or were made from others than are in force; these stay.
     case rulesRefused([ProfileSource], String, revision: String? = nil)
-    /// The rules are in these files, and these are they.
+    /// The rules were saved to these files.
     case rulesSaved([String], [ProfileSource], revision: String? = nil)
-    /// A file of the profile was made or changed by another, so it is not overwritten without a question.
+    /// A file of the profile was made or changed by another program, so overwriting it needs a question.
     case rulesConflict(SavingConflict, String)
     case rulesNotSaved(String)
     case detail(generation: Int, ExchangeID, pages: [DetailPage], DetailDocument)
     case report(title: String, DetailDocument)
     case editor(EditorState)
-    /// What a rule that is being edited would do, or what is wrong with it.
+    /// What a rule in an editor would do, or what is wrong with it.
     case ruleRemark(text: String, String, isWrong: Bool)
-    /// What an editor of the user's came back with.
+    /// The text from the user's own editor.
     case edited(EditorState, String)
-    /// The text of an editor was taken, or refused; why.
+    /// The text of an editor was accepted, or refused for a reason.
     case answered(EditorState.Purpose, refusal: String?)
     case exportConflict(ExportRequest)
-    /// Something was done, or could not be.
     case said(String, Notice.Kind)
-    /// A text for the terminal's clipboard, and what to say of it.
+    /// A text for the terminal's clipboard, and the notice about it.
     case copied(String, String)
     case job(Job)
     case jobEnded(Job.Kind)
-    /// The console cannot go on; why.
     case failed(any Error)
-    /// The console is asked to end, by a signal.
     case stop
 }

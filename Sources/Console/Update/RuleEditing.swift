@@ -2,15 +2,14 @@ import HTTPModel
 import Rules
 import Tools
 
-/// The rules of all texts together, and changes of them.
+/// The rules of all profile texts together, and changes of them.
 enum RuleEditing {
-    /// One rule, and which text it stands in.
     struct Entry: Sendable, Hashable {
         var text: Int
         var rule: EditableRule
     }
 
-    /// The rules of a tool, in the order in which they are asked.
+    /// The rules of a tool, in the order in which they apply.
     static func rules(of tool: Tool, in texts: [ProfileSource]) -> [Entry] {
         texts.indices.flatMap { index in
             let rules = (try? profile(texts[index]).rules(of: tool.section)) ?? []
@@ -18,13 +17,13 @@ enum RuleEditing {
         }
     }
 
-    /// The preset that is in force for everything; `nil` where none is.
+    /// The preset that is in force for everything; `nil` for none.
     static func preset(in texts: [ProfileSource]) -> String? {
         guard let tool = ToolRegistry.standard.withPresets else { return nil }
         return texts.lazy.compactMap { profile($0).preset(of: tool) }.first
     }
 
-    /// Puts a rule in: in place of one, or after the last of its tool; a new text is made where there is none.
+    /// Replaces a rule, or adds one after the last of its tool, in a new text where there is none.
     static func put(
         _ yaml: String,
         _ tool: Tool,
@@ -35,20 +34,8 @@ enum RuleEditing {
         if let index, known.indices.contains(index) {
             return try edit(texts, known[index].text) { try $0.replace(known[index].rule.id, with: RuleText(yaml)) }
         }
-        let texts = texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : texts
         let place = known.last?.text ?? texts.count - 1
         return try edit(texts, place) { try $0.insert(RuleText(yaml), into: tool.section) }
-    }
-
-    static func change(
-        _ index: Int,
-        of tool: Tool,
-        in texts: [ProfileSource],
-        _ body: (inout EditableProfile) throws -> Void
-    ) throws -> [ProfileSource] {
-        let known = rules(of: tool, in: texts)
-        guard known.indices.contains(index) else { return texts }
-        return try edit(texts, known[index].text, body)
     }
 
     static func words(_ tool: Tool, replacing index: Int?, in texts: [ProfileSource]) -> String {
@@ -59,7 +46,7 @@ enum RuleEditing {
         return "\(tool.key): \(rule.title) \(isNew ? "added" : "changed"); \(state)."
     }
 
-    /// The profile that a rule belongs to, and which rule it stands in place of there; `nil` for a new one.
+    /// The profile that a rule belongs to, and the rule that it replaces there; `nil` for a new one.
     static func place(
         of tool: Tool,
         replacing index: Int?,
@@ -89,6 +76,5 @@ enum RuleEditing {
 }
 
 extension Tool {
-    /// The tool's place in the profile.
     var section: ProfileSection { .tool(self) }
 }

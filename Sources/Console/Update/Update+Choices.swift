@@ -6,50 +6,20 @@ import Terminal
 import Tools
 
 extension ConsoleModel {
-    mutating func pick(_ picker: PickerState) -> [Effect] {
-        overlays.append(.picker(picker))
-        return []
-    }
-
     var palette: PickerState {
         let entries = CommandTable.entries.filter { $0.form != .lines }
         let items = entries.map { paletteItem($0) } + Tool.all.flatMap { toolItems($0) }
-        return PickerState(purpose: .palette, title: "Commands", items: items)
+        return PickerState(title: "Commands", items: items)
     }
 
-    /// A choice of what follows a command: words, each as it is.
     func choices(_ command: Command, _ title: String, _ words: [String]) -> PickerState {
-        PickerState(purpose: .argument(of: command), title: title, items: words.map { .init($0, $0) })
-    }
-
-    var jumpChoices: PickerState {
-        choices(.jumpKind, "\(way(to: .next)) and \(way(to: .previous)) go to", JumpChoice.allCases.map(\.rawValue))
-    }
-
-    var copyChoices: PickerState {
-        let items = CopyForm.allCases.map { PickerState.Item($0.rawValue, $0.title) }
-        return PickerState(purpose: .argument(of: .copy), title: "Copy", items: items)
-    }
-
-    var exportChoices: PickerState {
-        let what = marks.isEmpty ? "\(list.total) in the list" : "\(marks.count) marked"
-        let items = ExportRequest.Form.allCases.map { PickerState.Item($0.rawValue, $0.title) }
-        return PickerState(purpose: .argument(of: .export), title: "Export \(what) as", items: items)
-    }
-
-    var presetChoices: PickerState {
-        guard let choice = ToolRegistry.standard.withPresets?.presets else {
-            return PickerState(purpose: .argument(of: .preset), title: "", items: [])
-        }
-        let off = PickerState.Item("off", "off: no \(choice.effect.lowercased())")
-        let presets = choice.presets.map { PickerState.Item($0.name, $0.name, detail: $0.brief) }
-        return PickerState(purpose: .argument(of: .preset), title: choice.title, items: [off] + presets)
+        PickerState(command: command, title: title, items: words.map { .init($0, $0) })
     }
 
     func toolChoices(_ command: Command) -> PickerState {
         let items = Tool.all.map { PickerState.Item($0.key, $0.title, detail: describe($0)) }
         let title = CommandTable.entry(command)?.title ?? ""
-        return PickerState(purpose: .argument(of: command), title: title, items: items)
+        return PickerState(command: command, title: title, items: items)
     }
 
     private func paletteItem(_ entry: CommandEntry) -> PickerState.Item {
@@ -58,7 +28,6 @@ extension ConsoleModel {
         return .init(entry.command.rawValue, entry.title, detail: keys, disabled: whyNot(entry.command))
     }
 
-    /// What can be done with a tool, by its name.
     private func toolItems(_ tool: Tool) -> [PickerState.Item] {
         let commands: [(Command, String)] = [
             (.panel, "open the panel"), (.toggleTool, "switch on or off"),
@@ -83,16 +52,14 @@ extension ConsoleModel {
 
     mutating func type(_ key: Key, into picker: PickerState) -> [Effect] {
         var picker = picker
-        let count = picker.matches.count
+        let last = max(0, picker.matches.count - 1)
         switch (key.code, key.modifiers) {
-        case (.escape, _), (.character("c"), .control), (.character("g"), .control):
-            overlays.removeLast()
-            return []
+        case _ where key.isCancel: return goBack()
         case (.enter, _): return choose(picker)
         case (.up, _), (.character("p"), .control): picker.selected = max(0, picker.selected - 1)
-        case (.down, _), (.character("n"), .control): picker.selected = min(max(0, count - 1), picker.selected + 1)
+        case (.down, _), (.character("n"), .control): picker.selected = min(last, picker.selected + 1)
         case (.pageUp, _): picker.selected = max(0, picker.selected - 10)
-        case (.pageDown, _): picker.selected = min(max(0, count - 1), picker.selected + 10)
+        case (.pageDown, _): picker.selected = min(last, picker.selected + 10)
         default:
             switch picker.line.take(key) {
             case .changed: picker.selected = 0
@@ -100,7 +67,7 @@ extension ConsoleModel {
             case .ignored: return key.modifiers.contains(.control) ? run(key) : []
             }
         }
-        overlays[overlays.count - 1] = .picker(picker)
+        replaceTop(by: .picker(picker))
         return []
     }
 
@@ -108,43 +75,31 @@ extension ConsoleModel {
         let matches = picker.matches
         guard matches.indices.contains(picker.selected) else { return [] }
         let item = matches[picker.selected]
-        if let reason = item.disabled {
-            tell(reason, .error)
-            return []
-        }
+        if let reason = item.disabled { return refuse(reason) }
         overlays.removeLast()
-        switch picker.purpose {
-        case .palette:
-            let words = item.value.split(separator: " ", maxSplits: 1).map(String.init)
-            return Command(rawValue: words[0]).map { perform($0, words.count > 1 ? words[1] : nil) } ?? []
-        case .argument(let command): return perform(command, item.value)
-        }
+        if let command = picker.command { return perform(command, item.value) }
+        let words = item.value.split(separator: " ", maxSplits: 1).map(String.init)
+        return Command(rawValue: words[0]).map { perform($0, words.count > 1 ? words[1] : nil) } ?? []
     }
 
     mutating func type(_ key: Key, into prompt: PromptState) -> [Effect] {
+        if key.isCancel { return goBack() }
         var prompt = prompt
-        switch (key.code, key.modifiers) {
-        case (.escape, _), (.character("c"), .control), (.character("g"), .control):
-            overlays.removeLast()
-            return []
-        case (.enter, _):
+        if key.code == .enter {
             overlays.removeLast()
             return perform(prompt.command, prompt.prefix + prompt.line.text)
-        default:
-            guard prompt.line.take(key) != .ignored else { return key.modifiers.contains(.control) ? run(key) : [] }
         }
-        overlays[overlays.count - 1] = .prompt(prompt)
+        guard prompt.line.take(key) != .ignored else { return key.modifiers.contains(.control) ? run(key) : [] }
+        replaceTop(by: .prompt(prompt))
         return []
     }
 
     mutating func answer(_ confirm: ConfirmState, _ key: Key) -> [Effect] {
-        let isRefused = key.code == .escape || key == Key(.character("c"), .control)
-        let choice = confirm.choices.first { key.code == .character($0.key) }
-        guard isRefused || choice != nil else { return [] }
-        return choose(choice?.action)
+        if key.code == .escape || key == Key(.character("c"), .control) { return choose(nil) }
+        return confirm.choices.first { key.code == .character($0.key) }.map { choose($0.action) } ?? []
     }
 
-    /// Does what was chosen as the answer to the uppermost question; `nil` for nothing.
+    /// Performs the answer to the uppermost question; `nil` does nothing.
     mutating func choose(_ action: ConfirmState.Action?) -> [Effect] {
         guard case .confirm? = overlays.last else { return [] }
         overlays.removeLast()
@@ -154,7 +109,7 @@ extension ConsoleModel {
         case nil: return []
         case .quit: return [.quit]
         case .saveAndQuit:
-            // The end waits for the files: where they cannot be written, nothing may be lost.
+            // The console ends once the files are written, so that nothing is lost where they cannot be.
             rules.endsWhenSaved = true
             return [.saveRules(isForced: false)]
         case .repeating(let id, let plan): return repeatMany(plan, of: id)
@@ -164,8 +119,7 @@ extension ConsoleModel {
             return [.saveRules(isForced: true)]
         case .saveRulesElsewhere:
             let line = LineEditor(RulesState.newFile)
-            let title = "File for a copy of the rules"
-            return ask(PromptState(command: .saveProfile, title: title, line: line))
+            return ask(PromptState(command: .saveProfile, title: "File for a copy of the rules", line: line))
         case .reloadRules:
             keepRules()
             return [.reloadRules]
@@ -173,5 +127,11 @@ extension ConsoleModel {
             overlays.removeLast()
             return []
         }
+    }
+}
+
+extension Key {
+    var isCancel: Bool {
+        code == .escape || modifiers == .control && [.character("c"), .character("g")].contains(code)
     }
 }

@@ -4,64 +4,71 @@ import Sharing
 import Tools
 
 extension ConsoleModel {
-    /// Does what a command's row says, or tells why it cannot be done.
+    /// Performs a command, or says why it cannot be performed.
     ///
-    /// - Parameters:
-    ///   - command: the command.
-    ///   - argument: what follows its word; `nil` where it was given by a key, so that a choice or a line may be opened.
-    /// - Returns: what is to be done outside of the model.
+    /// - Parameter argument: `nil` where a key gave the command, so that a choice or a prompt may be opened.
     package mutating func perform(_ command: Command, _ argument: String?) -> [Effect] {
         guard let entry = CommandTable.entry(command) else { return [] }
-        if let reason = entry.problem(self) {
-            tell(reason, .error)
-            return []
+        if let reason = entry.problem(self) { return refuse(reason) }
+        if let mistake = argument.flatMap(entry.argument.mistake) { return refuse("\(mistake.capitalizedFirst).") }
+        switch (entry.action, argument) {
+        case (.plain(let action), nil): return action(&self)
+        case (.plain, let argument?):
+            return refuse("\(command.rawValue) takes nothing after it, but has '\(argument.prefix(40))'.")
+        case (.with(let action), _): return action(&self, argument)
+        case (.asking(let action), let argument?): return action(&self, argument)
+        case (.asking(let action), nil):
+            if let choices = entry.argument.choices { return push(.picker(choices(self, command))) }
+            // On lines, an optional argument is not asked for.
+            if isLinear, entry.argument.isOptional { return action(&self, "") }
+            let line = LineEditor(entry.argument.known(self), isSuggestion: true)
+            return ask(PromptState(command: command, title: entry.argument.prompt, line: line))
         }
-        if let argument, entry.argument.name.isEmpty {
-            tell("\(command.rawValue) takes nothing after it, but has '\(argument.prefix(40))'.", .error)
-            return []
-        }
-        return entry.action(&self, argument)
     }
 
-    /// Why a command cannot be done now; `nil` where it can.
     package func whyNot(_ command: Command) -> String? { CommandTable.entry(command)?.problem(self) }
 
-    // MARK: - Why not
+    mutating func refuse(_ reason: String) -> [Effect] {
+        tell(reason, .error)
+        return []
+    }
 
+    mutating func push(_ overlay: Overlay) -> [Effect] {
+        overlays.append(overlay)
+        return []
+    }
+
+    mutating func report(_ title: String, _ document: DetailDocument) -> [Effect] {
+        push(.report(ReportState(title: title, document: document)))
+    }
+
+    mutating func confirm(_ question: String, _ choices: [ConfirmState.Choice]) -> [Effect] {
+        push(.confirm(ConfirmState(question: question, choices: choices)))
+    }
+
+    mutating func replaceTop(by overlay: Overlay) { overlays[overlays.count - 1] = overlay }
     var noExchange: String? { list.total == 0 && selectedID == nil ? "There is no exchange yet." : nil }
-
     var noRecord: String? { list.total == 0 || isTreeInUse ? noSelection : nil }
-
-    var noBranch: String? {
-        isTreeInUse && structure.selectedRow == nil ? "There is no exchange yet." : nil
-    }
-
+    var noBranch: String? { isTreeInUse && structure.selectedRow == nil ? "There is no exchange yet." : nil }
     var noPage: String? { detail.isOpen ? nil : noSelection }
-
-    var noDetail: String? {
-        detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange."
-    }
+    var noDetail: String? { detail.isOpen ? nil : "Nothing is open; \(way(to: .open)) opens the selected exchange." }
+    var noList: String? { list.total == 0 ? "There is no exchange here." : nil }
+    var noRows: String? { isTreeInUse ? noSequence : nil }
+    var noJump: String? { noRows ?? noList }
+    var noNews: String? { noSequence ?? (isLive ? noList : "This is a recording: nothing new comes.") }
+    var noJob: String? { jobs.isEmpty ? "Nothing runs that could be stopped." : nil }
+    var noDraft: String? { draft == nil ? "There is no draft; rule TOOL makes one." : nil }
+    var noHold: String? { noProxy ?? (proxy.holds.isEmpty ? "No message waits." : nil) }
+    var noDecision: String? { noSteering ?? noHold }
 
     var noText: String? {
         if case .report? = overlays.last { return nil }
         return noDetail
     }
 
-    var noList: String? { list.total == 0 ? "There is no exchange here." : nil }
-
     var noSequence: String? {
         view == .structure ? "Rows stand in the sequence; \(way(to: .switchView)) shows it." : nil
     }
-
-    var noRows: String? { isTreeInUse ? noSequence : nil }
-
-    var noJump: String? { noRows ?? noList }
-
-    var noNews: String? {
-        noSequence ?? (isLive ? noList : "This is a recording: nothing new comes.")
-    }
-
-    var noJob: String? { jobs.isEmpty ? "Nothing runs that could be stopped." : nil }
 
     var noSending: String? {
         if case .recorded = source { return "Requests are sent through a running proxy; this is a recording." }
@@ -69,58 +76,39 @@ extension ConsoleModel {
     }
 
     /// On lines, the rule itself may follow.
-    var noOrigin: String? {
-        noSteering ?? (ruleOrigin == nil && !isLinear ? "There is no exchange yet." : nil)
-    }
+    var noOrigin: String? { noSteering ?? (ruleOrigin == nil && !isLinear ? "There is no exchange yet." : nil) }
 
-    var noDraft: String? { draft == nil ? "There is no draft; rule TOOL makes one." : nil }
-
-    var noHold: String? { noProxy ?? (proxy.holds.isEmpty ? "No message waits." : nil) }
-
-    var noDecision: String? { noSteering ?? noHold }
-
-    /// Why there is no exchange that a command could be about; `nil` where there is one.
+    /// Why no exchange is selected; `nil` where one is.
     var noSelection: String? {
         guard selectedID == nil else { return nil }
         guard isTreeInUse, structure.selectedRow != nil else { return "There is no exchange yet." }
         return "A branch is no exchange; \(way(to: .open)) opens it, a leaf means its newest one."
     }
 
-    /// Why the proxy cannot be asked anything; `nil` where it can.
     var noProxy: String? {
         if case .recorded = source { return "This is a recording: there is no proxy to steer." }
         return proxy.problem
     }
 
     /// Why nothing can be changed at the proxy; `nil` where it can.
-    var noSteering: String? {
-        noProxy ?? (canSteer ? nil : "Attached with --view: looking only.")
-    }
+    var noSteering: String? { noProxy ?? (canSteer ? nil : "Attached with --view: looking only.") }
 
-    /// Asks for what is to follow a command; on lines it is refused without it.
+    /// Asks for a command's argument; refuses the command on lines.
     mutating func ask(_ prompt: PromptState) -> [Effect] {
-        if isLinear {
-            let argument = CommandTable.entry(prompt.command)?.argument.name ?? ""
-            tell("\(prompt.command.rawValue) needs \(argument): \(prompt.title)", .error)
-        } else {
-            overlays.append(.prompt(prompt))
-        }
-        return []
+        guard isLinear else { return push(.prompt(prompt)) }
+        let argument = CommandTable.entry(prompt.command)?.argument.name ?? ""
+        return refuse("\(prompt.command.rawValue) needs \(argument): \(prompt.title)")
     }
 
-    /// Does something with the exchange of a number, or with the selected one.
+    /// An effect on the exchange of a number, or on the selected one.
     mutating func on(_ argument: String?, _ effect: (ExchangeID) -> Effect) -> [Effect] {
         selected(argument).map { [effect($0)] } ?? []
     }
 
-    /// Has a host decrypted again: the one that is named, or that of the selected tunnel.
+    /// Decrypts a host again: the given one, or that of the selected tunnel.
     mutating func decrypt(_ host: String?) -> [Effect] {
-        if let host { return [.decrypt(host)] }
-        guard let record = refusedRecord else {
-            tell("Select a tunnel whose client refused the certificate, or name the host: decrypt HOST.", .error)
-            return []
-        }
-        return [.decrypt(record.url.authority)]
+        if let host = host ?? refusedRecord?.url.authority { return [.decrypt(host)] }
+        return refuse("Select a tunnel whose client refused the certificate, or name the host: decrypt HOST.")
     }
 
     /// The selected exchange, where its client refused our certificate.
@@ -130,32 +118,29 @@ extension ConsoleModel {
         }
     }
 
-    /// The selected exchange, or the one of that number; told where it is none.
+    /// The exchange of a number, or the selected one.
     mutating func selected(_ argument: String?) -> ExchangeID? {
         argument.map { number($0) } ?? selectedID
     }
 
-    /// Whether commands are about what is selected in the structure.
-    ///
-    /// On lines it is only written, and the list stays what commands are about.
+    /// Whether commands are about the selected row of the structure; on lines they are always about the list.
     var isTreeInUse: Bool { view == .structure && !isLinear && !(isDetailFocused && detail.isOpen) }
 
-    /// The exchange that commands are about: the open one where the detail has the keys, else the selected one, which
-    /// of a leaf of the structure is the newest; `nil` for a branch.
+    /// The exchange that commands are about: the open one where the detail has the keys, else the selected one; for a
+    /// leaf of the structure its newest; `nil` for a branch.
     package var selectedID: ExchangeID? {
         if isDetailFocused, detail.isOpen { return detail.id }
         if isTreeInUse { return structure.selectedRow.flatMap { $0.child.isLeaf ? $0.child.newest : nil } }
-        // Without a screen nobody sees a row take another one's place.
+        // On lines, nobody would see another exchange take the row's place.
         return isLinear ? list.selectedID ?? list.selectedRecord?.id : list.selectedRecord?.id ?? list.selectedID
     }
 
-    /// The record of that exchange, where its row is known.
+    /// `nil` where its row is not known.
     var selectedRecord: ExchangeRecord? {
         let id = selectedID
         return list.selectedRecord?.id == id ? list.selectedRecord : list.rows.values.first { $0.id == id }
     }
 
-    /// The host that commands are about, where it is known.
     var selectedHost: String? {
         isTreeInUse ? structure.selectedRow?.child.node.url?.host : selectedRecord?.url.host
     }

@@ -5,38 +5,29 @@ import Terminal
 /// The console itself: help, messages, theme, mouse, the end.
 extension ConsoleModel {
     mutating func setTheme(_ word: String) -> [Effect] {
-        guard let theme = Theme(rawValue: word.lowercased()) else {
-            tell("There are the themes \(Theme.allCases.map(\.rawValue).joined(separator: ", ")).", .error)
-            return []
-        }
+        guard let theme = Theme(rawValue: word.lowercased()) else { return [] }
         look.theme = theme
         isThemeChosen = true
         return [.redraw]
     }
 
     mutating func openHelp(_ word: String?) -> [Effect] {
-        if isLinear { return openLineHelp(word) }
-        let place = context
-        overlays.append(.report(ReportState(title: "Help", document: HelpDocument.make(self, for: place))))
-        return []
+        isLinear ? openLineHelp(word) : report("Help", HelpDocument.make(self, for: context))
     }
 
     mutating func openMessages() -> [Effect] {
-        let lines = notices.reversed().map { notice in
-            DetailLine([Span(notice.text, notice.kind == .error ? .failure : .text)])
-        }
-        let document = DetailDocument(lines: lines.isEmpty ? [DetailLine([Span("Nothing so far.", .faint)])] : lines)
-        overlays.append(.report(ReportState(title: "Messages, the newest first", document: document)))
-        return []
+        let spans = notices.reversed().map { Span($0.text, $0.kind == .error ? .failure : .text) }
+        let lines = (spans.isEmpty ? [Span("Nothing so far.", .faint)] : spans).map { DetailLine([$0]) }
+        return report("Messages, the newest first", DetailDocument(lines: lines))
     }
 
-    /// Whether changed rules are lost at the end; those of a proxy that runs elsewhere stay with it.
+    /// Whether quitting loses changed rules; a proxy that runs elsewhere keeps its own.
     var losesRules: Bool {
         guard case .live = source else { return false }
         return proxy.problem == nil && rules.isUnsaved
     }
 
-    /// Ends the console; asks only where something would be lost.
+    /// Ends the console; asks first where something would be lost.
     mutating func quit() -> [Effect] {
         var losses: [String] = []
         if losesRules { losses.append("changed rules are in no file") }
@@ -44,56 +35,36 @@ extension ConsoleModel {
             losses.append(proxy.holds.count == 1 ? "a message waits" : "\(proxy.holds.count) messages wait")
         }
         guard !losses.isEmpty else { return [.quit] }
-        var choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
-            ("y", "quit all the same", .quit), ("n", "stay", nil),
-        ]
-        if losesRules {
-            choices.insert(("s", "save the rules and quit", .saveAndQuit), at: 0)
-        }
-        let sentence = losses.joined(separator: ", and ")
-        let question = "\(sentence.prefix(1).uppercased())\(sentence.dropFirst())."
-        overlays.append(.confirm(ConfirmState(question: question, choices: choices)))
-        return []
+        let save: [ConfirmState.Choice] = losesRules ? [("s", "save the rules and quit", .saveAndQuit)] : []
+        return confirm(
+            "\(losses.joined(separator: ", and ").capitalizedFirst).",
+            save + [("y", "quit all the same", .quit), ("n", "stay", nil)]
+        )
     }
-
-    // MARK: - Mouse
 
     mutating func take(_ mouse: MouseEvent) -> [Effect] {
         if case .release = mouse.kind {
             isDraggingSplit = false
             return []
         }
-        guard overlays.isEmpty else { return takeOverOverlay(mouse) }
-        let layout = Layout(self)
         switch mouse.kind {
-        case .wheelUp: return scroll(layout, mouse, -3)
-        case .wheelDown: return scroll(layout, mouse, 3)
-        case .press(.left): return press(layout, mouse)
-        case .drag where isDraggingSplit: return drag(to: mouse)
+        case .wheelUp: return scroll(mouse, -3)
+        case .wheelDown: return scroll(mouse, 3)
+        case .press(.left) where overlays.isEmpty: return press(Layout(self), mouse)
+        case .drag where isDraggingSplit && overlays.isEmpty: return drag(to: mouse)
         default: return []
         }
     }
 
-    private mutating func takeOverOverlay(_ mouse: MouseEvent) -> [Effect] {
-        switch (mouse.kind, overlays.last) {
-        case (.wheelUp, .picker): return take(Key(.up))
-        case (.wheelDown, .picker): return take(Key(.down))
-        case (.wheelUp, _): return turnWheel(-3)
-        case (.wheelDown, _): return turnWheel(3)
-        default: return []
-        }
-    }
-
-    private mutating func turnWheel(_ lines: Int) -> [Effect] {
-        guard case .report? = overlays.last else { return move(by: lines) }
-        read { $0.scroll(lines, in: $1, height: $2, follows: false) }
-        return []
-    }
-
-    private mutating func scroll(_ layout: Layout, _ mouse: MouseEvent, _ lines: Int) -> [Effect] {
-        if layout.detail.contains(x: mouse.x, y: mouse.y) {
-            readDetail { $0.scroll(lines, in: $1, height: $2, follows: false) }
+    private mutating func scroll(_ mouse: MouseEvent, _ lines: Int) -> [Effect] {
+        let layout = Layout(self)
+        switch overlays.last {
+        case .picker: return take(Key(lines < 0 ? .up : .down))
+        case nil where layout.detail.contains(x: mouse.x, y: mouse.y), .report:
+            read { $0.scroll(lines, in: $1, height: $2, follows: false) }
             return []
+        case .some: return move(by: lines)
+        case nil: break
         }
         if view == .structure { return move(by: lines) }
         let rows = max(1, layout.listRows)

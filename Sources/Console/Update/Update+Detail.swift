@@ -3,16 +3,11 @@ import Sharing
 import Terminal
 
 extension ConsoleModel {
-    /// The columns that a document may use.
     var detailWidth: Int { max(20, Layout(self, withDetail: true).detail.width - 2) }
 
-    /// Where the lines of the open exchange are.
     private var detailBody: Rect { Layout(self).detail.splitTop(1).1 }
 
-    /// Where the lines of a report are.
     private var reportBody: Rect { OverlayView.place(width: size.width, height: size.height, size).inside }
-
-    /// How many lines of a report are on the screen.
     var reportRows: Int { max(1, reportBody.height) }
 
     /// Whether keys move in a text: a report, or the open exchange.
@@ -21,12 +16,12 @@ extension ConsoleModel {
         return context == .detail
     }
 
-    /// Changes the place in the report that lies above everything, else in the open exchange.
+    /// Changes the place in the uppermost report, else in the open exchange.
     mutating func read(_ change: (inout ReadingState, DocumentRows, _ height: Int) -> Void) {
         if case .report(var report)? = overlays.last {
             let rows = DocumentView.rows(report.document, report.reading.folds, in: reportBody)
             change(&report.reading, rows, reportBody.height)
-            overlays[overlays.count - 1] = .report(report)
+            replaceTop(by: .report(report))
         } else {
             readDetail(change)
         }
@@ -39,7 +34,7 @@ extension ConsoleModel {
         change(&detail.reading, rows, body.height)
     }
 
-    /// Scrolls texts so that what was on the screen still is, after the room for it has changed.
+    /// Scrolls texts after their room has changed, so that what was visible stays so.
     mutating func revealTexts() {
         if detail.isOpen { readDetail { $0.reveal(in: $1, height: $2) } }
         for index in overlays.indices {
@@ -51,7 +46,7 @@ extension ConsoleModel {
     }
 
     mutating func loadDetail() -> [Effect] {
-        // Where the tree has the keys, what is open stays so.
+        // Where the tree has the keys, the open exchange stays.
         let staysOpen = isDetailFocused || isTreeInUse
         guard detail.isOpen, let id = staysOpen ? detail.id ?? list.selectedID : list.selectedID ?? detail.id
         else { return [] }
@@ -89,16 +84,14 @@ extension ConsoleModel {
         detail.pages = pages
         if isLinear, !pages.contains(detail.options.page) {
             let page = detail.options.page.rawValue
-            tell(
-                "Exchange \(id) has no page '\(page)'. There are: \(pages.map(\.rawValue).joined(separator: ", ")).",
-                .error
-            )
+            let names = pages.map(\.rawValue).joined(separator: ", ")
+            tell("Exchange \(id) has no page '\(page)'. There are: \(names).", .error)
             detail.options.page = .overview
         }
         detail.document = document
         detail.shown = id
         detail.shownPage = detail.options.page
-        // What begins folded stays as the reader left it when the same page is read anew.
+        // The reader's folds stay when the same page is read again.
         if isOther { detail.reading.folds = document.initialFolds }
         readDetail { $0.reveal(in: $1, height: $2) }
     }
@@ -116,7 +109,7 @@ extension ConsoleModel {
         return turn(to: page, of: id)
     }
 
-    /// The page of a name or a number; told where there is none.
+    /// The page of a name or a number; refused where there is none.
     mutating func page(_ word: String) -> DetailPage? {
         let word = word.lowercased()
         let byNumber = Int(word).flatMap { (1...detail.pages.count).contains($0) ? detail.pages[$0 - 1] : nil }
@@ -133,32 +126,15 @@ extension ConsoleModel {
     }
 
     mutating func setBodyForm(_ word: String?) -> [Effect] {
-        let all = BodyForm.allCases
-        if let word {
-            guard let form = BodyForm(rawValue: word.lowercased()) else {
-                tell("A body is shown as \(all.map(\.rawValue).joined(separator: ", ")).", .error)
-                return []
-            }
-            detail.options.bodyForm = form
-        } else {
-            let index = all.firstIndex(of: detail.options.bodyForm) ?? 0
-            detail.options.bodyForm = all[(index + 1) % all.count]
-        }
+        detail.options.bodyForm = word.flatMap { BodyForm(rawValue: $0.lowercased()) } ?? detail.options.bodyForm.next
         if ![.request, .response].contains(detail.options.page) { detail.options.page = .response }
         detail.reading = ReadingState()
         return loadDetail()
     }
 
     mutating func setVersion(_ word: String?) -> [Effect] {
-        if let word {
-            guard let version = MessageVersion(rawValue: word.lowercased()) else {
-                tell("A message is shown as received or as sent.", .error)
-                return []
-            }
-            detail.options.version = version
-        } else {
-            detail.options.version = detail.options.version == .received ? .sent : .received
-        }
+        detail.options.version =
+            word.flatMap { MessageVersion(rawValue: $0.lowercased()) } ?? detail.options.version.next
         tell("Messages are shown as \(detail.options.version.rawValue).")
         return loadDetail()
     }
@@ -168,12 +144,10 @@ extension ConsoleModel {
         return []
     }
 
-    // MARK: - Finding text
-
     mutating func find(_ text: String) -> [Effect] {
         if case .report(var report)? = overlays.last {
             report.sought = text
-            overlays[overlays.count - 1] = .report(report)
+            replaceTop(by: .report(report))
         } else {
             detail.sought = text
         }
@@ -186,14 +160,19 @@ extension ConsoleModel {
         guard let sought = SoughtText(text) else { return [] }
         var found: (number: Int, count: Int)?
         read { found = $0.find(sought, in: $1, height: $2) }
-        guard let found else {
-            tell("'\(text.prefix(60))' is not in what is shown.", .error)
-            return []
-        }
-        // All of them are written there.
+        guard let found else { return refuse("'\(text.prefix(60))' is not in what is shown.") }
+        // On lines, all matches are written.
         if isLinear { return [] }
         let next = way(to: .findNext, in: .detail)
         tell("\(found.number) of \(found.count) places with '\(text.prefix(40))'; \(next) finds the next.")
         return []
+    }
+}
+
+extension CaseIterable where Self: Equatable, AllCases == [Self] {
+    /// The case after this one; the first after the last.
+    var next: Self {
+        let all = Self.allCases
+        return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]
     }
 }

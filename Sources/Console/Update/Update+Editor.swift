@@ -3,16 +3,13 @@ import Rules
 import Runner
 import Terminal
 
-/// Texts that are edited: rules, messages that wait, requests.
 extension ConsoleModel {
-    /// Opens an editor, or puts a newer text into the one that is open for the same.
+    /// Opens an editor, or puts a newer text into the one that is open for the same purpose.
     mutating func open(_ editor: EditorState) -> [Effect] {
         if case .editor(let open)? = overlays.last, open.purpose == editor.purpose, open.origin == editor.origin {
-            overlays[overlays.count - 1] = .editor(editor)
-        } else {
-            overlays.append(.editor(editor))
+            overlays.removeLast()
         }
-        return check(editor)
+        return push(.editor(editor)) + check(editor)
     }
 
     private func check(_ editor: EditorState) -> [Effect] {
@@ -28,40 +25,33 @@ extension ConsoleModel {
         case (.character("o"), .control): return [.externalEditor(editor)]
         case (.character("t"), .control): return widen(editor)
         default:
-            let before = editor.area
-            guard editor.area.take(key) else { return run(key) }
-            guard editor.area != before else { return [] }
-            editor.area.reveal(rows: editorRows(editor))
-            if editor.area.lines == before.lines {
-                overlays[overlays.count - 1] = .editor(editor)
-                return []
-            }
-            return changed(editor)
+            let before = editor.area.lines
+            return editor.area.take(key) ? changed(editor, from: before) : run(key)
         }
     }
 
-    /// How many lines of an editor are on the screen: as many as there is room for, but a rule, which is short, leaves the
-    /// list in sight.
+    /// The lines of an editor on the screen: all that fit, but for a rule, which is short, so few that the list stays
+    /// visible.
     func editorRows(_ editor: EditorState) -> Int {
         let most = max(1, size.height - 7)
-        guard case .rule = editor.purpose else { return most }
+        guard editor.isRule else { return most }
         return min(most, max(8, min(editor.area.lines.count + 1, size.height / 2 - 4)))
     }
 
-    mutating func changed(_ editor: EditorState) -> [Effect] {
+    /// Shows the editor with another text or cursor; a text that differs from the lines before is checked.
+    mutating func changed(_ editor: EditorState, from before: [String]? = nil) -> [Effect] {
         var editor = editor
         editor.area.reveal(rows: editorRows(editor))
-        overlays[overlays.count - 1] = .editor(editor)
-        return check(editor)
+        replaceTop(by: .editor(editor))
+        return editor.area.lines == before ? [] : check(editor)
     }
 
-    /// Takes the next of the scopes that are suggested for a rule: from one URL to the whole host.
+    /// Drafts the rule with the next of its scopes: from one URL to the whole host.
     private func widen(_ editor: EditorState) -> [Effect] {
         guard case .rule(let tool, nil) = editor.purpose, let origin = editor.origin else { return [] }
         return [.draftRule(tool, origin, level: editor.level + 1)]
     }
 
-    /// Takes the text back that an editor of the user's made of it.
     mutating func takeBack(_ editor: EditorState, _ text: String) -> [Effect] {
         guard !text.hasSameBytes(as: editor.area.text) else {
             if isLinear { tell("Nothing was changed.") }
@@ -74,46 +64,36 @@ extension ConsoleModel {
         return changed(editor)
     }
 
-    // MARK: - The end of an editor
-
-    /// Closes the uppermost editor; a text that was changed is not thrown away without a question.
+    /// Closes the uppermost editor; asks first where its text was changed.
     mutating func close(_ editor: EditorState) -> [Effect] {
-        guard editor.area.isChanged else {
-            overlays.removeLast()
-            return []
-        }
-        let choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
-            ("y", "drop the text", .dropText), ("n", "go on editing", nil),
-        ]
-        overlays.append(
-            .confirm(ConfirmState(question: "The text was changed. Is it to be dropped?", choices: choices))
-        )
+        let choices: [ConfirmState.Choice] = [("y", "drop the text", .dropText), ("n", "go on editing", nil)]
+        if editor.area.isChanged { return confirm("The text was changed. Is it to be dropped?", choices) }
+        overlays.removeLast()
         return []
     }
 
     /// Does with the text what the editor is for.
     ///
-    /// A message is the proxy's to take or to refuse, so that its text stays until the answer is there.
+    /// The proxy may refuse a message, so its text stays until the answer is there.
     mutating func finish(_ editor: EditorState) -> [Effect] {
         switch editor.purpose {
         case .rule(let tool, let replaced):
             do {
-                let texts = try RuleEditing.put(editor.area.text, tool, replacing: replaced, in: rules.texts)
+                let texts = try RuleEditing.put(editor.area.text, tool, replacing: replaced, in: rules.editableTexts)
                 overlays.removeLast()
-                let isSwitchedOff = proxy.tool(tool).map { !$0.isOn && $0.rules > 0 } ?? false
-                return (isSwitchedOff ? [.setTool(tool, isOn: true)] : [])
+                let hasRules = proxy.tool(tool).map { $0.rules > 0 } ?? false
+                return (hasRules ? switchOn(tool) : [])
                     + apply(texts, RuleEditing.words(tool, replacing: replaced, in: texts))
             } catch {
                 remark("\(error)", isWrong: true) { $0.purpose == editor.purpose }
-                tell("The mistake in the rule has to be mended first.", .error)
-                return []
+                return refuse("The mistake in the rule has to be mended first.")
             }
         case .hold(let id): return [.editHold(id, .draft(editor.area.text))]
         case .request(let origin): return [.send(draft: editor.area.text, origin)]
         }
     }
 
-    /// Closes the editor whose text was taken; one whose text was refused stays open, and says why.
+    /// Closes the editor whose text was accepted; one whose text was refused stays open with the reason.
     mutating func take(answerTo purpose: EditorState.Purpose, refusal: String?) {
         if let refusal {
             if !remark(refusal, isWrong: true, under: { $0.purpose == purpose }) { tell(refusal, .error) }
@@ -126,7 +106,7 @@ extension ConsoleModel {
         if case .hold(let id) = purpose { selectHold(beside: id) }
     }
 
-    /// Writes a remark under the editor that is meant; returns whether it is open.
+    /// Writes a remark under the first editor that is meant; returns whether there is one.
     @discardableResult
     mutating func remark(_ words: String, isWrong: Bool, under isMeant: (EditorState) -> Bool) -> Bool {
         for index in overlays.indices {
@@ -139,7 +119,7 @@ extension ConsoleModel {
         return false
     }
 
-    /// Says under the editor of a message that does not wait any more that it is gone.
+    /// Writes under the editor of a message that is no longer held that it is gone.
     mutating func tellGoneHolds() {
         remark(
             "This message does not wait any more: it was decided about, its time ran out, or its client went away.",

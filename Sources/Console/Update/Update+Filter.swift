@@ -2,15 +2,13 @@ import HTTPModel
 import Terminal
 
 extension ConsoleModel {
-    /// Opens the line in which the filter is typed, or applies one.
     mutating func openFilter(_ argument: String?) -> [Effect] {
         if let argument { return apply(filter: argument) }
         guard !isLinear else {
-            tell("filter needs EXPRESSION, for example: filter host:api.example.com status:5xx", .error)
-            return []
+            return refuse("filter needs EXPRESSION, for example: filter host:api.example.com status:5xx")
         }
         filter.isEditing = true
-        // What is added to a filter is a term of its own.
+        // What is typed after a filter is a term of its own.
         filter.line = LineEditor(filter.applied.isEmpty ? "" : filter.applied + " ")
         filter.error = nil
         filter.historyIndex = filter.history.count
@@ -25,28 +23,27 @@ extension ConsoleModel {
             let text = String(filter.line.text.reversed().drop { $0 == " " }.reversed())
             remember(text)
             return apply(filter: text)
-        case (.escape, _), (.character("c"), .control), (.character("g"), .control):
+        case _ where key.isCancel:
             filter.isEditing = false
             filter.error = nil
             return apply(filter: filter.applied)
         case (.up, _), (.character("p"), .control): return recall(-1)
         case (.down, _), (.character("n"), .control): return recall(1)
-        default: break
-        }
-        switch filter.line.take(key) {
-        case .changed: return filterChanged()
-        case .moved: return []
-        case .ignored: return key.modifiers.contains(.control) ? run(key) : []
+        default:
+            switch filter.line.take(key) {
+            case .changed: return filterChanged()
+            case .moved: return []
+            case .ignored: return key.modifiers.contains(.control) ? run(key) : []
+            }
         }
     }
 
-    /// Shows what the line comes to, while it is typed.
+    /// Applies the line while it is typed.
     mutating func filterChanged() -> [Effect] {
         do {
-            var query = list.query
-            query.filter = try Filter(filter.line.text)
+            let new = try Filter(filter.line.text)
             filter.error = nil
-            return query == list.query ? [] : ask(query)
+            return ask { $0.filter = new }
         } catch {
             filter.error = error
             return []
@@ -55,14 +52,12 @@ extension ConsoleModel {
 
     mutating func apply(filter text: String) -> [Effect] {
         do {
-            var query = list.query
-            query.filter = try Filter(text)
+            let new = try Filter(text)
             filter.applied = text
             filter.error = nil
-            return query == list.query ? loadRows() : ask(query)
+            return new == list.query.filter ? loadRows() : ask { $0.filter = new }
         } catch {
-            tell("Filter: \(error)", .error)
-            return []
+            return refuse("Filter: \(error)")
         }
     }
 
@@ -84,32 +79,22 @@ extension ConsoleModel {
         filter.applied = ""
         filter.isEditing = false
         filter.error = nil
-        var query = ListQuery()
-        query.sort = list.query.sort
-        return query == list.query ? [] : ask(query)
+        return ask { $0 = ListQuery(sort: $0.sort) }
     }
 
     /// Leaves only exchanges with a text in a body.
-    mutating func search(_ text: String) -> [Effect] {
-        var query = list.query
-        query.bodyText = text.isEmpty ? nil : text
-        return query == list.query ? [] : ask(query)
-    }
+    mutating func search(_ text: String) -> [Effect] { ask { $0.bodyText = text.isEmpty ? nil : text } }
 
-    /// Shows only the selected exchange's host, or takes it out of those that are shown alone.
+    /// Shows only the selected exchange's host, or removes it from the hosts that are shown alone.
     mutating func focusHost(_ argument: String?) -> [Effect] {
         guard let host = argument?.lowercased() ?? selectedHost else { return [] }
-        var query = list.query
-        if query.focusedHosts.remove(host) == nil { query.focusedHosts.insert(host) }
-        tell(
-            query.focusedHosts.isEmpty
-                ? "All hosts are shown."
-                : "Only \(query.focusedHosts.sorted().joined(separator: ", ")); \(way(to: .focusHost)) takes it back."
-        )
-        return ask(query)
+        let hosts = list.query.focusedHosts.symmetricDifference([host])
+        let names = hosts.sorted().joined(separator: ", ")
+        tell(hosts.isEmpty ? "All hosts are shown." : "Only \(names); \(way(to: .focusHost)) takes it back.")
+        return ask { $0.focusedHosts = hosts }
     }
 
-    /// Colours what matches a filter; an empty one takes all colours away.
+    /// Colours what matches a filter; an empty one removes all colours.
     mutating func setHighlight(_ text: String) -> [Effect] {
         guard !text.isEmpty else {
             highlights = []
@@ -119,24 +104,18 @@ extension ConsoleModel {
         do {
             let filter = try Filter(text)
             guard filter.needs == .record else {
-                tell("Highlights look at what the list shows; headers and bodies are for the filter.", .error)
-                return []
+                return refuse("Highlights look at what the list shows; headers and bodies are for the filter.")
             }
             highlights.append(Highlight(filter: filter, number: highlights.count + 1))
             tell("Matches are coloured and have a \(highlights.count) beside their number.")
+            return []
         } catch {
-            tell("Highlight: \(error)", .error)
+            return refuse("Highlight: \(error)")
         }
-        return []
     }
 
-    // MARK: - Jumping by kind
-
     mutating func chooseJump(_ word: String) -> [Effect] {
-        let word = word.lowercased()
-        guard let choice = JumpChoice.allCases.first(where: { $0.rawValue.hasPrefix(word) }), !word.isEmpty else {
-            let all = JumpChoice.allCases.map(\.rawValue).joined(separator: ", ")
-            tell("There is no kind '\(word.prefix(40))'. There are: \(all).", .error)
+        guard let choice = JumpChoice.allCases.first(where: { $0.rawValue.hasPrefix(word.lowercased()) }) else {
             return []
         }
         jump = choice
@@ -145,29 +124,26 @@ extension ConsoleModel {
     }
 
     mutating func jump(forward: Bool) -> [Effect] {
-        guard let kind = jumpKind else {
-            tell("Nothing is selected to compare with.", .error)
-            return []
-        }
-        // What is being read in the detail gives way to what is found.
+        guard let kind = jumpKind else { return refuse("Nothing is selected to compare with.") }
+        // The open exchange gives way to the result.
         list.opensWhenFound = context == .detail
-        jobs.removeAll { $0.id == .find }
-        jobs.append(Job(id: .find, title: "looking for \(jump.rawValue)", startedAt: now))
+        start(Job(id: .find, title: "looking for \(jump.rawValue)", startedAt: now))
         return [.find(kind, from: list.selected, forward: forward, generation: list.generation)]
     }
 
-    /// What is to be looked for.
     private var jumpKind: JumpKind? {
         switch jump {
-        case .error: return .error
-        case .slow: return .slow(1_000_000)
-        case .large: return .large(1_000_000)
-        case .changed: return .changedByRule
-        case .held: return .held
-        case .marked: return .marked(Set(marks.map(\.number)))
+        case .error: .matching(.errors)
+        case .slow: .matching(.slow(from: 1_000_000))
+        case .large: .matching(.large(from: 1_000_000))
+        case .changed: .matching(.changedByRule)
+        case .held: .matching(.held)
+        case .marked: .marked(Set(marks.map(\.number)))
         case .sameEndpoint:
-            return selectedRecord.map { .sameEndpoint(method: $0.method, host: $0.url.host, path: $0.url.path) }
-        case .sameHost: return selectedHost.map { .sameHost($0) }
+            selectedRecord.map {
+                .matching(.endpoint(method: $0.method, host: $0.url.host, path: $0.url.path))
+            }
+        case .sameHost: selectedHost.map { .matching(.hosts([$0])) }
         }
     }
 

@@ -3,20 +3,16 @@ import Runner
 import Terminal
 
 extension ConsoleModel {
-    mutating func openHolds() -> [Effect] {
-        overlays.append(.holds(selected: proxy.holds.first?.id))
-        return []
-    }
+    mutating func openHolds() -> [Effect] { push(.holds(selected: proxy.holds.first?.id)) }
 
-    /// Selects another of those that wait; from none, the first or the last.
+    /// Selects another held message; where none is selected, the first or the last.
     mutating func moveInHolds(from selected: String?, by lines: Int) {
         guard !proxy.holds.isEmpty else { return }
         let last = proxy.holds.count - 1
         let index = proxy.holds.firstIndex { $0.id == selected } ?? (lines > 0 ? -1 : last + 1)
-        overlays[overlays.count - 1] = .holds(selected: proxy.holds[min(max(0, index + lines), last)].id)
+        replaceTop(by: .holds(selected: proxy.holds[min(max(0, index + lines), last)].id))
     }
 
-    /// Goes on to the message beside one that was decided about.
     mutating func selectHold(beside id: String) {
         let place = overlays.lastIndex {
             if case .holds(let selected) = $0 { selected == id } else { false }
@@ -27,8 +23,8 @@ extension ConsoleModel {
         overlays[place] = .holds(selected: others.isEmpty ? nil : others[min(index, others.count - 1)].id)
     }
 
-    /// Closes the list where nothing waits any more, and selects nothing in place of a message that is gone: a key that
-    /// was meant for it must not decide about another.
+    /// Closes the list where nothing is held any more, and selects nothing in place of a message that is gone: a key
+    /// meant for it must not decide another.
     mutating func updateHolds() {
         for index in overlays.indices.reversed() {
             guard case .holds(let selected) = overlays[index] else { continue }
@@ -40,12 +36,11 @@ extension ConsoleModel {
         }
     }
 
-    /// What a key does in the list of those that wait; `nil` where the key is none of its own.
+    /// Applies a key of the list; `nil` for other keys.
     mutating func take(_ key: Key, holds selected: String?) -> [Effect]? {
         if let reason = whyNot(.execute) {
             guard ["x", "c", "a", "D", "X", "e"].contains(key.spelling) || key.code == .enter else { return nil }
-            tell(reason, .error)
-            return []
+            return refuse(reason)
         }
         switch (key.code, key.modifiers) {
         case (.enter, []), (.character("e"), []): return editHold(nil)
@@ -57,16 +52,15 @@ extension ConsoleModel {
         }
     }
 
-    /// Opens a message to edit it, or edits it by the changes that follow its name.
+    /// Opens a message to edit it, or applies the changes that follow its name.
     mutating func editHold(_ argument: String?) -> [Effect] {
-        let words = argument?.split(separator: " ", maxSplits: 1).map(String.init) ?? []
-        guard let id = hold(words.first) else { return [] }
-        return words.count > 1 ? [.editHold(id, .words(words[1]))] : [.openHold(id)]
+        guard let id = hold(argument?.firstWord.word) else { return [] }
+        return [argument?.firstWord.rest.map { .editHold(id, .words($0)) } ?? .openHold(id)]
     }
 
     mutating func decide(_ decision: HoldDecision, _ argument: String?) -> [Effect] {
         if argument == "all" {
-            if case .holds? = overlays.last { overlays[overlays.count - 1] = .holds(selected: nil) }
+            if case .holds? = overlays.last { replaceTop(by: .holds(selected: nil)) }
             return [.decide(proxy.holds.map(\.id), decision)]
         }
         guard let id = hold(argument) else { return [] }
@@ -74,14 +68,14 @@ extension ConsoleModel {
         return [.decide([id], decision)]
     }
 
-    /// The message that is meant: by its name, as that of the selected exchange, or the oldest.
+    /// The message of a name, else that of the selected exchange, else the oldest.
     private mutating func hold(_ argument: String?) -> String? {
         if case .holds(let selected)? = overlays.last, argument == nil {
             if selected == nil { tell("No message is selected; \(way(to: .down, in: .panel)) selects one.", .error) }
             return selected
         }
         guard let argument else {
-            // Without a screen nobody sees which one is meant.
+            // On lines, nobody would see which one is meant.
             if isLinear, proxy.holds.count > 1 {
                 tell("Several messages wait, name one: \(proxy.holds.map(\.id).joined(separator: ", ")).", .error)
                 return nil

@@ -4,24 +4,23 @@ import Runner
 import Sharing
 import Tools
 
-/// What only linear mode has: answers as texts that are written, where the screen shows the state itself.
+/// Commands of linear mode, which write what the screen shows by itself.
 extension ConsoleModel {
-    /// Closes what was written but keeps a rule that was drafted; the next line is about the list.
+    /// Closes what was written, but keeps a drafted rule; the next line is about the list.
     mutating func endLine() {
         while let overlay = overlays.last {
             if case .confirm = overlay { break }
-            if case .editor(let editor) = overlay, case .rule = editor.purpose { draft = editor }
+            if case .editor(let editor) = overlay, editor.isRule { draft = editor }
             overlays.removeLast()
         }
         isDetailFocused = false
         view = .sequence
     }
 
-    /// Asks for so many of the newest rows.
+    /// Loads the newest rows, 20 unless another number is given.
     mutating func listRows(_ argument: String?) -> [Effect] {
         guard let count = argument.map({ Int($0) }) ?? 20, count > 0, count <= 100_000 else {
-            tell("list takes a number from 1 to 100000.", .error)
-            return []
+            return refuse("list takes a number from 1 to 100000.")
         }
         return list.total > 0 ? [.load(0..<min(count, list.total), generation: list.generation)] : []
     }
@@ -46,25 +45,19 @@ extension ConsoleModel {
     }
 
     private mutating func report(_ title: String, _ lines: [String]) -> [Effect] {
-        let document = DetailDocument(lines: lines.map { DetailLine([Span($0)]) })
-        overlays.append(.report(ReportState(title: title, document: document)))
-        return []
+        report(title, DetailDocument(lines: lines))
     }
 
-    /// Tells all commands, or what one does.
     mutating func openLineHelp(_ word: String?) -> [Effect] {
         func line(_ entry: CommandEntry) -> String {
-            let argument = entry.argument.name.isEmpty ? "" : " \(entry.argument.name)"
-            return "\(entry.command.rawValue)\(argument): \(entry.title)"
+            "\(entry.command.rawValue)\(entry.argument.name.isEmpty ? "" : " ")\(entry.argument.name): \(entry.title)"
         }
         guard let word else {
-            return report(
-                "Commands",
-                CommandTable.entries.filter { $0.form != .screen }.map(line) + [
-                    "A word may be cut short as long as it is clear. # begins a remark.",
-                    "Sluice ends with 0 where every line was done, else with 1.",
-                ]
-            )
+            let remarks = [
+                "A word may be cut short as long as it is clear. # begins a remark.",
+                "Sluice ends with 0 where every line was done, else with 1.",
+            ]
+            return report("Commands", CommandTable.entries.filter { $0.form != .screen }.map(line) + remarks)
         }
         do {
             guard let entry = try LinearOrder(word).flatMap({ CommandTable.entry($0.command) }) else {
@@ -72,8 +65,7 @@ extension ConsoleModel {
             }
             return report("Help", [line(entry)] + (entry.problem(self).map { ["Not now: \($0)"] } ?? []))
         } catch {
-            tell("\(error)", .error)
-            return []
+            return refuse("\(error)")
         }
     }
 
@@ -85,14 +77,9 @@ extension ConsoleModel {
             + (list.total == 0 ? list.excludedBy.map { ["'\($0)' excludes all of them."] } ?? [] : [])
     }
 
-    /// Tells how the proxy is, and what the list shows.
     mutating func openStatus() -> [Effect] {
-        var lines: [String] = []
-        if let problem = proxy.problem {
-            lines.append(problem)
-        } else if !proxy.address.isEmpty {
-            lines.append("Listening on \(proxy.address).")
-        }
+        let address = proxy.address.isEmpty ? nil : "Listening on \(proxy.address)."
+        var lines = [proxy.problem ?? address].compactMap(\.self)
         if case .recorded(let name) = source { lines.append("Session \(name).") }
         if let session = proxy.session { lines.append("Session \(session).") }
         lines += counts

@@ -3,7 +3,6 @@ import Sharing
 import Terminal
 
 extension ConsoleModel {
-    /// Moves in what has the keys, by some lines.
     mutating func move(by lines: Int) -> [Effect] {
         if isReading {
             read { $0.move(lines, in: $1, height: $2) }
@@ -12,19 +11,17 @@ extension ConsoleModel {
         switch overlays.last {
         case .panel(var panel):
             panel.selected = min(max(0, panel.selected + lines), max(0, panelRules(panel.tool).count - 1))
-            overlays[overlays.count - 1] = .panel(panel)
+            replaceTop(by: .panel(panel))
             return []
         case .holds(let selected):
             moveInHolds(from: selected, by: lines)
             return []
         case .picker, .prompt, .confirm, .editor, .report: return []
-        case nil: break
+        case nil: return view == .structure ? moveInStructure(lines) : select(list.selected - lines)
         }
-        if view == .structure { return moveInStructure(lines) }
-        return select(list.selected - lines)
     }
 
-    /// Moves by whole pages; of a text, the last row of one is the first of the next.
+    /// Moves by pages; in a text, the last row of one is the first of the next.
     mutating func movePage(_ pages: Int) -> [Effect] {
         if isReading {
             read { $0.scroll(pages * max(1, $2 - 1), in: $1, height: $2, follows: true) }
@@ -34,7 +31,6 @@ extension ConsoleModel {
         return move(by: pages * max(1, rows - 1))
     }
 
-    /// Moves to the first or the last line.
     mutating func moveToEdge(first: Bool) -> [Effect] {
         if context == .list, view == .sequence {
             list.isFollowing = !first && list.query.sort == nil
@@ -47,7 +43,7 @@ extension ConsoleModel {
         return move(by: first ? -1_000_000_000 : 1_000_000_000)
     }
 
-    /// Selects a row, counted from the list's end, and brings it onto the screen.
+    /// Selects a row, counted from the list's end, and scrolls to it.
     mutating func select(_ row: Int, keepsFollowing: Bool = false) -> [Effect] {
         let row = min(max(0, row), max(0, list.total - 1))
         if !keepsFollowing { list.isFollowing = list.isFollowing && row == 0 && list.selected == 0 }
@@ -59,15 +55,10 @@ extension ConsoleModel {
         return loadRows() + followDetail()
     }
 
-    /// Scrolls so that the selected row is on the screen.
-    mutating func reveal() {
-        let rows = max(1, Layout(self).listRows)
-        if list.selected < list.bottom { list.bottom = list.selected }
-        if list.selected >= list.bottom + rows { list.bottom = list.selected - rows + 1 }
-        list.bottom = min(max(0, list.bottom), max(0, list.total - rows))
-    }
+    /// Scrolls to the selected row.
+    mutating func reveal() { list.bottom = scrolled(list.bottom, to: list.selected, of: list.total) }
 
-    /// Scrolls everything so that what is selected is on the screen, after the room for it has changed.
+    /// Scrolls everything after its room has changed, so that what is selected stays visible.
     mutating func revealAll() {
         reveal()
         revealBranch()
@@ -80,16 +71,19 @@ extension ConsoleModel {
     }
 
     mutating func revealBranch() {
-        let rows = max(1, Layout(self).listRows)
-        if structure.selected < structure.top { structure.top = structure.selected }
-        if structure.selected >= structure.top + rows { structure.top = structure.selected - rows + 1 }
-        structure.top = min(max(0, structure.top), max(0, structure.rows.count - rows))
+        structure.top = scrolled(structure.top, to: structure.selected, of: structure.rows.count)
     }
 
-    /// Asks for the rows on the screen and some around them, where they are not known.
+    /// The first visible row of the list, scrolled so that a row is visible and no row stays empty.
+    private func scrolled(_ first: Int, to row: Int, of count: Int) -> Int {
+        let rows = max(1, Layout(self).listRows)
+        return min(max(0, min(max(first, row - rows + 1), row)), max(0, count - rows))
+    }
+
+    /// Loads the rows on the screen and some around them, where they are not known.
     mutating func loadRows(always: Bool = false) -> [Effect] {
         let rows = max(1, Layout(self).listRows)
-        // A list may have become shorter since it was scrolled.
+        // The list may have become shorter since.
         list.bottom = min(max(0, list.bottom), max(0, list.total - 1))
         let wanted = list.bottom..<min(list.total, list.bottom + rows)
         guard always || wanted.contains(where: { list.rows[$0] == nil }) else { return [] }
@@ -97,13 +91,13 @@ extension ConsoleModel {
         return around.isEmpty ? [] : [.load(always ? wanted : around, generation: list.generation)]
     }
 
-    /// Opens what is selected: an exchange, a branch, a fold; or an exchange by its number, which a page may follow.
+    /// Opens the selected exchange, branch or fold; or an exchange by its number, which a page may follow.
     mutating func open(_ argument: String?) -> [Effect] {
         if let argument {
-            let words = argument.split(separator: " ", maxSplits: 1).map(String.init)
-            guard let id = number(words[0]) else { return [] }
-            if words.count > 1 {
-                guard let page = page(words[1]) else { return [] }
+            let (word, rest) = argument.firstWord
+            guard let id = number(word) else { return [] }
+            if let rest {
+                guard let page = page(rest) else { return [] }
                 detail.options.page = page
             } else if isLinear {
                 detail.options.page = .overview
@@ -118,7 +112,7 @@ extension ConsoleModel {
         if view == .structure { return openBranch() }
         guard list.total > 0 else { return [] }
         if jobs.contains(where: { $0.id == .find }) {
-            // Keys are faster than a search: what it finds is meant, not what it set out from.
+            // Keys are faster than a search: its result is meant, not where it began.
             list.opensWhenFound = true
             return []
         }
@@ -143,12 +137,8 @@ extension ConsoleModel {
         if !overlays.isEmpty {
             overlays.removeLast()
         } else if context == .detail || detail.isOpen {
-            if isDetailFocused, Layout(self).list.height > 0 {
-                isDetailFocused = false
-            } else {
-                detail.isOpen = false
-                isDetailFocused = false
-            }
+            if !isDetailFocused || Layout(self).list.height == 0 { detail.isOpen = false }
+            isDetailFocused = false
             reveal()
             return loadRows()
         }
@@ -161,7 +151,7 @@ extension ConsoleModel {
         return [.locate(id, generation: list.generation)]
     }
 
-    /// The exchange that a number names; told where it is none.
+    /// The exchange of a number; refused where it is none.
     mutating func number(_ word: String) -> ExchangeID? {
         guard let number = Int64(word.drop { $0 == "#" }), number > 0 else {
             tell("'\(word.prefix(40))' is no number of an exchange.", .error)
@@ -170,26 +160,20 @@ extension ConsoleModel {
         return ExchangeID(number)
     }
 
-    /// Follows the newest exchange, or stays where it is.
     mutating func toggleFollow() -> [Effect] {
         list.isFollowing.toggle()
         tell(list.isFollowing ? "The newest exchange stays selected." : "The list stays where it is.")
         return list.isFollowing ? select(0, keepsFollowing: true) : []
     }
 
-    /// Sorts by a column; the same one again turns the order around.
+    /// Sorts by a column; the same one again reverses the order.
     mutating func sort(_ word: String) -> [Effect] {
         let words = word.lowercased().split(separator: " ")
-        guard let first = words.first, let column = SortColumn(rawValue: String(first)) else {
-            let names = SortColumn.allCases.map(\.rawValue).joined(separator: ", ")
-            tell("There is no column '\(word.prefix(40))'. There are: \(names).", .error)
-            return []
-        }
+        guard let column = words.first.flatMap({ Column(rawValue: String($0)) }) else { return [] }
         var query = list.query
         let isSame = query.sort?.column == column
         if let other = words.dropFirst().first(where: { !["asc", "desc"].contains($0) }) {
-            tell("The order is 'asc' or 'desc', not '\(other.prefix(40))'.", .error)
-            return []
+            return refuse("The order is 'asc' or 'desc', not '\(other.prefix(40))'.")
         }
         let turns = isSame && query.sort?.isDescending == false && !words.contains("asc")
         let isDescending = words.contains("desc") || turns
@@ -200,26 +184,15 @@ extension ConsoleModel {
     }
 
     mutating func setColumns(_ words: String) -> [Effect] {
-        let names = words.lowercased().split { $0 == " " || $0 == "," }.map(String.init)
-        let columns = names.compactMap { Column(rawValue: $0) }
-        guard columns.count == names.count else {
-            let unknown = names.first { Column(rawValue: $0) == nil } ?? ""
-            let all = Column.allCases.map(\.rawValue).joined(separator: " ")
-            tell("There is no column '\(unknown.prefix(40))'. There are: \(all).", .error)
-            return []
-        }
-        list.columns = columns
+        let names = words.lowercased().split { $0 == " " || $0 == "," }
+        list.columns = names.compactMap { Column(rawValue: String($0)) }
         return []
     }
 
-    /// Marks an exchange, or takes the mark away; after the selected one, goes on to the next row.
+    /// Marks or unmarks an exchange; after the selected one, moves to the next row.
     mutating func mark(_ argument: String?) -> [Effect] {
         guard let id = selected(argument) else { return [] }
-        if let index = marks.firstIndex(of: id) {
-            marks.remove(at: index)
-        } else {
-            marks.append(id)
-        }
+        if let index = marks.firstIndex(of: id) { marks.remove(at: index) } else { marks.append(id) }
         // The tree and lines have no sign for it.
         if isTreeInUse || isLinear { tell("\(id) is \(marks.contains(id) ? "marked" : "not marked any more").") }
         return view == .sequence && argument == nil && !isLinear ? move(by: 1) : []
@@ -228,15 +201,7 @@ extension ConsoleModel {
     // MARK: - Sequence and structure
 
     mutating func switchView(_ argument: String?) -> [Effect] {
-        if let argument {
-            guard let wanted = ListView(rawValue: argument.lowercased()) else {
-                tell("There are two views: sequence and structure.", .error)
-                return []
-            }
-            view = wanted
-        } else {
-            view = view == .sequence ? .structure : .sequence
-        }
+        view = argument.flatMap { ListView(rawValue: $0.lowercased()) } ?? view.next
         isDetailFocused = false
         return view == .structure ? loadStructure() : loadRows()
     }
@@ -254,24 +219,18 @@ extension ConsoleModel {
 
     mutating func moveSideways(_ by: Int) -> [Effect] {
         if context == .detail { return turnPage(by) }
-        guard view == .structure, structure.rows.indices.contains(structure.selected) else { return [] }
-        let row = structure.rows[structure.selected]
+        guard view == .structure, let row = structure.selectedRow else { return [] }
         if by > 0 { return row.isOpen || row.child.isLeaf ? [] : openBranch() }
         if row.isOpen { return openBranch() }
         let parent = structure.rows[..<structure.selected].lastIndex { $0.depth < row.depth }
         return parent.map { moveInStructure($0 - structure.selected) } ?? []
     }
 
-    /// Opens or closes the selected branch; at a leaf, shows its exchanges.
+    /// Opens or closes the selected branch; for a leaf, shows its exchanges.
     private mutating func openBranch() -> [Effect] {
-        let rows = structure.rows
-        guard rows.indices.contains(structure.selected) else { return [] }
-        let row = rows[structure.selected]
+        guard let row = structure.selectedRow else { return [] }
         if row.child.isLeaf { return showExchanges(of: row.child.node) }
-        if row.isOpen {
-            structure.open.remove(row.child.node)
-            return []
-        }
+        guard structure.open.remove(row.child.node) == nil else { return [] }
         structure.open.insert(row.child.node)
         return [.structure(row.child.node, generation: list.generation)]
     }

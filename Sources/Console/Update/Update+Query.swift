@@ -1,7 +1,6 @@
 import HTTPModel
 import Recording
 
-/// What the session answers.
 extension ConsoleModel {
     mutating func take(_ event: QueryEvent) -> [Effect] {
         switch event {
@@ -14,8 +13,8 @@ extension ConsoleModel {
         case .position(let generation, let id, let place):
             guard generation == list.generation else { return [] }
             return take(place, of: id)
-        case .found(let generation, let index, _):
-            jobs.removeAll { $0.id == .find }
+        case .found(let generation, let index):
+            end(.find)
             guard generation == list.generation else { return [] }
             guard let index else {
                 tell("No other exchange of this kind (\(jump.rawValue)) in that direction.")
@@ -34,9 +33,7 @@ extension ConsoleModel {
         case .summary(let summary):
             proxy.failures = summary.failures
             return []
-        case .failed(let words):
-            tell(words, .error)
-            return []
+        case .failed(let words): return refuse(words)
         }
     }
 
@@ -45,7 +42,7 @@ extension ConsoleModel {
         guard isSought || list.selectedID == id else { return [] }
         let index: Int
         switch place {
-        // It is asked again once the list is filled.
+        // It is located again once the list is filled.
         case .unknown: return []
         case .row(let row):
             index = row
@@ -53,10 +50,9 @@ extension ConsoleModel {
         case .nowhere(let nearest):
             if isSought {
                 list.sought = nil
-                tell("Exchange \(id) is not in the list.", .error)
-                return []
+                return refuse("Exchange \(id) is not in the list.")
             }
-            // One that is open stays the one that commands are about, though the list does not show it.
+            // An open exchange stays selected, though the list does not show it.
             if !detail.isOpen || detail.id != id { list.selectedID = nil }
             guard let nearest else { return [] }
             index = nearest
@@ -68,13 +64,13 @@ extension ConsoleModel {
         return loadRows() + followDetail()
     }
 
-    /// Asks where the exchanges are that the list was asked for while it was being filled.
+    /// Locates the exchanges that were asked for while the list was being filled.
     private func locateAgain() -> [Effect] {
         let kept = list.isFollowing ? nil : list.selectedID
         return [list.sought ?? kept].compactMap { $0.map { .locate($0, generation: list.generation) } }
     }
 
-    /// Opens what was looked for, where that was asked meanwhile, as soon as its row is known.
+    /// Opens the result of a search, where that was asked meanwhile, as soon as its row is known.
     private mutating func openFound() -> [Effect] {
         guard list.opensWhenFound, list.selectedRecord != nil, !jobs.contains(where: { $0.id == .find }) else {
             return []
@@ -85,12 +81,12 @@ extension ConsoleModel {
 
     private mutating func take(_ status: ListStatus) -> [Effect] {
         guard status.generation == list.generation else { return [] }
-        // While a pass runs backwards, it is older rows that come; they move nothing.
+        // A pass runs backwards: it finds older rows, which move nothing.
         let isQuiet = list.progress == nil && status.progress == nil && list.query.sort == nil
         let grown = isQuiet ? status.total - list.total : 0
         let isFilled = list.progress != nil && status.progress == nil
         list.total = status.total
-        // What was there before is no traffic.
+        // Exchanges from before are no traffic.
         if list.sessionTotal == 0 { proxy.counted = status.sessionTotal }
         isGrowing = isGrowing || list.sessionTotal > 0 && status.sessionTotal > list.sessionTotal
         list.sessionTotal = status.sessionTotal
@@ -98,27 +94,24 @@ extension ConsoleModel {
         list.excludedBy = status.excludedBy
         if let error = status.error { tell(error, .error) }
         take(progress: status.progress)
-        // What was looked at moves away from the end by as many rows as came.
+        // The visible rows move away from the end by as many rows as came.
         if grown > 0 { list.rows = Dictionary(uniqueKeysWithValues: list.rows.map { ($0.key + grown, $0.value) }) }
         if list.isFollowing {
-            list.selected = 0
-            list.bottom = 0
+            (list.selected, list.bottom) = (0, 0)
         } else if grown > 0 {
-            list.selected += grown
-            list.bottom += grown
+            (list.selected, list.bottom) = (list.selected + grown, list.bottom + grown)
         }
         list.selected = min(list.selected, max(0, list.total - 1))
-        // Where there is room, the newest rows are on the screen as well, though another one is selected.
+        // Where there is room, the newest rows are visible as well, though another one is selected.
         list.bottom = min(max(0, list.bottom), max(0, list.total - max(1, Layout(self).listRows)))
         let structure = view == .structure && status.progress == nil ? loadStructure() : []
         return loadRows(always: true) + structure + (isFilled ? locateAgain() : [])
     }
 
     private mutating func take(progress: Double?) {
-        guard let progress else { return jobs.removeAll { $0.id == .pass } }
+        guard let progress else { return end(.pass) }
         let startedAt = jobs.first { $0.id == .pass }?.startedAt ?? now
-        jobs.removeAll { $0.id == .pass }
-        jobs.append(Job(id: .pass, title: "looking through the session", progress: progress, startedAt: startedAt))
+        start(Job(id: .pass, title: "looking through the session", progress: progress, startedAt: startedAt))
     }
 
     private mutating func take(_ records: [ExchangeRecord?], from first: Int) {
@@ -126,19 +119,26 @@ extension ConsoleModel {
         for (offset, record) in records.enumerated() { list.rows[first + offset] = record }
     }
 
-    /// Asks another question of the session.
+    /// Begins another query, where the change makes one.
+    mutating func ask(_ change: (inout ListQuery) -> Void) -> [Effect] {
+        var query = list.query
+        change(&query)
+        return query == list.query ? [] : ask(query)
+    }
+
+    mutating func start(_ job: Job) {
+        end(job.id)
+        jobs.append(job)
+    }
+
+    mutating func end(_ kind: Job.Kind) { jobs.removeAll { $0.id == kind } }
+
     mutating func ask(_ query: ListQuery) -> [Effect] {
         generation += 1
         let kept = list.isFollowing ? nil : list.selectedID
-        list.query = query
-        list.generation = generation
-        list.sought = nil
-        list.rows = [:]
-        list.total = 0
-        list.bottom = 0
-        list.selected = 0
-        list.progress = 0
-        list.excludedBy = nil
+        (list.query, list.generation) = (query, generation)
+        (list.total, list.bottom, list.selected, list.progress) = (0, 0, 0, 0)
+        (list.rows, list.sought, list.excludedBy) = ([:], nil, nil)
         list.isFollowing = list.isFollowing || kept == nil
         structure.levels = [:]
         var effects: [Effect] = [.setQuery(query, generation: generation)]

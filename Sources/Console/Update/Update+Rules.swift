@@ -7,64 +7,52 @@ import Tools
 extension ConsoleModel {
     mutating func toggleTool(_ word: String) -> [Effect] {
         let words = word.split(separator: " ").map(String.init)
-        guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return unknownTool(word) }
+        guard let tool = words.first.flatMap({ Tool(word: $0) }) else { return [] }
         guard let state = proxy.tool(tool), state.rules > 0 else {
             if !isLinear, tool.presets != nil { return perform(.preset, nil) }
             if words.dropFirst().first != "off", let effects = switchOnWhole(tool) { return effects }
             let (panel, rule) = (way(to: .panel, of: tool), way(to: .ruleFromExchange, of: tool))
-            tell("\(tool.title) has no rules yet; \(panel) opens its panel, \(rule) makes one.", .error)
-            return []
+            return refuse("\(tool.title) has no rules yet; \(panel) opens its panel, \(rule) makes one.")
         }
         let isOn = words.count > 1 ? words[1] == "on" : !state.isOn
         return [.setTool(tool, isOn: isOn)]
     }
 
-    /// Switches a tool without rules on for everything; `nil` where it needs a rule to know what to do.
+    /// Switches a tool without rules on for everything; `nil` where it needs a rule.
     private mutating func switchOnWhole(_ tool: Tool) -> [Effect]? {
-        let texts = rules.texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : rules.texts
+        let texts = rules.editableTexts
         let changed = try? RuleEditing.edit(texts, texts.count - 1) { try $0.setTool(tool, isOn: true) }
-        guard let changed else { return nil }
-        let isSwitchedOff = proxy.tool(tool)?.isOn == false
-        let effects = apply(changed, "\(tool.title) is on for everything.")
-        return (isSwitchedOff ? [.setTool(tool, isOn: true)] : []) + effects
+        return changed.map { switchOn(tool) + apply($0, "\(tool.title) is on for everything.") }
     }
+
+    /// Switches a tool on that is off, so that changed rules take effect.
+    func switchOn(_ tool: Tool) -> [Effect] { proxy.tool(tool)?.isOn == false ? [.setTool(tool, isOn: true)] : [] }
 
     private func way(to command: Command, of tool: Tool) -> String {
         let key = isLinear ? nil : keymap.keys(for: command, argument: tool.key, in: .list).first
         return key ?? "\(isLinear ? "" : ":")\(command.rawValue) \(tool.key)"
     }
 
-    private mutating func unknownTool(_ word: String) -> [Effect] {
-        let all = Tool.all.map(\.key).joined(separator: ", ")
-        tell("There is no tool '\(word.prefix(40))'. There are: \(all).", .error)
-        return []
-    }
-
     mutating func openPanel(_ word: String) -> [Effect] {
-        guard let tool = Tool(word: word) else { return unknownTool(word) }
-        overlays.append(.panel(PanelState(tool: tool)))
-        return []
+        Tool(word: word).map { push(.panel(PanelState(tool: $0))) } ?? []
     }
 
     func panelRules(_ tool: Tool) -> [EditableRule] { RuleEditing.rules(of: tool, in: rules.texts).map(\.rule) }
 
-    /// What a key does in a panel; `nil` where the key is none of the panel's own.
+    /// Applies a key of the panel; `nil` for other keys.
     mutating func take(_ key: Key, in panel: PanelState) -> [Effect]? {
         let before = self
         guard let effects = change(by: key, in: panel) else { return nil }
         guard let reason = whyNot(.toggleTool) else { return effects }
         self = before
-        tell(reason, .error)
-        return []
+        return refuse(reason)
     }
 
-    /// What a key changes in a panel; `nil` where the key is none of the panel's own.
     private mutating func change(by key: Key, in panel: PanelState) -> [Effect]? {
         let rules = panelRules(panel.tool)
         let selected = rules.indices.contains(panel.selected) ? rules[panel.selected] : nil
         switch (key.code, key.modifiers) {
-        case (.character("a"), []), (.insert, []):
-            return [.draftRule(panel.tool, ruleOrigin, level: 0)]
+        case (.character("a"), []), (.insert, []): return [.draftRule(panel.tool, ruleOrigin, level: 0)]
         case (.enter, []), (.character("e"), []):
             guard let selected else { return nil }
             return open(
@@ -74,8 +62,7 @@ extension ConsoleModel {
                     area: TextArea(selected.yaml)
                 )
             )
-        case (.character(" "), []):
-            return selected.map { _ in switchRule(panel.selected, of: panel.tool) }
+        case (.character(" "), []): return selected.map { _ in switchRule(panel.selected, of: panel.tool) }
         case (.delete, []), (.character("d"), []):
             return selected.map { _ in removeRule(panel.selected, of: panel.tool) }
         case (.character("J"), []), (.down, .shift), (.down, .alt): return moveRule(panel, selected, 1)
@@ -98,16 +85,14 @@ extension ConsoleModel {
         return change(index, of: tool, "removed") { try $0.remove(rule.id) }
     }
 
-    /// Changes the rule that a tool and a number from 1 on name.
+    /// Changes the rule given by a tool and a number from 1 on.
     mutating func changeRule(_ words: String, _ change: (inout Self, Int, Tool) -> [Effect]) -> [Effect] {
         let words = words.split(separator: " ").map(String.init)
         guard words.count == 2, let tool = Tool(word: words[0]), let number = Int(words[1]) else {
-            tell("A rule is named by its tool and its number, for example: block 1", .error)
-            return []
+            return refuse("A rule is named by its tool and its number, for example: block 1")
         }
         guard number > 0, number <= panelRules(tool).count else {
-            tell("\(tool.title) has no rule \(number).", .error)
-            return []
+            return refuse("\(tool.title) has no rule \(number).")
         }
         return change(&self, number - 1, tool)
     }
@@ -119,13 +104,12 @@ extension ConsoleModel {
         guard (0..<siblings).contains(target) else { return [] }
         var moved = panel
         moved.selected += by
-        overlays[overlays.count - 1] = .panel(moved)
-        return change(panel.selected, of: panel.tool, "moved \(by < 0 ? "up" : "down")") {
-            try $0.move(rule.id, to: target)
-        }
+        replaceTop(by: .panel(moved))
+        let words = "moved \(by < 0 ? "up" : "down")"
+        return change(panel.selected, of: panel.tool, words) { try $0.move(rule.id, to: target) }
     }
 
-    /// Changes a rule; the words say what becomes of it.
+    /// Changes a rule; the words describe the change.
     private mutating func change(
         _ index: Int,
         of tool: Tool,
@@ -133,12 +117,11 @@ extension ConsoleModel {
         _ body: (inout EditableProfile) throws -> Void
     ) -> [Effect] {
         do {
-            let title = panelRules(tool)[index].title
-            let texts = try RuleEditing.change(index, of: tool, in: rules.texts, body)
-            return apply(texts, "\(tool.key): \(title) \(words).")
+            let entry = RuleEditing.rules(of: tool, in: rules.texts)[index]
+            let texts = try RuleEditing.edit(rules.texts, entry.text, body)
+            return apply(texts, "\(tool.key): \(entry.rule.title) \(words).")
         } catch {
-            tell("\(error)", .error)
-            return []
+            return refuse("\(error)")
         }
     }
 
@@ -150,21 +133,19 @@ extension ConsoleModel {
         proxy.preset = RuleEditing.preset(in: texts)
     }
 
-    /// Notes the rules that are in force, which may have been changed elsewhere.
+    /// Takes over the rules in force, which may have been changed elsewhere.
     mutating func takeOver(_ texts: [ProfileSource], _ revision: String?) {
         let before = rules.texts
         takeIn(texts, revision)
-        guard before.map(\.file) != texts.map(\.file) || before.map(\.text) != texts.map(\.text) else { return }
-        // One's own change may be seen to be in force before it is answered.
+        guard !before.elementsEqual(texts, by: { $0.file == $1.file && $0.text == $1.text }) else { return }
+        // A change made here may be reported in force before it is answered.
         guard texts.map(\.text) != rules.wanted else { return }
-        // What was before is not to be put back over the others' changes.
+        // Undo must not overwrite the others' changes.
         rules.past = []
         for index in overlays.indices {
             guard case .editor(var editor) = overlays[index], case .rule(let tool, let replaced?) = editor.purpose
-            else {
-                continue
-            }
-            // The rule that is being edited may stand elsewhere now; where it is gone, it becomes a new one.
+            else { continue }
+            // The edited rule may have moved; where it is gone, it becomes a new one.
             let old = RuleEditing.rules(of: tool, in: before).map(\.rule.yaml)
             let now = panelRules(tool).firstIndex { old.indices.contains(replaced) && $0.yaml == old[replaced] }
             editor.purpose = .rule(tool, replaces: now)
@@ -172,7 +153,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Puts changed rules in force, so that they can be taken back; the words say what has changed.
+    /// Puts changed rules in force, to be undone later; the words describe the change.
     mutating func apply(_ texts: [ProfileSource], _ words: String) -> [Effect] {
         guard texts != rules.texts else { return [] }
         keepRules()
@@ -180,7 +161,6 @@ extension ConsoleModel {
         return [.applyRules(texts, words, madeFrom: rules.revision)]
     }
 
-    /// Keeps the rules as they are, so that what comes now can be taken back.
     mutating func keepRules() {
         rules.past.append(rules.texts)
         if rules.past.count > 100 { rules.past.removeFirst() }
@@ -188,10 +168,9 @@ extension ConsoleModel {
 
     mutating func undoRules() -> [Effect] {
         guard let texts = rules.past.popLast() else {
-            tell("There is no change of rules to take back.", .error)
-            return []
+            return refuse("There is no change of rules to take back.")
         }
-        // A text that was not there before has no rules again.
+        // A text that is new since then becomes empty again.
         let gone = rules.texts.filter { now in !texts.contains { $0.file == now.file } }
         let emptied = gone.map { ProfileSource(file: $0.file, text: "version: 1\n") }
         rules.wanted = (texts + emptied).map(\.text)
@@ -202,69 +181,55 @@ extension ConsoleModel {
     mutating func setPreset(_ word: String) -> [Effect] {
         guard let tool = ToolRegistry.standard.withPresets else { return [] }
         let isOff = word == "off"
-        // The conditions stay, so that the tool's key brings them back.
+        // The rules stay, so that the tool's key brings the conditions back.
         if isOff, let state = proxy.tool(tool), state.rules > 0 { return [.setTool(tool, isOn: false)] }
-        guard isOff || tool.presets?.named(word) != nil else {
-            tell("There is no preset '\(word.prefix(40))'; sluice \(tool.key) list prints them.", .error)
-            return []
-        }
         do {
-            let texts = rules.texts.isEmpty ? [ProfileSource(file: RulesState.newFile, text: "")] : rules.texts
+            let texts = rules.editableTexts
             let place = RuleEditing.rules(of: tool, in: texts).first?.text ?? texts.count - 1
             let changed = try RuleEditing.edit(texts, place) { try $0.setPreset(isOff ? nil : word, of: tool) }
             let words = isOff ? "\(tool.presets?.effect ?? tool.title) is off." : "\(tool.key) \(word) is on."
-            let isSwitchedOff = !isOff && proxy.tool(tool)?.isOn == false
             if changed == rules.texts { tell(words) }
-            return (isSwitchedOff ? [.setTool(tool, isOn: true)] : []) + apply(changed, words)
+            return (isOff ? [] : switchOn(tool)) + apply(changed, words)
         } catch {
-            tell("\(error)", .error)
-            return []
+            return refuse("\(error)")
         }
     }
 
-    /// Saves the rules to their files, or a copy of them to another one.
+    /// Saves the rules to their files, or a copy of them to another file.
     mutating func saveProfile(_ argument: String?) -> [Effect] {
-        guard let first = rules.texts.first else {
-            tell("There are no rules to save.", .error)
-            return []
-        }
+        guard let first = rules.texts.first else { return refuse("There are no rules to save.") }
         let text = rules.texts.first(where: \.isUnsaved) ?? first
         if let argument, !argument.isEmpty {
             guard let file = fileName(argument) else { return [] }
             if file != text.file { return [.saveCopy(text.text, path: file)] }
         }
-        guard rules.isUnsaved else {
-            tell("The rules are saved already.")
-            return []
-        }
-        return [.saveRules(isForced: false)]
+        if rules.isUnsaved { return [.saveRules(isForced: false)] }
+        tell("The rules are saved already.")
+        return []
     }
 
-    /// Asks what is to become of rules whose file was made or changed by another.
-    mutating func ask(about conflict: SavingConflict, _ words: String) {
-        var choices: [(key: Character, title: String, action: ConfirmState.Action?)] = [
+    /// Asks what to do about rules whose file was made or changed by another program.
+    mutating func ask(about conflict: SavingConflict, _ words: String) -> [Effect] {
+        let reload: [ConfirmState.Choice] =
+            conflict == .changed ? [("r", "take what is in the file", .reloadRules)] : []
+        let save: [ConfirmState.Choice] = [
             ("o", "overwrite it", .overwriteRules), ("a", "save a copy under another name", .saveRulesElsewhere),
-            ("n", "leave it", nil),
         ]
-        if conflict == .changed { choices.insert(("r", "take what is in the file", .reloadRules), at: 2) }
-        overlays.append(.confirm(ConfirmState(question: words, choices: choices)))
+        return confirm(words, save + reload + [("n", "leave it", nil)])
     }
 
     // MARK: - Rules from exchanges
 
-    /// Drafts a rule from the selected exchange, or from what follows the tool's word: the number of an exchange, or the
-    /// rule itself.
+    /// Drafts a rule from the selected exchange, from the exchange whose number follows the tool's word, or from the
+    /// rule's text after it.
     mutating func draftRule(_ words: String) -> [Effect] {
-        let words = words.split(separator: " ", maxSplits: 1).map(String.init)
-        guard let word = words.first, let tool = Tool(word: word) else { return unknownTool(words.first ?? "") }
-        guard words.count > 1 else {
-            if ruleOrigin == nil { tell("There is no exchange yet.", .error) }
-            return ruleOrigin.map { [.draftRule(tool, $0, level: 0)] } ?? []
+        let (word, rest) = words.firstWord
+        guard let tool = Tool(word: word) else { return [] }
+        guard let rest else {
+            return ruleOrigin.map { [.draftRule(tool, $0, level: 0)] } ?? refuse("There is no exchange yet.")
         }
-        if Int64(words[1].drop { $0 == "#" }) != nil {
-            return on(words[1]) { .draftRule(tool, .exchange($0), level: 0) }
-        }
-        let text = TextArea(words[1].replacing("\\n", with: "\n"))
+        if Int64(rest.drop { $0 == "#" }) != nil { return on(rest) { .draftRule(tool, .exchange($0), level: 0) } }
+        let text = TextArea(rest.replacing("\\n", with: "\n"))
         return open(EditorState(purpose: .rule(tool, replaces: nil), title: "New rule: \(tool.title)", area: text))
     }
 }

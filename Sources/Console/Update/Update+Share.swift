@@ -6,27 +6,22 @@ import Tools
 extension ConsoleModel {
     /// Copies something of the selected exchange, or of the one whose number follows.
     mutating func copy(_ word: String) -> [Effect] {
-        let words = word.split(separator: " ", maxSplits: 1).map(String.init)
-        guard let form = words.first.flatMap({ CopyForm(rawValue: $0.lowercased()) }) else {
-            let all = CopyForm.allCases.map(\.rawValue).joined(separator: ", ")
-            tell("'\(word.prefix(40))' cannot be copied. There are: \(all).", .error)
-            return []
-        }
-        return selected(words.count > 1 ? words[1] : nil).map { [.copy(form, $0)] } ?? []
+        let (word, id) = word.firstWord
+        guard let form = CopyForm(rawValue: word.lowercased()) else { return [] }
+        return on(id) { .copy(form, $0) }
     }
 
-    /// Saves a body; on lines, the number of the exchange may stand before the file's name.
+    /// Saves a body; on lines, the number of the exchange may come before the file.
     mutating func saveBody(_ words: String) -> [Effect] {
-        let parts = words.split(separator: " ", maxSplits: 1).map(String.init)
-        let isNamed = isLinear && parts.count > 1 && parts[0].drop { $0 == "#" }.allSatisfy(\.isNumber)
-        guard let path = fileName(isNamed ? parts[1] : words) else { return [] }
-        return on(isNamed ? parts[0] : nil) { .saveBody($0, path: path) }
+        let (first, rest) = words.firstWord
+        let file = isLinear && first.drop { $0 == "#" }.allSatisfy(\.isNumber) ? rest : nil
+        guard let path = fileName(file ?? words) else { return [] }
+        return on(file == nil ? nil : first) { .saveBody($0, path: path) }
     }
 
-    /// What a body's file may be called.
     var suggestedFile: String { selectedRecord.map { SuggestedFile.name(for: $0) } ?? "" }
 
-    /// A file's name, on lines one word as a shell has it; `nil` where that was refused.
+    /// A file's name, on lines one word as in a shell; `nil` where it was refused.
     mutating func fileName(_ text: String) -> String? {
         guard isLinear else { return text }
         do {
@@ -41,85 +36,61 @@ extension ConsoleModel {
 
     /// Exports; the words are a form and a file.
     mutating func export(_ words: String) -> [Effect] {
-        let parts = words.split(separator: " ", maxSplits: 1).map(String.init)
-        guard let form = parts.first.flatMap({ ExportRequest.Form(rawValue: $0.lowercased()) }) else {
-            let all = ExportRequest.Form.allCases.map(\.rawValue).joined(separator: ", ")
-            tell("There is no form '\(words.prefix(40))'. There are: \(all).", .error)
-            return []
-        }
-        guard parts.count > 1 else {
-            let name = "sluice.\(form == .curl ? "sh" : form.rawValue)"
-            let line = LineEditor(name, isSuggestion: true)
+        let (word, file) = words.firstWord
+        guard let form = ExportRequest.Form(rawValue: word.lowercased()) else { return [] }
+        guard let file else {
+            let line = LineEditor("sluice.\(form == .curl ? "sh" : form.rawValue)", isSuggestion: true)
             let title = "File for the \(form.title)"
             return ask(PromptState(command: .export, title: title, line: line, prefix: form.rawValue + " "))
         }
-        guard let path = fileName(parts[1]) else { return [] }
-        let ids = marks.isEmpty ? nil : marks
-        return export(ExportRequest(form: form, path: path, ids: ids, query: list.query))
+        guard let path = fileName(file) else { return [] }
+        return export(ExportRequest(form: form, path: path, ids: marks.isEmpty ? nil : marks, query: list.query))
     }
 
     mutating func export(_ request: ExportRequest) -> [Effect] {
-        jobs.append(Job(id: .export, title: "exporting", startedAt: now))
+        start(Job(id: .export, title: "exporting", startedAt: now))
         return [.export(request)]
     }
 
-    /// Asks whether a file is to be written over.
-    mutating func askToOverwrite(_ request: ExportRequest) {
-        jobs.removeAll { $0.id == .export }
+    mutating func askToOverwrite(_ request: ExportRequest) -> [Effect] {
+        end(.export)
         var forced = request
         forced.isForced = true
-        overlays.append(
-            .confirm(
-                ConfirmState(
-                    question: "\(request.path) is there already.",
-                    choices: [("o", "overwrite it", .export(forced)), ("n", "leave it", nil)]
-                )
-            )
-        )
+        let choices: [ConfirmState.Choice] = [("o", "overwrite it", .export(forced)), ("n", "leave it", nil)]
+        return confirm("\(request.path) is there already.", choices)
     }
 
-    /// Compares the selected exchange with the marked one, or with the one of that number; on lines, where what is marked is
-    /// what was said last, the marked one with the one of that number.
+    /// Compares the selected exchange with the marked one or that of a number; on lines, the marked one with that of a
+    /// number.
     mutating func compare(_ argument: String?) -> [Effect] {
-        guard let named = selected(argument), let selected = selectedID else { return [] }
+        guard let named = selected(argument), let current = selectedID else { return [] }
+        let width = max(20, size.width - 6)
         let marked = marks.last { $0 != named }
-        if isLinear, argument != nil, let marked {
-            return [.compare(marked, named, width: max(20, size.width - 6))]
-        }
-        let current = selected
+        if isLinear, argument != nil, let marked { return [.compare(marked, named, width: width)] }
         guard let other = argument == nil ? marked : named, other != current else {
-            tell("Mark the exchange to compare with first: \(way(to: .mark)) marks it.", .error)
-            return []
+            return refuse("Mark the exchange to compare with first: \(way(to: .mark)) marks it.")
         }
-        return [.compare(other, current, width: max(20, size.width - 6))]
+        return [.compare(other, current, width: width)]
     }
 
     /// Sends a request many times; the words are a plan, `100 x 10, 50ms`.
     mutating func repeatMany(_ words: String) -> [Effect] {
         guard let id = selectedID else { return [] }
-        let plan: RepeatPlan
         do {
-            plan = try RepeatPlan(words)
-        } catch {
-            tell("\(error)", .error)
-            return []
-        }
-        let host = selectedHost ?? "the exchange's host"
-        guard plan.needsConfirmation(forHost: host) else { return repeatMany(plan, of: id) }
-        overlays.append(
-            .confirm(
-                ConfirmState(
-                    question: "Send \(plan.times) requests to \(host), which is not this machine?",
-                    choices: [("y", "send them", .repeating(id, plan)), ("n", "do not", nil)]
-                )
+            let plan = try RepeatPlan(words)
+            let host = selectedHost ?? "the exchange's host"
+            guard plan.needsConfirmation(forHost: host) else { return repeatMany(plan, of: id) }
+            return confirm(
+                "Send \(plan.times) requests to \(host), which is not this machine?",
+                [("y", "send them", .repeating(id, plan)), ("n", "do not", nil)]
             )
-        )
-        return []
+        } catch {
+            return refuse("\(error)")
+        }
     }
 
     mutating func repeatMany(_ plan: RepeatPlan, of id: ExchangeID) -> [Effect] {
-        jobs.removeAll { $0.id == .repeating }
-        jobs.append(Job(id: .repeating, title: "sending \(plan.times) requests", progress: 0, startedAt: now))
+        start(Job(id: .repeating, title: "sending \(plan.times) requests", progress: 0, startedAt: now))
         return [.repeating(id, plan)]
     }
 }

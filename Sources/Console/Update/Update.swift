@@ -4,7 +4,7 @@ import Sharing
 import Terminal
 
 extension ConsoleModel {
-    /// Takes what has happened, and says what is to be done about it.
+    /// Changes the model by what has happened; returns what is to be done outside of it.
     package mutating func update(_ message: Message) -> [Effect] {
         switch message {
         case .input(let event): return take(event)
@@ -32,28 +32,25 @@ extension ConsoleModel {
             takeIn(texts, revision)
             tell("The rules are in \(files.joined(separator: ", ")).")
             if rules.endsWhenSaved { return [.quit] }
-        case .rulesConflict(let conflict, let words): ask(about: conflict, words)
+        case .rulesConflict(let conflict, let words): return ask(about: conflict, words)
         case .rulesNotSaved(let words):
             rules.endsWhenSaved = false
             tell(words, .error)
         case .detail(let generation, let id, let pages, let document):
             show(document, pages, of: id, generation)
-        case .report(let title, let document):
-            overlays.append(.report(ReportState(title: title, document: document)))
+        case .report(let title, let document): return report(title, document)
         case .editor(let editor): return open(editor)
         case .ruleRemark(let text, let words, let isWrong):
             remark(words, isWrong: isWrong) { $0.area.text == text }
         case .edited(let editor, let text): return takeBack(editor, text)
-        case .exportConflict(let request): askToOverwrite(request)
+        case .exportConflict(let request): return askToOverwrite(request)
         case .answered(let purpose, let refusal): take(answerTo: purpose, refusal: refusal)
         case .said(let text, let kind): tell(text, kind)
         case .copied(let text, let words):
             tell(words)
             return [.copyToTerminal(text)]
-        case .job(let job):
-            jobs.removeAll { $0.id == job.id }
-            jobs.append(job)
-        case .jobEnded(let kind): jobs.removeAll { $0.id == kind }
+        case .job(let job): start(job)
+        case .jobEnded(let kind): end(kind)
         case .stop, .failed: return [.quit]
         }
         return []
@@ -68,20 +65,18 @@ extension ConsoleModel {
     private mutating func tick(_ now: Int64) -> [Effect] {
         self.now = now
         let passed = now - proxy.countedAt
-        if proxy.countedAt == 0 {
-            (proxy.counted, proxy.countedAt) = (list.sessionTotal, now)
-        } else if passed >= 1_000_000 {
+        if proxy.countedAt > 0, passed >= 1_000_000 {
             let grown = max(0, list.sessionTotal - proxy.counted)
             proxy.rates.append(Int(Double(grown) * 1_000_000 / Double(passed)))
             if proxy.rates.count > 60 { proxy.rates.removeFirst() }
-            (proxy.counted, proxy.countedAt) = (list.sessionTotal, now)
         }
+        if passed >= 1_000_000 { (proxy.counted, proxy.countedAt) = (list.sessionTotal, now) }
         return readOn() + readUnfinishedRows()
     }
 
-    /// Reads the rows on the screen again, some times a second, while one of them is not at its end.
+    /// Reads the rows on the screen again, at most five times a second, while one of them is in flight.
     ///
-    /// An exchange that ends changes no number of the list, so that nothing else tells of it.
+    /// An exchange that ends changes no number of the list, so that no event reports it.
     private mutating func readUnfinishedRows() -> [Effect] {
         guard now - list.readAt >= 200_000, view == .sequence, isLive else { return [] }
         let shown = list.bottom..<max(list.bottom, min(list.total, list.bottom + Layout(self).listRows))
@@ -90,7 +85,7 @@ extension ConsoleModel {
         return loadRows(always: true)
     }
 
-    /// Reads the open exchange again, once a second, while more of it may come.
+    /// Reads the open exchange again, once a second, while it may grow.
     private mutating func readOn() -> [Effect] {
         guard detail.isOpen, now - detail.readAt >= 1_000_000, let id = detail.id else { return [] }
         detail.readAt = now
@@ -116,8 +111,6 @@ extension ConsoleModel {
         return status.rules == rules.revision ? [] : [.loadRules]
     }
 
-    // MARK: - Input
-
     private mutating func take(_ event: InputEvent) -> [Effect] {
         switch event {
         case .key(let key): return take(key)
@@ -128,7 +121,7 @@ extension ConsoleModel {
         }
     }
 
-    /// Takes the theme that suits the terminal's background, where the user has chosen none.
+    /// Chooses the theme by the terminal's background, unless the user has chosen one.
     private mutating func suit(_ reply: TerminalReply) -> [Effect] {
         let theme: Theme = reply.isDark ? .dark : .light
         guard !isThemeChosen, look.theme != .plain, look.theme != theme else { return [] }
@@ -166,8 +159,7 @@ extension ConsoleModel {
         case .unknown:
             if key.code == .escape { return perform(.back, nil) }
             guard let prefix else { return [] }
-            tell("\(prefix.spelling) \(key.spelling) means nothing here; \(way(to: .help)) lists the keys.", .error)
-            return []
+            return refuse("\(prefix.spelling) \(key.spelling) means nothing here; \(way(to: .help)) lists the keys.")
         }
     }
 
@@ -175,10 +167,10 @@ extension ConsoleModel {
         switch overlays.last {
         case .prompt(var prompt):
             prompt.line.insert(text)
-            overlays[overlays.count - 1] = .prompt(prompt)
+            replaceTop(by: .prompt(prompt))
         case .picker(var picker):
             picker.line.insert(text)
-            overlays[overlays.count - 1] = .picker(picker)
+            replaceTop(by: .picker(picker))
         case .editor(var editor):
             editor.area.insert(text)
             return changed(editor)

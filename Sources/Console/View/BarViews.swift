@@ -15,7 +15,7 @@ enum FilterView {
         let filter = model.filter
         let x = rect.x + screen.write(title, x: rect.x, y: rect.y, style: theme.key, limit: rect.width)
         if filter.isEditing {
-            FieldView.draw(filter.line, theme, in: Rect(x: x, y: rect.y, width: rect.maxX - x, height: 1), on: &screen)
+            FieldView.draw(filter.line, theme, in: rect.splitLeft(x - rect.x).rest, on: &screen)
             guard let error = filter.error, rect.height > 1 else { return }
             drawError(error, filter.line, x, theme, in: rect, on: &screen)
             return
@@ -30,7 +30,7 @@ enum FilterView {
         screen.write(count, x: x + used, y: rect.y, style: theme.faint, limit: max(0, rect.maxX - x - used))
     }
 
-    /// What is wrong, and a sign below the column where it is: the words right of it where they fit, else left of it.
+    /// The error, and a sign below its column: the words right of it where they fit, else left of it.
     private static func drawError(
         _ error: FilterError,
         _ line: LineEditor,
@@ -46,11 +46,10 @@ enum FilterView {
         let caret = x + TextWidth.columns(String(before)) - FieldView.shift(line, room)
         let width = TextWidth.columns(text)
         let y = rect.y + 1
-        if caret < x || caret >= rect.maxX {
-            screen.write(text, x: rect.x, y: y, style: style, limit: rect.width)
-        } else if caret + 2 + width <= rect.maxX {
+        let isVisible = (x..<rect.maxX).contains(caret)
+        if isVisible, caret + 2 + width <= rect.maxX {
             screen.write("^ \(text)", x: caret, y: y, style: style)
-        } else if caret - rect.x >= width + 1 {
+        } else if isVisible, caret - rect.x >= width + 1 {
             screen.write("\(text) ^", x: caret - width - 1, y: y, style: style)
         } else {
             screen.write(text, x: rect.x, y: y, style: style, limit: rect.width)
@@ -58,7 +57,6 @@ enum FilterView {
     }
 }
 
-/// One line that is being typed, with its cursor.
 enum FieldView {
     static func draw(_ line: LineEditor, _ theme: Theme, in rect: Rect, on screen: inout CellBuffer) {
         guard rect.width > 0 else { return }
@@ -69,7 +67,7 @@ enum FieldView {
         screen.cursor = CursorPosition(x: min(rect.x + column, rect.maxX - 1), y: rect.y)
     }
 
-    /// The first character that is shown: the part around the cursor, where the line is longer than its place.
+    /// The first visible character: of a line that is too long, the part before the cursor is shown.
     static func start(_ line: LineEditor, _ width: Int) -> Int {
         var start = line.cursor
         var columns = 0
@@ -81,13 +79,13 @@ enum FieldView {
         return start
     }
 
-    /// How many columns of the line are left of what is shown.
+    /// How many columns of the line are hidden at the left.
     static func shift(_ line: LineEditor, _ width: Int) -> Int {
         TextWidth.columns(String(line.characters[..<start(line, width)]))
     }
 }
 
-/// Address, tools, holds, rate; or what there is to say, for a moment.
+/// Address, tools, holds and rate; for a moment, a notice.
 enum StatusView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         guard !rect.isEmpty else { return }
@@ -95,7 +93,7 @@ enum StatusView {
         screen.fill(rect, style: theme.bar)
         let right = right(model)
         let room = max(0, rect.width - TextWidth.columns(right))
-        // What runs, and how it is stopped, is worth more than what was said before it began.
+        // A running job, and how to stop it, matters more than an older notice.
         let running = model.jobs.last { model.now - $0.startedAt > 300_000 }
         let isOld = running.map { job in model.notices.last.map { $0.at <= job.startedAt } ?? true } ?? false
         if let notice = model.notices.last, notice.isPinned || model.now - notice.at < Notice.shown && !isOld {
@@ -105,11 +103,9 @@ enum StatusView {
             screen.write(right, x: rect.x + room, y: rect.y, style: theme.bar, limit: rect.width - room)
             return
         }
-        screen.write(" \(left(model))", x: rect.x, y: rect.y, style: theme.bar, limit: room)
-        screen.write(right, x: rect.x + room, y: rect.y, style: theme.bar, limit: rect.width - room)
+        screen.write(" \(left(model))", right: right, in: rect, style: theme.bar)
     }
 
-    /// What is always worth knowing.
     static func left(_ model: ConsoleModel) -> String {
         var parts: [String] = []
         if let problem = model.proxy.problem {
@@ -142,7 +138,6 @@ enum StatusView {
         return parts.joined(separator: " · ")
     }
 
-    /// Counts and the rate.
     static func right(_ model: ConsoleModel) -> String {
         var parts: [String] = []
         if !model.proxy.holds.isEmpty { parts.append("held \(model.proxy.holds.count)") }

@@ -2,12 +2,11 @@ import Runner
 package import Terminal
 import Text
 
-/// Draws the model: nothing is decided here, and nothing changed.
+/// Draws the model, without deciding or changing anything.
 package enum ConsoleView {
-    /// The narrowest and lowest screen that is drawn at all.
+    /// The smallest screen that is drawn at all.
     package static let smallest = Size(width: 12, height: 2)
 
-    /// Draws the whole screen.
     package static func draw(_ model: ConsoleModel) -> CellBuffer {
         var screen = CellBuffer(model.size)
         guard model.size.width >= smallest.width, model.size.height >= smallest.height else {
@@ -17,16 +16,17 @@ package enum ConsoleView {
         let layout = Layout(model)
         TitleView.draw(model, in: layout.title, on: &screen)
         HoldsView.draw(model, in: layout.holds, on: &screen)
-        if !layout.list.isEmpty {
-            if model.list.total == 0 || (model.view == .structure && model.structure.rows.isEmpty) {
-                EmptyView.draw(model, in: layout.list, on: &screen)
-            } else if model.view == .sequence {
-                SequenceView.draw(model, in: layout.list, on: &screen)
-            } else {
-                StructureView.draw(model, in: layout.list, on: &screen)
-            }
+        if layout.list.isEmpty {
+            // The detail has all the room.
+        } else if model.list.total == 0 || (model.view == .structure && model.structure.rows.isEmpty) {
+            EmptyView.draw(model, in: layout.list, on: &screen)
+        } else if model.view == .sequence {
+            SequenceView.draw(model, in: layout.list, on: &screen)
+        } else {
+            StructureView.draw(model, in: layout.list, on: &screen)
         }
-        drawDivider(model, layout, on: &screen)
+        let divider: Character = layout.divider.height > 1 ? "│" : "─"
+        screen.fill(layout.divider, with: divider, style: model.look.theme.frame)
         DetailView.draw(model, in: layout.detail, on: &screen)
         FilterView.draw(model, in: layout.filter, on: &screen)
         StatusView.draw(model, in: layout.status, on: &screen)
@@ -35,14 +35,9 @@ package enum ConsoleView {
         return screen
     }
 
-    private static func drawDivider(_ model: ConsoleModel, _ layout: Layout, on screen: inout CellBuffer) {
-        let style = model.look.theme.frame
-        let isBeside = layout.divider.height > 1
-        screen.fill(layout.divider, with: isBeside ? "│" : "─", style: style)
-    }
 }
 
-/// The line above everything: what is looked at, and in which view.
+/// The first line: the source, and the view.
 enum TitleView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         guard !rect.isEmpty else { return }
@@ -51,11 +46,10 @@ enum TitleView {
         var x = rect.x + screen.write(" Sluice ", x: rect.x, y: rect.y, style: theme.bar.with(.bold), limit: rect.width)
         for view in ConsoleModel.ListView.allCases {
             let isOpen = model.view == view
-            let name = view.rawValue.prefix(1).uppercased() + view.rawValue.dropFirst()
+            let name = view.rawValue.capitalizedFirst
             let style = isOpen ? theme.bar.with([.bold, .underline]) : theme.bar
-            x +=
-                1
-                + screen.write(isOpen ? "[\(name)]" : " \(name) ", x: x, y: rect.y, style: style, limit: rect.maxX - x)
+            let tab = isOpen ? "[\(name)]" : " \(name) "
+            x += 1 + screen.write(tab, x: x, y: rect.y, style: style, limit: rect.maxX - x)
         }
         let right = TextWidth.cutMiddle(source(model), to: max(0, rect.maxX - x - 2))
         screen.write(right, x: rect.maxX - TextWidth.columns(right) - 1, y: rect.y, style: theme.bar)
@@ -73,7 +67,7 @@ enum TitleView {
     }
 }
 
-/// The messages that wait, above the list.
+/// The held messages, above the list.
 enum HoldsView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         guard !rect.isEmpty else { return }
@@ -86,10 +80,7 @@ enum HoldsView {
             let more = isLast ? " (and \(holds.count - rect.height) more)" : ""
             let text = " HELD \(hold.id) \(hold.side) \(hold.method) \(hold.url)"
             let ways = "\(model.way(to: .holds)) edits, \(model.way(to: .executeAll)) executes all"
-            let age = " \(Int(hold.age)) s\(more)  \(ways) "
-            let room = max(0, rect.width - TextWidth.columns(age))
-            screen.write(text, x: rect.x, y: rect.y + row, style: style, limit: room)
-            screen.write(age, x: rect.x + room, y: rect.y + row, style: style)
+            screen.write(text, right: " \(Int(hold.age)) s\(more)  \(ways) ", in: rect.row(row), style: style)
         }
     }
 }

@@ -1,9 +1,9 @@
 import Sharing
 import Terminal
 
-/// The exchange that is open: its pages' names and the lines of one.
+/// The open exchange: the names of its pages, and the lines of one.
 enum DetailView {
-    /// The pages' names above the lines, and where they are.
+    /// The names of the pages above the lines, and their columns.
     static func tabs(_ model: ConsoleModel, width: Int) -> [(page: DetailPage, text: String, range: Range<Int>)] {
         var x = 0
         var tabs: [(page: DetailPage, text: String, range: Range<Int>)] = []
@@ -25,8 +25,8 @@ enum DetailView {
         let hasKeys = model.context == .detail
         for tab in tabs(model, width: rect.width) {
             let isOpen = tab.page == model.detail.options.page
-            let style =
-                isOpen ? (hasKeys ? theme.selection.with(.bold) : theme.dimSelection.with(.bold)) : theme.style(.label)
+            let selection = hasKeys ? theme.selection : theme.dimSelection
+            let style = isOpen ? selection.with(.bold) : theme.style(.label)
             screen.write(tab.text, x: top.x + tab.range.lowerBound, y: top.y, style: style, limit: tab.range.count)
         }
         let used = tabs(model, width: rect.width).last?.range.upperBound ?? 0

@@ -2,7 +2,7 @@ import Sharing
 import Terminal
 import Text
 
-/// The rows of a document, from where the reader is.
+/// The rows of a document, from the reader's place.
 enum DocumentView {
     /// The rows of a document that is drawn in a rectangle: the first column is for signs.
     static func rows(_ document: DetailDocument, _ folds: Set<Int>, in rect: Rect) -> DocumentRows {
@@ -20,7 +20,7 @@ enum DocumentView {
     ) {
         let rows = rows(document, reading.folds, in: rect)
         let sought = SoughtText(sought)
-        // What has changed since may have taken room away.
+        // A change since may have taken room away.
         var reading = reading
         reading.reveal(in: rows, height: rect.height)
         var place = reading.top
@@ -46,7 +46,7 @@ enum DocumentView {
         return isFound ? "»" : isCursor ? ">" : place.row == 0 ? " " : nil
     }
 
-    /// Draws what a row has of a line's text; what has no room, which is only where lines are not broken, ends with a sign.
+    /// Draws a row of a line; text that does not fit, only in lines that are not broken, ends with a sign.
     private static func draw(
         _ part: Range<TextMark>,
         of spans: [Span],
@@ -63,7 +63,7 @@ enum DocumentView {
             let start = number == part.lowerBound.span ? part.lowerBound.offset : 0
             let end = number == part.upperBound.span ? part.upperBound.offset : span.text.utf8.count
             guard start < end else { continue }
-            let style = span.pixels.map { Style(.palette($0.0), on: .palette($0.1)) } ?? theme.style(span.role)
+            let style = theme.style(span)
             let text = span.text.utf8
             let piece = Substring(
                 text[text.index(text.startIndex, offsetBy: start)..<text.index(text.startIndex, offsetBy: end)]

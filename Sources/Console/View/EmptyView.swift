@@ -3,14 +3,14 @@ import Sharing
 import Terminal
 import Text
 
-/// What stands where there is nothing to list: what to do about it.
+/// Stands in for an empty list, and says what to do about it.
 enum EmptyView {
     static func draw(_ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
         let width = max(1, rect.width - 4)
         let blocks = blocks(model)
         let lines = fitting(blocks, Size(width: width, height: rect.height))
         for (row, line) in lines.enumerated() where row < rect.height {
-            draw(line, x: rect.x + 2, y: rect.y + row, model, in: rect, on: &screen)
+            draw(line, model, in: rect.row(row).splitLeft(2).rest, on: &screen)
         }
         guard isWaiting(model), let address = PhonePage.address(model.proxy.address),
             let code = PhonePage.rows(address, model.look)
@@ -18,23 +18,15 @@ enum EmptyView {
         drawCode(code, below: lines.count, blocks.map(columns).max() ?? 0, model, in: rect, on: &screen)
     }
 
-    private static func draw(
-        _ line: [Span],
-        x: Int,
-        y: Int,
-        _ model: ConsoleModel,
-        in rect: Rect,
-        on screen: inout CellBuffer
-    ) {
-        let theme = model.look.theme
-        var x = x
+    private static func draw(_ line: [Span], _ model: ConsoleModel, in rect: Rect, on screen: inout CellBuffer) {
+        var x = rect.x
         for span in line where x < rect.maxX {
-            let style = span.pixels.map { Style(.palette($0.0), on: .palette($0.1)) } ?? theme.style(span.role)
-            x += screen.write(span.text, x: x, y: y, style: style, limit: rect.maxX - x)
+            let style = model.look.theme.style(span)
+            x += screen.write(span.text, x: x, y: rect.y, style: style, limit: rect.maxX - x)
         }
     }
 
-    /// Draws the code for a phone below the lines or beside them, where all of it has room.
+    /// Draws the code for a phone below the lines or beside them, where all of it fits.
     private static func drawCode(
         _ code: [[Span]],
         below used: Int,
@@ -47,21 +39,20 @@ enum EmptyView {
         let isBelow = used + 1 + code.count <= rect.height && columns + 2 <= rect.width
         let isBeside = code.count < rect.height && width + columns + 6 <= rect.width
         guard isBelow || isBeside else { return }
-        let x = isBelow ? rect.x + 2 : rect.maxX - columns - 2
-        let y = isBelow ? rect.y + used + 1 : rect.y + 1
-        for (row, line) in code.enumerated() { draw(line, x: x, y: y + row, model, in: rect, on: &screen) }
+        let (left, top) = isBelow ? (2, used + 1) : (rect.width - columns - 2, 1)
+        for (row, line) in code.enumerated() {
+            draw(line, model, in: rect.row(top + row).splitLeft(left).rest, on: &screen)
+        }
     }
 
     private static func columns(_ lines: [[Span]]) -> Int {
         lines.map { $0.reduce(0) { $0 + TextWidth.columns($1.text) } }.max() ?? 0
     }
 
-    // MARK: - What fits
-
     /// Lines that belong together; of blocks that do not all fit, the later ones are left out.
     typealias Block = [[Span]]
 
-    /// The lines of as many blocks as fit, the first one always, with empty lines between them where those fit too.
+    /// The lines of as many blocks as fit, the first one always, separated by empty lines where those fit too.
     static func fitting(_ blocks: [Block], _ size: Size) -> [[Span]] {
         var left = size.height
         var kept: [Block] = []
@@ -74,19 +65,17 @@ enum EmptyView {
         return kept.flatMap { left >= kept.count ? [[]] + $0 : $0 }
     }
 
-    /// A line of one span over several rows where it is too long; others are cut where they are drawn.
+    /// A line of one span is wrapped; others are cut where they are drawn.
     private static func wrapped(_ line: [Span], _ width: Int) -> [[Span]] {
         guard line.count == 1, let span = line.first else { return [line] }
         return TextWidth.wrap(span.text, to: width).map { [Span(String($0), span.role)] }
     }
 
-    // MARK: - Words
-
     private static func isWaiting(_ model: ConsoleModel) -> Bool {
         model.isLive && model.list.sessionTotal == 0 && model.proxy.problem == nil && !model.proxy.address.isEmpty
     }
 
-    /// What is said, the most important first.
+    /// The most important first.
     static func blocks(_ model: ConsoleModel) -> [Block] {
         if model.list.progress != nil, model.list.sessionTotal > 0 {
             return [[[Span("Looking through the session …", .faint)]]]
@@ -144,7 +133,7 @@ enum EmptyView {
         ]
     }
 
-    /// A command that can be copied as it stands: where it is too long for a line, it goes on as a shell takes it.
+    /// A command that can be copied as it is: where it is too long for a line, it is continued as a shell takes it.
     private static func shellLines(_ words: [String], after command: String, _ model: ConsoleModel) -> [[Span]] {
         let line = "  \(command) \(words.joined(separator: " "))"
         guard TextWidth.columns(line) > model.size.width - 2 else { return [[Span(line, .string)]] }

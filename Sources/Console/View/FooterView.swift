@@ -21,7 +21,7 @@ enum FooterView {
         }
     }
 
-    /// How many lines the keys need: one, but of what may follow a first key all is shown.
+    /// One line, but as many as needed for what may follow a first key.
     static func rows(_ model: ConsoleModel) -> Int {
         model.pendingKey == nil ? 1 : max(1, lines(model, width: model.size.width).count)
     }
@@ -38,7 +38,7 @@ enum FooterView {
         return lines
     }
 
-    /// As many hints as there is room for; where one is left out, the last one says where they all are.
+    /// As many hints as fit; where one is left out, the last one is help.
     static func fitting(_ hints: [Hint], help: Hint?, width: Int) -> [Hint] {
         func columns(_ hint: Hint) -> Int { TextWidth.columns(hint.key) + TextWidth.columns(hint.word) + 3 }
         if hints.reduce(0, { $0 + columns($1) }) <= width + 2 { return hints }
@@ -52,7 +52,7 @@ enum FooterView {
         return fitting + (help.map { [$0] } ?? [])
     }
 
-    /// The hint at the way to all keys; `nil` where that key writes.
+    /// The key for help; `nil` where keys are text.
     private static func help(_ model: ConsoleModel) -> Hint? {
         guard model.pendingKey == nil else { return nil }
         switch model.context {
@@ -67,7 +67,7 @@ enum FooterView {
     /// A key, or several, and what it does.
     typealias Hint = (key: String, word: String)
 
-    /// Keys and what they do, the most useful first.
+    /// The most useful first.
     static func hints(_ model: ConsoleModel) -> [Hint] {
         if let prefix = model.pendingKey {
             return model.keymap.continuations(of: prefix, in: model.context).map { key, binding in
@@ -94,7 +94,7 @@ enum FooterView {
                 case .hold: "execute"
                 case .request: "send"
                 }
-            let scope = editor.origin != nil && model.isRuleDraft(editor) ? [("ctrl-t", "wider")] : []
+            let scope = editor.isNewRule && editor.origin != nil ? [("ctrl-t", "wider")] : []
             return [("ctrl-s", word)] + scope + [("ctrl-o", "$EDITOR"), ("alt-z", "undo"), ("esc", "close")]
         case .picker: return [("enter", "choose"), ("↑ ↓", "move"), ("type", "narrow"), ("esc", "close")]
         case .prompt: return [("enter", "do it"), ("esc", "cancel")]
@@ -116,13 +116,5 @@ enum FooterView {
             let key = model.keymap.keys(for: .decrypt, in: context).first
         else { return usual }
         return [(key, "decrypt again")] + usual
-    }
-}
-
-extension ConsoleModel {
-    /// Whether a rule is being made from an exchange, so that its scope can be widened.
-    func isRuleDraft(_ editor: EditorState) -> Bool {
-        if case .rule(_, nil) = editor.purpose { return true }
-        return false
     }
 }

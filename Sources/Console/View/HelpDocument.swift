@@ -30,7 +30,7 @@ enum HelpDocument {
         return DetailDocument(lines: lines)
     }
 
-    /// Filters that show the language, each with what it means.
+    /// Examples of filters, and what they mean.
     static let filters = [
         ("users", "a word in the URL"), ("status:404", "the status; also status:4xx, status:>=400"),
         ("host:api.example.com", "the host"), ("host:*.example.com", "any host like that"), ("path:/v1/*", "the path"),

@@ -1,32 +1,27 @@
 package import Terminal
 
-/// Where everything is on the screen.
+/// The places of everything on the screen.
 package struct Layout: Sendable, Hashable {
-    /// The line with the tabs, above everything; empty on small screens.
+    /// The line with the tabs; empty on small screens.
     package var title = Rect(x: 0, y: 0, width: 0, height: 0)
-    /// The messages that wait.
     package var holds = Rect(x: 0, y: 0, width: 0, height: 0)
     /// List or tree with the titles of its columns.
     package var list = Rect(x: 0, y: 0, width: 0, height: 0)
     /// The line between list and detail.
     package var divider = Rect(x: 0, y: 0, width: 0, height: 0)
-    /// The exchange that is open.
     package var detail = Rect(x: 0, y: 0, width: 0, height: 0)
     package var filter = Rect(x: 0, y: 0, width: 0, height: 0)
-    /// The status line.
     package var status = Rect(x: 0, y: 0, width: 0, height: 0)
-    /// The keys.
     package var footer = Rect(x: 0, y: 0, width: 0, height: 0)
 
-    /// The narrowest screen on which the detail stands beside the list.
+    /// The narrowest screen with the detail beside the list.
     static let besideFrom = 110
-    /// The lowest screen on which the detail stands below the list.
+    /// The lowest screen with the detail below the list.
     static let belowFrom = 18
 
-    /// Lays the screen out.
     package init(_ model: ConsoleModel) { self.init(model, withDetail: model.detail.isOpen) }
 
-    /// Lays the screen out as it is with an exchange open, or without one.
+    /// The layout with an exchange open, or without one.
     init(_ model: ConsoleModel, withDetail isOpen: Bool) {
         var rest = Rect(Size(width: model.size.width, height: model.size.height))
         if model.size.height >= 8 {
@@ -65,6 +60,6 @@ package struct Layout: Sendable, Hashable {
         }
     }
 
-    /// How many exchanges the list shows: its height without the titles of the columns.
+    /// The exchanges that the list shows: its height without the titles of the columns.
     package var listRows: Int { max(0, list.height - 1) }
 }

@@ -1,12 +1,12 @@
 import Sharing
 import Terminal
 
-/// The page from which a phone takes the certificate, as a QR code.
+/// The page from which a phone gets the certificate, as a QR code.
 enum PhonePage {
-    /// The page's address.
+    /// The page's address; `nil` where only this machine reaches the proxy.
     ///
-    /// A proxy that listens on one address of the network shows the page there. One that listens on all of them has more than
-    /// one address, so the name is taken that every client has for its proxy. `nil` where only this machine reaches the proxy.
+    /// A proxy that listens on one address serves the page there. One that listens on all has several addresses, so the
+    /// name is used that every client has for its proxy.
     static func address(_ proxy: String) -> String? {
         guard let colon = proxy.lastIndex(of: ":") else { return nil }
         let host = proxy[..<colon].lowercased()
@@ -23,12 +23,12 @@ enum PhonePage {
         guard let code = QRCode(address) else { return nil }
         let places = -margin..<code.side + margin
         guard look.isUnicode else {
-            // Light on dark or dark on light: readers take both.
+            // Readers accept light on dark as well as dark on light.
             return places.map { y in [Span(places.map { code[$0, y] ? "  " : "##" }.joined(), .text)] }
         }
         return stride(from: places.lowerBound, to: places.upperBound, by: 2).map { y in
             let signs = places.map { x -> String in
-                // Without colours the signs themselves are the light modules.
+                // Without colours the characters themselves are the light modules.
                 let isLight = look.theme == .plain
                 let isBelow = y + 1 < places.upperBound ? code[x, y + 1] : false
                 switch (code[x, y] != isLight, isBelow != isLight) {
@@ -42,7 +42,7 @@ enum PhonePage {
         }
     }
 
-    /// What a report says of it: the code and how to use it, or why a phone cannot reach the proxy.
+    /// The code and how to use it, or why a phone cannot reach the proxy.
     static func lines(_ proxy: String, _ look: Look) -> [DetailLine] {
         guard !proxy.isEmpty else { return [] }
         var lines = [DetailLine([Span("A phone", .heading)])]

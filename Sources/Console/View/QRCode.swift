@@ -1,15 +1,14 @@
 /// A QR code for a short text: byte mode, error correction level L, versions 1 to 10 (ISO/IEC 18004).
 struct QRCode: Sendable, Hashable {
-    /// How many modules each side has.
+    /// The modules of each side.
     let side: Int
-    /// Row after row: whether the module is dark.
+    /// Whether each module is dark, row by row.
     private(set) var modules: [Bool]
-    /// Modules whose meaning is fixed, so that no data goes there.
+    /// Modules of the patterns, which hold no data.
     private var isFixed: [Bool]
 
-    /// Encodes a text; `nil` where it has more than 271 bytes of UTF-8.
-    ///
-    /// The mask is which of the eight is laid over the data; `nil` for the one that is easiest to read.
+    /// Encodes a text with one of the eight masks, by default the one that is easiest to read; `nil` for more than 271
+    /// bytes of UTF-8.
     init?(_ text: String, mask wanted: Int? = nil) {
         let bytes = Array(text.utf8)
         guard let version = QRVersion.fitting(bytes.count) else { return nil }
@@ -48,40 +47,33 @@ struct QRCode: Sendable, Hashable {
             set(6, index, index.isMultiple(of: 2))
             set(index, 6, index.isMultiple(of: 2))
         }
-        for (x, y) in [(3, 3), (side - 4, 3), (3, side - 4)] { drawFinder(x, y) }
-        let places = version.alignment
-        for x in places {
-            for y in places where !isUnderFinder(x, y) { drawAlignment(x, y) }
+        let finders = [(3, 3), (side - 4, 3), (3, side - 4)]
+        for (x, y) in finders { drawSquare(x, y, radius: 4, light: [2, 4]) }
+        for x in version.alignment {
+            for y in version.alignment where !finders.contains(where: { max(abs($0 - x), abs($1 - y)) == 3 }) {
+                drawSquare(x, y, radius: 2, light: [1])
+            }
         }
         drawFormat(mask: 0)
         drawVersion(version.number)
     }
 
-    private func isUnderFinder(_ x: Int, _ y: Int) -> Bool {
-        (x == 6 && y == 6) || (x == 6 && y == side - 7) || (x == side - 7 && y == 6)
-    }
-
-    private mutating func drawFinder(_ x: Int, _ y: Int) {
-        for dy in -4...4 {
-            for dx in -4...4 {
-                let ring = max(abs(dx), abs(dy))
-                set(x + dx, y + dy, ring != 2 && ring != 4)
-            }
+    /// Draws rings around a module, of which some are light.
+    private mutating func drawSquare(_ x: Int, _ y: Int, radius: Int, light: Set<Int>) {
+        for dy in -radius...radius {
+            for dx in -radius...radius { set(x + dx, y + dy, !light.contains(max(abs(dx), abs(dy)))) }
         }
     }
 
-    private mutating func drawAlignment(_ x: Int, _ y: Int) {
-        for dy in -2...2 {
-            for dx in -2...2 { set(x + dx, y + dy, max(abs(dx), abs(dy)) != 1) }
-        }
+    /// A number followed by the bits of its BCH code.
+    private func withCheck(_ number: Int, bits: Int, polynomial: Int) -> Int {
+        let rest = (0..<bits).reduce(number) { rest, _ in rest << 1 ^ (rest >> (bits - 1)) * polynomial }
+        return number << bits | rest
     }
 
     /// Draws level and mask, twice, and the module that is always dark.
     private mutating func drawFormat(mask: Int) {
-        let data = 1 << 3 | mask
-        var rest = data
-        for _ in 0..<10 { rest = rest << 1 ^ (rest >> 9) * 0x537 }
-        let bits = (data << 10 | rest) ^ 0x5412
+        let bits = withCheck(1 << 3 | mask, bits: 10, polynomial: 0x537) ^ 0x5412
         func bit(_ index: Int) -> Bool { bits >> index & 1 == 1 }
         for index in 0..<6 { set(8, index, bit(index)) }
         set(8, 7, bit(6))
@@ -95,9 +87,7 @@ struct QRCode: Sendable, Hashable {
 
     private mutating func drawVersion(_ number: Int) {
         guard number >= 7 else { return }
-        var rest = number
-        for _ in 0..<12 { rest = rest << 1 ^ (rest >> 11) * 0x1F25 }
-        let bits = number << 12 | rest
+        let bits = withCheck(number, bits: 12, polynomial: 0x1F25)
         for index in 0..<18 {
             let isDark = bits >> index & 1 == 1
             set(side - 11 + index % 3, index / 3, isDark)
@@ -187,14 +177,13 @@ struct QRVersion: Sendable, Hashable {
     /// 1 to 10.
     let number: Int
 
-    /// The modules of each side.
     var side: Int { number * 4 + 17 }
 
     private static let data = [19, 34, 55, 80, 108, 136, 156, 194, 232, 274]
     private static let correction = [7, 10, 15, 20, 26, 18, 20, 24, 30, 18]
     private static let blocks = [1, 1, 1, 1, 1, 2, 2, 2, 2, 4]
 
-    /// The smallest that holds so many bytes.
+    /// The smallest that holds a number of bytes.
     static func fitting(_ bytes: Int) -> QRVersion? {
         data.indices.first { bytes + ($0 < 9 ? 2 : 3) <= data[$0] }.map { QRVersion(number: $0 + 1) }
     }
@@ -231,17 +220,14 @@ struct QRVersion: Sendable, Hashable {
         return interleaved(words)
     }
 
-    /// Splits the words into blocks, and takes one word of each in turn; so for the correction.
+    /// Splits the words into blocks, and takes one word of each in turn; likewise the correction.
     private func interleaved(_ words: [UInt8]) -> [UInt8] {
         let count = QRVersion.blocks[number - 1]
         let short = words.count / count
         let long = words.count % count
-        var blocks: [[UInt8]] = []
-        var start = 0
-        for index in 0..<count {
-            let length = short + (index >= count - long ? 1 : 0)
-            blocks.append(Array(words[start..<start + length]))
-            start += length
+        let blocks = (0..<count).map { index in
+            let start = index * short + max(0, index - (count - long))
+            return Array(words[start..<start + short + (index >= count - long ? 1 : 0)])
         }
         let divisor = ReedSolomon.divisor(degree: QRVersion.correction[number - 1])
         let corrections = blocks.map { ReedSolomon.remainder($0, by: divisor) }

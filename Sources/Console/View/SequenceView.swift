@@ -5,7 +5,6 @@ import Text
 
 /// The list, one exchange a row, the newest at the bottom.
 enum SequenceView {
-    /// A column as it is drawn.
     struct Drawn: Hashable {
         var column: Column
         var width: Int
@@ -21,7 +20,7 @@ enum SequenceView {
         let span = timeSpan(model, shown)
         for row in 0..<shown {
             let index = model.list.bottom + shown - 1 - row
-            let line = Rect(x: body.x, y: body.y + row, width: body.width, height: 1)
+            let line = body.row(row)
             let record = model.list.rows[index]
             let isSelected = index == model.list.selected
             let hasKeys = model.context != .detail
@@ -69,8 +68,7 @@ enum SequenceView {
     static func columns(_ model: ConsoleModel, width: Int) -> [Drawn] {
         let fixed: [Column: Int] = [
             .id: max(4, String(model.list.sessionTotal).count + 2), .start: 8, .method: 7, .status: 6, .type: 10,
-            .size: 8,
-            .time: 8, .waterfall: 20,
+            .size: 8, .time: 8, .waterfall: 20,
         ]
         let automatic: [Column] =
             switch width {
@@ -116,16 +114,14 @@ enum SequenceView {
 
     /// `*` marked, a number for a highlight.
     private static func signs(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
-        let mark = model.marks.contains(record.id) ? "*" : ""
-        let number = model.highlight(record).map { "\($0)" } ?? ""
-        return mark + (number.isEmpty ? "" : number + ":")
+        (model.marks.contains(record.id) ? "*" : "") + (model.highlight(record).map { "\($0):" } ?? "")
     }
 
     private static func host(_ record: ExchangeRecord, _ width: Int) -> String {
         let url = record.url
         let isUsual = RequestURL.defaultPort(of: url.scheme) == url.port
         guard !isUsual else { return TextWidth.cutMiddle(url.host, to: width) }
-        // The port tells hosts apart that are alike otherwise, so it stays whole where the host has room beside it.
+        // The port distinguishes hosts of one name, so it stays whole where the host has room beside it.
         let port = ":\(url.port)"
         let room = width - port.count
         return room < 6 ? TextWidth.cut(url.host, to: width) : TextWidth.cutMiddle(url.host, to: room) + port
@@ -142,9 +138,9 @@ enum SequenceView {
         }
     }
 
-    /// The status in a word, and its meaning.
+    /// The status in a word, and its role.
     ///
-    /// What is in flight in a recording that nobody goes on with never ended.
+    /// In a recording that has ended, what is in flight never ended.
     private static func status(_ record: ExchangeRecord, isLive: Bool) -> Content {
         let changed = record.flags.isDisjoint(with: [.requestChanged, .responseChanged, .answeredLocally]) ? "" : "~"
         switch record.state {
@@ -169,9 +165,8 @@ enum SequenceView {
     }
 
     private static func size(_ record: ExchangeRecord) -> String {
-        Measures.size(
-            record.kind == .http || record.kind == .webSocket ? record.sizes.responseBody : record.sizes.responseWire
-        )
+        let hasBody = record.kind == .http || record.kind == .webSocket
+        return Measures.size(hasBody ? record.sizes.responseBody : record.sizes.responseWire)
     }
 
     private static func time(_ record: ExchangeRecord, _ model: ConsoleModel) -> String {
@@ -183,7 +178,7 @@ enum SequenceView {
 
     // MARK: - Waterfall
 
-    /// The time from the first start to the last end of the rows that are shown.
+    /// The time from the first start to the last end of the visible rows.
     private static func timeSpan(_ model: ConsoleModel, _ shown: Int) -> ClosedRange<Int64> {
         let records = (model.list.bottom..<model.list.bottom + shown).compactMap { model.list.rows[$0] }
         let start = records.map(\.startedAt).min() ?? 0

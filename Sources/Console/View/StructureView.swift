@@ -15,15 +15,11 @@ enum StructureView {
             let titles = TextWidth.paddedLeft("COUNT", to: 9) + TextWidth.paddedLeft("ERRORS", to: 9)
             screen.write(titles, x: title.x + name, y: title.y, style: heading)
         }
-        let rows = model.structure.rows
-        for line in 0..<body.height {
-            let index = model.structure.top + line
-            guard rows.indices.contains(index) else { break }
-            let row = rows[index]
+        for (line, row) in model.structure.rows.dropFirst(model.structure.top).prefix(body.height).enumerated() {
             let y = body.y + line
-            let isSelected = index == model.structure.selected
+            let isSelected = model.structure.top + line == model.structure.selected
             let base = isSelected ? (model.context == .list ? theme.selection : theme.dimSelection) : Style.plain
-            screen.fill(Rect(x: body.x, y: y, width: body.width, height: 1), style: base)
+            screen.fill(body.row(line), style: base)
             let sign = row.child.isLeaf ? " " : row.isOpen ? "▾" : "▸"
             let label = row.child.name.isEmpty ? "/" : row.child.name
             let text = String(repeating: "  ", count: row.depth) + "\(sign) \(label)"

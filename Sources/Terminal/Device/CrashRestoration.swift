@@ -6,12 +6,12 @@ import Darwin
 import Glibc
 #endif
 
-/// Restores the terminal where nobody else can any more: at a crash, and when `exit` is called.
+/// Restores the terminal at a crash, and when `exit` is called.
 ///
-/// All that a signal handler needs is prepared beforehand, in memory that is never given back. The handler writes a sequence,
-/// sets the terminal's attributes, and raises the signal again with the action that was there before: the default one, which
-/// ends the process and leaves a core, or that of the Swift runtime, which prints a backtrace first. A fault comes again by
-/// itself when the handler returns, so it ends the process in either case.
+/// All that the signal handler needs is prepared beforehand, in memory that is never freed. The handler writes a
+/// sequence, sets the terminal's attributes, and raises the signal again with the previous action: the default one,
+/// which ends the process and leaves a core, or that of the Swift runtime, which prints a backtrace first. A fault
+/// recurs when the handler returns, so it ends the process in either case.
 enum CrashRestoration {
     private struct Record {
         var input: Int32
@@ -23,13 +23,13 @@ enum CrashRestoration {
 
     private static let signals = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGQUIT]
 
-    /// Whether the record is whole, and a terminal to be restored.
+    /// Whether the record is complete, and there is a terminal to restore.
     private static let isArmed = Atomic<Bool>(false)
 
     private static let capacity = 512
 
-    /// SAFETY: the record is written only while not armed, by the thread that enters the terminal; whoever takes `isArmed`
-    /// back reads it. Its memory is never given back.
+    /// SAFETY: the record is written only while not armed, by the thread that enters the terminal, and read by whoever
+    /// resets `isArmed`. Its memory is never freed.
     nonisolated(unsafe) private static let record: UnsafeMutablePointer<Record> = {  // SAFETY: see above
         let record = UnsafeMutablePointer<Record>.allocate(capacity: 1)
         record.initialize(
@@ -44,7 +44,7 @@ enum CrashRestoration {
         return record
     }()
 
-    /// The actions before ours, indexed by the signal's number.
+    /// The previous actions, indexed by the signal's number.
     ///
     /// SAFETY: `isInstalled` writes each of them before the handler that reads it can run.
     nonisolated(unsafe) private static let actionsBefore: UnsafeMutablePointer<sigaction> = {  // SAFETY: see above
@@ -66,9 +66,7 @@ enum CrashRestoration {
         return true
     }()
 
-    /// From now on a crash or an exit restores the terminal.
-    ///
-    /// One terminal is looked after; another one takes its place.
+    /// From now on a crash or an exit restores this terminal, in place of an earlier one.
     static func arm(input: Int32, output: Int32, attributes: termios, sequence: [UInt8]) {
         disarm()
         guard isInstalled else { return }
@@ -80,10 +78,7 @@ enum CrashRestoration {
         isArmed.store(true, ordering: .sequentiallyConsistent)
     }
 
-    /// The terminal is as it was.
-    static func disarm() {
-        isArmed.store(false, ordering: .sequentiallyConsistent)
-    }
+    static func disarm() { isArmed.store(false, ordering: .sequentiallyConsistent) }
 
     /// Runs in a signal's handler: nothing here allocates or locks.
     private static func restore() {
@@ -98,7 +93,7 @@ enum CrashRestoration {
         raise(number)
     }
 
-    /// A stack of its own for the handlers on this thread, so that one which has overflowed can be reported too.
+    /// A separate stack for the handlers on this thread, so that a stack overflow can be handled too.
     private static func prepareStack() {
         var present = stack_t()
         guard sigaltstack(nil, &present) == 0, present.ss_flags & Int32(SS_DISABLE) != 0 else { return }

@@ -5,12 +5,11 @@ import Glibc
 #endif
 
 /// Reading, writing and waiting on file descriptors, with interrupted calls repeated.
-enum Descriptors {
+package enum Descriptors {
     /// What a read gave.
     enum Reading {
         case bytes([UInt8])
-        case nothingNow
-        case end
+        case nothingNow, end
     }
 
     /// Reads what is there, at most `limit` bytes, without waiting.
@@ -51,7 +50,7 @@ enum Descriptors {
     }
 
     /// A pipe of which neither end blocks, and which no child inherits; `nil` if the process may open no more.
-    static func pipe() -> (reading: Int32, writing: Int32)? {
+    package static func pipe() -> (reading: Int32, writing: Int32)? {
         var ends: [Int32] = [-1, -1]
         #if canImport(Darwin)
         guard Darwin.pipe(&ends) == 0 else { return nil }

@@ -4,27 +4,26 @@ import Darwin
 import Glibc
 #endif
 
-/// Waits for the terminal, for signals, and for whatever else has a descriptor.
+/// Waits for the terminal, for signals, and for anything else with a descriptor.
 package enum EventWaiter {
-    /// Waits until one of the descriptors can be read, and returns those that can.
+    /// Waits until one of the descriptors can be read, and returns those that can; empty at the timeout.
     ///
-    /// One that has ended or failed counts as readable, so that reading finds it out. The result is empty when the time is
-    /// over; without a time it waits for as long as it takes. Signals do not end the wait by themselves.
+    /// One that has ended or failed counts as readable, so that reading finds it out. Without a timeout it waits
+    /// without a limit. Signals do not end the wait by themselves.
     package static func wait(for descriptors: [Int32], timeoutMilliseconds: Int32?) -> Set<Int32> {
         var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        let clock = ContinuousClock()
-        let deadline = timeoutMilliseconds.map { clock.now + .milliseconds(Int64(max($0, 0))) }
+        let deadline = timeoutMilliseconds.map { ContinuousClock.now + .milliseconds(Int64(max($0, 0))) }
         while true {
-            let left = deadline.map { milliseconds(until: $0, clock) } ?? -1
+            let left = deadline.map { milliseconds(until: $0) } ?? -1
             let count = poll(&entries, nfds_t(entries.count), left)
             if count > 0 { return Set(entries.filter { $0.revents != 0 }.map(\.fd)) }
             if count == 0 || errno != EINTR { return [] }
         }
     }
 
-    /// Rounded up, so that a wait does not end before its time.
-    private static func milliseconds(until deadline: ContinuousClock.Instant, _ clock: ContinuousClock) -> Int32 {
-        let (seconds, attoseconds) = (deadline - clock.now).components
+    /// Rounded up, so that a wait does not end early.
+    private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
+        let (seconds, attoseconds) = (deadline - .now).components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         return Int32(clamping: seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }

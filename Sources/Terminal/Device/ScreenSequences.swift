@@ -1,6 +1,7 @@
-/// What is written when the screen is taken, and when it is given back.
+/// The sequences that take the screen and give it back.
 ///
-/// What terminfo knows is taken from there; mouse, focus and pastes are in no database, and terminals without them ignore them.
+/// They come from terminfo where it has them; mouse, focus and pastes are in no database, and terminals without them
+/// ignore them.
 struct ScreenSequences: Sendable {
     let enter: [UInt8]
     let leave: [UInt8]
@@ -10,14 +11,12 @@ struct ScreenSequences: Sendable {
             terminfo?.alternateScreen ?? .init(on: ScreenSequences.csi("?1049h"), off: ScreenSequences.csi("?1049l"))
         let keypad = terminfo?.keypad ?? .init(on: ScreenSequences.csi("?1h"), off: ScreenSequences.csi("?1l"))
         let cursor = terminfo.map(\.showCursor).flatMap { $0.isEmpty ? nil : $0 } ?? ScreenSequences.csi("?25h")
-        // Lines that do not wrap; buttons and drags, in the form that knows no limit; pastes in brackets; focus.
+        // No line wrapping; buttons and drags, in the form without a limit; pastes in brackets; focus.
         let on = ["?25l", "?7l", "?1002h", "?1006h", "?2004h", "?1004h"].flatMap(ScreenSequences.csi)
         let off = ["?2026l", "0m", "?1004l", "?2004l", "?1006l", "?1002l", "?7h"].flatMap(ScreenSequences.csi)
         enter = screen.on + keypad.on + on
         leave = off + keypad.off + screen.off + cursor
     }
 
-    private static func csi(_ rest: String) -> [UInt8] {
-        [0x1B, 0x5B] + rest.utf8
-    }
+    private static func csi(_ rest: String) -> [UInt8] { [0x1B, 0x5B] + rest.utf8 }
 }

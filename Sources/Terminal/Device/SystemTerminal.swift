@@ -8,40 +8,33 @@ import Glibc
 
 /// The terminal the program was started in.
 ///
-/// While entered, input is raw, the alternate screen is shown without a cursor and does not wrap lines, and mouse, focus and
-/// pastes are reported. However the program ends, by ``leave()``, by `exit` or by a crash, the terminal is restored; only
-/// `SIGKILL` leaves no chance.
+/// While entered, input is raw, the alternate screen is shown without a cursor and without line wrapping, and mouse,
+/// focus and pastes are reported. The terminal is restored by ``leave()``, by `exit` or by a crash; only `SIGKILL`
+/// leaves no chance.
 package final class SystemTerminal: TerminalDevice {
     package let capabilities: TerminalCapabilities
-    /// Where input comes from.
     package let inputDescriptor: Int32
     private let outputDescriptor: Int32
-    /// Opened here, and therefore closed here.
+    /// Whether the descriptor was opened here, so that it is closed here.
     private let ownsDescriptor: Bool
     private let sequences: ScreenSequences
     private var isEntered = false
     private var cooked = termios()
 
     /// The terminal of standard input and output, or else the one that controls the process.
-    ///
-    /// What it can do is read from the environment, by default the process's own.
     package convenience init(environment: [String: String]? = nil) throws {
         let environment = environment ?? ProcessInfo.processInfo.environment
         if isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
-            self.init(input: STDIN_FILENO, output: STDOUT_FILENO, ownsDescriptor: false, environment: environment)
+            self.init(input: STDIN_FILENO, output: STDOUT_FILENO, environment: environment)
             return
         }
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw TerminalError.noTerminal }
-        self.init(input: descriptor, output: descriptor, ownsDescriptor: true, environment: environment)
+        self.init(input: descriptor, output: descriptor, environment: environment, ownsDescriptor: true)
     }
 
-    /// A terminal of descriptors that are open already and stay so.
-    package convenience init(input: Int32, output: Int32, environment: [String: String]) {
-        self.init(input: input, output: output, ownsDescriptor: false, environment: environment)
-    }
-
-    private init(input: Int32, output: Int32, ownsDescriptor: Bool, environment: [String: String]) {
+    /// A terminal on open descriptors, which stay open unless it owns them.
+    package init(input: Int32, output: Int32, environment: [String: String], ownsDescriptor: Bool = false) {
         inputDescriptor = input
         outputDescriptor = output
         self.ownsDescriptor = ownsDescriptor
@@ -54,7 +47,7 @@ package final class SystemTerminal: TerminalDevice {
         if ownsDescriptor { close(inputDescriptor) }
     }
 
-    /// The columns and rows; 80 × 24 where the terminal does not say.
+    /// 80 × 24 where the terminal does not say.
     package var size: Size {
         var window = winsize()
         guard ioctl(outputDescriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
@@ -63,7 +56,6 @@ package final class SystemTerminal: TerminalDevice {
         return Size(width: Int(window.ws_col), height: Int(window.ws_row))
     }
 
-    /// The bytes that came: none if there is nothing now, `nil` when the terminal is gone.
     package func read() -> [UInt8]? {
         switch Descriptors.readAvailable(inputDescriptor) {
         case .bytes(let bytes): bytes
@@ -72,18 +64,14 @@ package final class SystemTerminal: TerminalDevice {
         }
     }
 
-    /// Writes all the bytes, and waits where the terminal is slow.
-    ///
-    /// What a terminal that is gone does not take is dropped.
-    package func write(_ bytes: [UInt8]) {
-        Descriptors.writeAll(bytes, to: outputDescriptor)
-    }
+    /// Writes all the bytes, and waits where the terminal is slow; a terminal that is gone loses them.
+    package func write(_ bytes: [UInt8]) { Descriptors.writeAll(bytes, to: outputDescriptor) }
 
     /// Takes the screen; where raw mode is not possible it throws, and nothing has changed.
     package func enter() throws {
         guard !isEntered else { return }
         guard tcgetattr(inputDescriptor, &cooked) == 0 else { throw TerminalError.refused(code: errno) }
-        // Before anything changes, so that there is no moment in which a crash would leave it so.
+        // Armed before any change, so that a crash at any moment restores the terminal.
         CrashRestoration.arm(
             input: inputDescriptor,
             output: outputDescriptor,
@@ -101,7 +89,7 @@ package final class SystemTerminal: TerminalDevice {
         write(sequences.enter)
     }
 
-    /// Gives the screen back as it was; input that nobody read, as mouse reports on their way, is dropped.
+    /// Gives the screen back as it was; unread input, such as mouse reports, is dropped.
     package func leave() {
         guard isEntered else { return }
         isEntered = false
@@ -110,9 +98,11 @@ package final class SystemTerminal: TerminalDevice {
         CrashRestoration.disarm()
     }
 
-    /// Gives the screen back, stops the process group as `^Z` does, and takes the screen again when the program goes on.
+    /// Gives the screen back, stops the process group as `^Z` does, and takes the screen again when the program goes
+    /// on.
     ///
-    /// Should the terminal refuse raw mode then, the screen is not taken, and the next read finds the end of input or plain lines.
+    /// Where the terminal refuses raw mode then, the screen is not taken, and the next read finds the end of input or
+    /// plain lines.
     package func suspend() {
         let wasEntered = isEntered
         leave()
@@ -121,7 +111,7 @@ package final class SystemTerminal: TerminalDevice {
         action.setHandler(SIG_IGN)
         sigaction(SIGTSTP, &action, &before)
         kill(0, SIGTSTP)
-        // Raised in this thread, it stops the process before the call returns; sent from outside, it might a moment later.
+        // Raised in this thread, it stops the process before the call returns; sent from outside, it might do so later.
         action.setHandler(SIG_DFL)
         sigaction(SIGTSTP, &action, nil)
         var stop = sigset_t()

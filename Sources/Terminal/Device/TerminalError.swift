@@ -4,12 +4,8 @@ package enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
     case noTerminal
     /// The terminal refuses raw mode.
     case refused(code: Int32)
-    /// Signals are listened for already.
-    case signalsInUse
-    /// The process may open no more descriptors.
-    case noDescriptors
+    case signalsInUse, noDescriptors
 
-    /// A sentence for the user.
     package var description: String {
         switch self {
         case .noTerminal: "there is no terminal to draw on"

@@ -8,21 +8,20 @@ import Glibc
 
 /// Turns signals into something a loop can wait for.
 ///
-/// While it lives, the process is not ended by these signals; each makes ``descriptor`` readable. Only one may live at a time.
-/// Afterwards they do what they did before, but for ``Signal/hangUp``: a terminal that is closed sends it more than once, and
-/// what is then still being stopped must come to its end.
+/// While it lives, these signals do not end the process but make ``descriptor`` readable; only one may live at a time.
+/// Afterwards they have their previous actions, except for ``Signal/hangUp``: a terminal that is closed sends it more
+/// than once, and stopping must not be interrupted.
 package final class TerminalSignals {
-    /// A signal that concerns a program with a screen.
-    package enum Signal: UInt8, CaseIterable, Hashable, Sendable {
+    package enum Signal: CaseIterable, Hashable, Sendable {
         /// SIGWINCH: the terminal has another size.
         case resized
         /// SIGCONT: the program goes on after it was stopped.
         case continued
-        /// SIGTERM: asked to end.
+        /// SIGTERM.
         case terminate
         /// SIGHUP: the terminal is gone.
         case hangUp
-        /// SIGINT: asked to end by another process; `^C` comes as a key.
+        /// SIGINT from another process; `^C` comes as a key.
         case interrupt
 
         var number: Int32 {
@@ -36,7 +35,7 @@ package final class TerminalSignals {
         }
     }
 
-    /// Where the handler writes; -1 while nobody listens.
+    /// Where the handler writes; -1 for nowhere.
     private static let target = Atomic<Int32>(-1)
 
     /// Readable while signals wait to be drained.
@@ -55,7 +54,7 @@ package final class TerminalSignals {
             ordering: .sequentiallyConsistent
         )
         guard isFirst else {
-            // `deinit` runs for an object whose properties are all set, and finds that it owns nothing but the pipe.
+            // `deinit` runs for an object whose properties are all set, and finds that it owns only the pipe.
             throw TerminalError.signalsInUse
         }
         for signal in signals {
@@ -80,11 +79,11 @@ package final class TerminalSignals {
         close(descriptor)
     }
 
-    /// The signals that came since the last call.
+    /// The signals since the last call.
     package func drain() -> Set<Signal> {
         var signals: Set<Signal> = []
         while case .bytes(let bytes) = Descriptors.readAvailable(descriptor, limit: 256) {
-            signals.formUnion(bytes.compactMap(Signal.init(rawValue:)))
+            signals.formUnion(Signal.allCases.filter { bytes.contains(UInt8(truncatingIfNeeded: $0.number)) })
         }
         return signals
     }
@@ -93,14 +92,7 @@ package final class TerminalSignals {
     private static func arrived(_ number: Int32) {
         let kept = errno
         let target = target.load(ordering: .relaxed)
-        var byte: UInt8 =
-            switch number {
-            case SIGWINCH: 0
-            case SIGCONT: 1
-            case SIGTERM: 2
-            case SIGHUP: 3
-            default: 4
-            }
+        var byte = UInt8(truncatingIfNeeded: number)
         // A full pipe holds the signal many times already.
         if target >= 0 { _ = write(target, &byte, 1) }
         errno = kept
@@ -108,7 +100,6 @@ package final class TerminalSignals {
 }
 
 extension sigaction {
-    /// Sets the function that is called with the signal's number.
     mutating func setHandler(_ handler: (@convention(c) (Int32) -> Void)?) {
         #if canImport(Darwin)
         __sigaction_u.__sa_handler = handler

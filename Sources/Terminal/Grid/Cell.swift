@@ -1,9 +1,10 @@
 import Text
 
-/// One column of one row: what is written there, and how.
+/// One column of one row: its character and style.
 ///
-/// Sixteen bytes that are compared as two words. The text is at most eight bytes of UTF-8: of a longer cluster, the base and
-/// as many of its other scalars as fit. A character of two columns is a cell with ``width`` 2 and, right of it, a continuation.
+/// Sixteen bytes, compared as two words. The text is at most eight bytes of UTF-8: of a longer cluster, the base and as
+/// many of its other scalars as fit. A character of two columns is a cell of ``width`` 2 and a continuation at its
+/// right.
 package struct Cell: Hashable, Sendable {
     /// UTF-8, first byte lowest; 0 in a continuation.
     let glyph: UInt64
@@ -23,7 +24,7 @@ package struct Cell: Hashable, Sendable {
         format = style | Cell.continuationFlag
     }
 
-    /// A cell of one character, drawn as ``CellBuffer/write(_:x:y:style:limit:ellipsis:)`` draws it.
+    /// A cell of one character, as ``CellBuffer/write(_:x:y:style:limit:ellipsis:)`` draws it.
     package init(_ character: Character = " ", style: Style = .plain) {
         let glyph = Glyph.drawing(of: character).first
         self.init(glyph: glyph.bytes, isWide: glyph.columns == 2, style: style.packed)
@@ -32,23 +33,17 @@ package struct Cell: Hashable, Sendable {
     /// A space in the terminal's own colours.
     package static let blank = Cell(glyph: 0x20, isWide: false, style: 0)
 
-    /// The character; empty in a continuation.
-    package var text: String {
-        String(decoding: glyphBytes, as: UTF8.self)
-    }
-
-    /// How it looks.
+    package var text: String { String(decoding: glyphBytes, as: UTF8.self) }
     package var style: Style { Style(packed: styleBits) }
 
-    /// Whether it is the second column of the character left of it.
+    /// Whether it is the second column of the character at its left.
     package var isContinuation: Bool { format & Cell.continuationFlag != 0 }
 
-    /// Its columns: 1 or 2, and 0 in a continuation.
+    /// 1 or 2 columns, and 0 in a continuation.
     package var width: Int { isContinuation ? 0 : isWide ? 2 : 1 }
-
     var isWide: Bool { format & Cell.wideFlag != 0 }
 
-    /// The style in the form of ``Style/packed``.
+    /// The style as ``Style/packed``.
     var styleBits: UInt64 { format & 0xFF_FFFF_FFFF }
 
     /// The second half of this cell.

@@ -1,33 +1,30 @@
 import Text
 
-/// A grid of cells: what a view draws on, and what a frame is.
+/// A grid of cells: a frame, on which views draw.
 ///
-/// Nothing that is drawn outside of it, or outside of ``clip``, does harm or leaves a mark. No cell ever holds half of a wide
-/// character: what overwrites one half blanks the other.
+/// Drawing outside of it, or outside of ``clip``, has no effect. No cell ever holds half of a wide character:
+/// overwriting one half blanks the other.
 package struct CellBuffer: Sendable {
-    /// The columns and rows.
     package let size: Size
-    /// Where the cursor stands; hidden if `nil`.
+    /// `nil` where it is hidden.
     package var cursor: CursorPosition?
     /// Where drawing has an effect; at first, everywhere.
     package var clip: Rect
-    /// Row after row.
+    /// Row by row.
     private(set) var cells: [Cell]
 
-    /// A grid of blanks.
     package init(_ size: Size) {
         self.size = size
         clip = Rect(size)
         cells = Array(repeating: .blank, count: size.width * size.height)
     }
 
-    /// The whole grid as a rectangle.
     package var bounds: Rect { Rect(size) }
 
     /// The cell at a column and a row.
     ///
-    /// Outside of the grid it reads as a blank, and writing does nothing. Setting a wide cell sets its continuation too; where
-    /// that has no room, a blank is set.
+    /// Outside of the grid it is a blank, and setting it does nothing. Setting a wide cell sets its continuation too;
+    /// where that does not fit, a blank is set.
     package subscript(x: Int, y: Int) -> Cell {
         get { bounds.contains(x: x, y: y) ? cells[y * size.width + x] : .blank }
         set {
@@ -38,8 +35,9 @@ package struct CellBuffer: Sendable {
 
     /// Writes text and returns the columns it used.
     ///
-    /// At most `limit` columns from (`x`, `y`) are used, by default those to the right edge of the clip; what does not fit is cut
-    /// and, if `ellipsis`, ends with `…`. Control characters are shown as pictures (`␛`), a tab as four spaces.
+    /// At most `limit` columns from (`x`, `y`) are used, by default those to the right edge of the clip; text that does
+    /// not fit is cut and, if `ellipsis`, ends with `…`. Control characters are shown as pictures (`␛`), a tab as four
+    /// spaces.
     @discardableResult
     package mutating func write(
         _ text: some StringProtocol,
@@ -78,7 +76,6 @@ package struct CellBuffer: Sendable {
         return place + 1
     }
 
-    /// Fills a rectangle with a character in a style.
     package mutating func fill(_ rect: Rect, with character: Character = " ", style: Style) {
         let area = rect.intersection(visible)
         let cell = Cell(character, style: style)

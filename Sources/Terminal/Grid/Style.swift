@@ -1,12 +1,12 @@
 /// A colour as a terminal names it.
 ///
-/// What a terminal cannot show is degraded by the ``FrameRenderer``, so a view may always use the palette.
+/// ``FrameRenderer`` degrades what a terminal cannot show, so a view may always use the palette.
 package enum Color: Hashable, Sendable {
     /// The terminal's own colour for text or background.
     case standard
-    /// One of the sixteen: 0–7 black, red, green, yellow, blue, magenta, cyan, white; 8–15 the bright ones.
+    /// 0–7 black, red, green, yellow, blue, magenta, cyan, white; 8–15 the bright ones.
     case ansi(UInt8)
-    /// One of 256: 0–15 as ``ansi(_:)``, 16–231 a cube of 6×6×6, 232–255 greys.
+    /// 0–15 as ``ansi(_:)``, 16–231 a cube of 6×6×6, 232–255 greys.
     case palette(UInt8)
 
     /// The kind in the high byte, the number in the low one.
@@ -27,57 +27,38 @@ package enum Color: Hashable, Sendable {
     }
 }
 
-/// How a cell's text looks.
 package struct Style: Hashable, Sendable {
-    /// What can be added to the colours.
     package struct Attributes: OptionSet, Hashable, Sendable {
-        /// The bits.
         package let rawValue: UInt8
 
-        /// A set of these bits.
-        package init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Bold, on some terminals brighter.
+        /// On some terminals brighter.
         package static let bold = Attributes(rawValue: 1)
-        /// Fainter than usual.
         package static let dim = Attributes(rawValue: 2)
-        /// Slanted.
         package static let italic = Attributes(rawValue: 4)
         package static let underline = Attributes(rawValue: 8)
         /// Foreground and background exchanged.
         package static let reverse = Attributes(rawValue: 16)
-        /// Struck out.
         package static let strikethrough = Attributes(rawValue: 32)
     }
 
-    /// The text's colour.
     package var foreground: Color
-    /// The colour behind it.
     package var background: Color
-    /// Bold, underlined and so on.
     package var attributes: Attributes
 
     /// The terminal's own colours and nothing else.
     package static let plain = Style()
 
-    /// A style of a text colour, a background and attributes.
     package init(_ foreground: Color = .standard, on background: Color = .standard, _ attributes: Attributes = []) {
-        self.foreground = foreground
-        self.background = background
-        self.attributes = attributes
+        (self.foreground, self.background, self.attributes) = (foreground, background, attributes)
     }
 
-    /// The same with more attributes.
     package func with(_ attributes: Attributes) -> Style {
         Style(foreground, on: background, self.attributes.union(attributes))
     }
 
-    /// The same on another background.
-    package func on(_ background: Color) -> Style {
-        Style(foreground, on: background, attributes)
-    }
+    package func on(_ background: Color) -> Style { Style(foreground, on: background, attributes) }
 
     /// Foreground in bits 0–15, background in 16–31, attributes in 32–39.
     var packed: UInt64 {

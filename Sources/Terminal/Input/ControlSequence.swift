@@ -1,16 +1,15 @@
 /// What begins a sequence: `ESC [` or `ESC O`.
 enum Introducer: Sendable {
-    case csi
-    case ss3
+    case csi, ss3
 }
 
-/// A whole sequence: its parameters and the byte that says what it is.
+/// A complete control sequence.
 struct ControlSequence {
     private let introducer: Introducer
     /// `?`, `<`, `=` or `>` in front of the parameters.
     private let marker: UInt8?
     private let hasIntermediates: Bool
-    /// The parameters, each with its parts; `nil` where nothing is written.
+    /// The parameters and their parts; `nil` for an empty one.
     private let parameters: [[Int?]]
     private let final: UInt8
 
@@ -27,7 +26,7 @@ struct ControlSequence {
         }
     }
 
-    /// Digits as a number, which stops growing at ten millions.
+    /// Digits as a number, at most ten millions.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
         guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
         return digits.reduce(0) { min($0 * 10 + Int($1 - 0x30), 10_000_000) }
@@ -38,7 +37,7 @@ struct ControlSequence {
         return parameters[index][part]
     }
 
-    /// What the sequence says, or `nil` if that is nothing we know.
+    /// The event of the sequence; `nil` for an unknown one.
     func event(alt: Bool) -> InputEvent? {
         if marker == 0x3C, introducer == .csi, final == 0x4D || final == 0x6D {
             return mouse(button: parameter(0), isRelease: final == 0x6D)
@@ -96,7 +95,7 @@ struct ControlSequence {
 
     /// A key by its code point, as kitty and xterm's `modifyOtherKeys` send it.
     private func unicodeKey(code: Int?, modifiers field: Int?) -> Key? {
-        // Kitty can report when a key goes up.
+        // Kitty can report when a key is released.
         guard let code, parameter(1, part: 1) != 3 || final == 0x7E else { return nil }
         let modifiers = modifiers(field)
         if let known = ControlSequence.kittyCodes[code] { return Key(known, modifiers).normal }
@@ -131,13 +130,13 @@ struct ControlSequence {
         var codes: [Int: Key.Code] = [
             1: .home, 2: .insert, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
         ]
-        // There is no number 16, 22, 27 and 30.
+        // The numbers 16, 22, 27 and 30 are unused.
         let functions = [11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 28, 29, 31, 32, 33, 34]
         for (index, number) in functions.enumerated() { codes[number] = .function(index + 1) }
         return codes
     }()
 
-    /// Kitty's numbers for keys of the keypad that write nothing, or what others write too.
+    /// Kitty's numbers for keys of the keypad.
     private static let kittyCodes: [Int: Key.Code] = [
         57_409: .character("."), 57_410: .character("/"), 57_411: .character("*"), 57_412: .character("-"),
         57_413: .character("+"), 57_414: .enter, 57_415: .character("="), 57_416: .character(","), 57_417: .left,
@@ -147,14 +146,12 @@ struct ControlSequence {
 }
 
 extension UInt8 {
-    /// Whether it is one of `0` to `9`.
     var isDigit: Bool { (0x30...0x39).contains(self) }
 }
 
 extension Key {
     /// The key of an ASCII byte, control characters included.
     init(controlOrASCII byte: UInt8, _ modifiers: Modifiers) {
-        let character = Character(Unicode.Scalar(byte))
         switch byte {
         case 0x00: self.init(.character(" "), modifiers.union(.control))
         case 0x08, 0x7F: self.init(.backspace, modifiers)
@@ -163,11 +160,11 @@ extension Key {
         case 0x1B: self.init(.escape, modifiers)
         case 0x01...0x1A: self.init(.character(Character(Unicode.Scalar(byte + 0x60))), modifiers.union(.control))
         case 0x1C...0x1F: self.init(.character(Character(Unicode.Scalar(byte + 0x40))), modifiers.union(.control))
-        default: self = Key(.character(character), modifiers).normal
+        default: self = Key(.character(Character(Unicode.Scalar(byte))), modifiers).normal
         }
     }
 
-    /// The same key as terminals without such reports send it: shift is in the character, control goes with a small letter.
+    /// The key as terminals without such reports send it: shift is in the character, control goes with a small letter.
     var normal: Key {
         guard case .character(let character) = code else { return self }
         var key = self
@@ -198,10 +195,8 @@ extension MouseEvent {
             let pressed: Button = number == 0 ? .left : number == 1 ? .middle : .right
             kind = isRelease ? .release : button & 32 != 0 ? .drag(pressed) : .press(pressed)
         }
-        var modifiers: Key.Modifiers = []
-        if button & 4 != 0 { modifiers.insert(.shift) }
-        if button & 8 != 0 { modifiers.insert(.alt) }
-        if button & 16 != 0 { modifiers.insert(.control) }
+        // Bits 2 to 4 are shift, alt and control.
+        let modifiers = Key.Modifiers(rawValue: UInt8(button >> 2 & 7))
         self.init(kind, x: min(x, 65_535) - 1, y: min(y, 65_535) - 1, modifiers: modifiers)
     }
 }
@@ -210,15 +205,9 @@ extension TerminalReply {
     /// The reply in an OSC sequence, `11;rgb:1e1e/1e1e/2e2e`.
     init?(osc bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
-        let values: Substring
-        if text.hasPrefix("11;rgb:") {
-            values = text.dropFirst(7)
-        } else if text.hasPrefix("11;rgba:") {
-            values = text.dropFirst(8)
-        } else {
-            return nil
-        }
-        let parts = values.split(separator: "/", omittingEmptySubsequences: false).compactMap { digits -> UInt8? in
+        guard let prefix = ["11;rgb:", "11;rgba:"].first(where: text.hasPrefix) else { return nil }
+        let parts = text.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false).compactMap {
+            digits -> UInt8? in
             guard (1...4).contains(digits.count), let value = UInt32(digits, radix: 16) else { return nil }
             let most: UInt32 = (1 << (4 * UInt32(digits.count))) - 1
             return UInt8((value * 255 + most / 2) / most)

@@ -1,24 +1,24 @@
-/// Makes events of the bytes a terminal sends.
+/// Parses the bytes of a terminal into events.
 ///
-/// It knows the keys of xterm, rxvt, the Linux console, tmux and screen, kitty's and xterm's forms for keys with modifiers, mouse
-/// reports, bracketed paste and replies. How the bytes are cut into pieces changes nothing. What it does not know it swallows
-/// whole, so that no letters of a sequence come out as keys; it never holds more than a paste's limit.
+/// It knows the keys of xterm, rxvt, the Linux console, tmux and screen, kitty's and xterm's forms for keys with
+/// modifiers, mouse reports, bracketed paste and replies. How the bytes are cut into pieces changes nothing. Unknown
+/// sequences are dropped whole, so that their letters do not become keys; it never holds more than a paste's limit.
 ///
-/// A lone Esc is the beginning of a sequence until ``flush()`` says that nothing follows: while ``isPending``, wait 25 to
-/// 50 milliseconds for more bytes, then flush.
+/// A lone Esc is the beginning of a sequence until ``flush()`` says that nothing follows: while ``isPending``, wait 25
+/// to 50 milliseconds for more bytes, then flush.
 package struct InputParser: Sendable {
-    /// The most of a paste that is one event, in bytes.
+    /// The longest paste of one event, in bytes.
     static let pasteLimit = 1 << 20
-    /// The most bytes a sequence's parameters may have; of a longer one nothing is understood.
+    /// The longest parameters of a sequence, in bytes; a longer sequence is dropped.
     private static let sequenceLimit = 64
-    /// The most bytes of a reply that are kept, and that are swallowed.
+    /// The bytes of a reply that are kept, and that are dropped before it is given up.
     private static let replyLimit = (kept: 256, swallowed: 1 << 20)
 
     private enum State {
         case ground
         /// After an Esc, or two.
         case escape(alt: Bool)
-        /// After `ESC [` or `ESC O`, with what came since.
+        /// After `ESC [` or `ESC O`, with the bytes since.
         case sequence(Introducer, bytes: [UInt8], alt: Bool)
         /// After `ESC [ [`, with which the Linux console begins F1 to F5.
         case linuxFunction(alt: Bool)
@@ -37,14 +37,12 @@ package struct InputParser: Sendable {
     private var state = State.ground
     private var pasted: [UInt8] = []
     private var pasteEndsWithReturn = false
-    /// How often it was flushed since the last byte.
+    /// The flushes since the last byte.
     private var silences = 0
     private var events: [InputEvent] = []
 
-    /// A parser at the beginning of input.
     package init() {}
 
-    /// Takes bytes and returns the events they complete.
     package mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
         for byte in bytes {
             silences = 0
@@ -53,9 +51,9 @@ package struct InputParser: Sendable {
         return taken()
     }
 
-    /// Says that no byte came for a while: a lone Esc becomes the key.
+    /// Reports that no byte came for a while: a lone Esc becomes the key.
     ///
-    /// A sequence or a reply that has begun is given a second such while before it is given up.
+    /// A sequence or a reply that has begun ends at the second flush.
     package mutating func flush() -> [InputEvent] {
         silences += 1
         switch state {
@@ -64,11 +62,7 @@ package struct InputParser: Sendable {
             state = .ground
             for _ in 0..<(alt ? 2 : 1) { emit(Key(.escape)) }
         case .sequence(let introducer, let bytes, let alt):
-            if bytes.isEmpty {
-                abandonSequence(introducer, isEmpty: true, alt: alt)
-            } else if silences > 1 {
-                state = .ground
-            }
+            if bytes.isEmpty || silences > 1 { abandonSequence(introducer, isEmpty: bytes.isEmpty, alt: alt) }
         case .reply(let introducer, let bytes, let count, let isEscape):
             if count == 0, !isEscape {
                 state = .ground
@@ -78,7 +72,7 @@ package struct InputParser: Sendable {
                 if isEscape, bytes.isEmpty { emit(Key(.escape)) }
             }
         case .paste(let matched):
-            // Terminals take Esc out of what is pasted: this one was pressed, where an end marker was lost.
+            // Terminals remove Esc from pastes: this one was pressed, and the end marker was lost.
             if matched == 1, silences > 1 { endPaste() }
         case .linuxFunction, .oldMouse:
             if silences > 1 { state = .ground }
@@ -157,9 +151,7 @@ package struct InputParser: Sendable {
         emit(Key(.character(character), alt ? .alt : []))
     }
 
-    private mutating func emit(_ key: Key) {
-        events.append(.key(key))
-    }
+    private mutating func emit(_ key: Key) { events.append(.key(key)) }
 
     // MARK: Sequences
 
@@ -185,7 +177,7 @@ package struct InputParser: Sendable {
         }
         let isRxvtShift = byte == 0x24 && introducer == .csi && !bytes.isEmpty && bytes.allSatisfy { $0.isDigit }
         if byte < 0x40, !isRxvtShift, introducer == .csi || byte.isDigit || byte == 0x3B {
-            // One byte over the limit marks a sequence that is only swallowed.
+            // One byte over the limit marks a sequence that is dropped.
             if bytes.count <= InputParser.sequenceLimit {
                 state = .sequence(introducer, bytes: bytes + [byte], alt: alt)
             }
@@ -205,7 +197,7 @@ package struct InputParser: Sendable {
         }
     }
 
-    /// Where a sequence cannot go on: if it has only begun, it was a key pressed with alt.
+    /// Ends a sequence that cannot go on: one that has only begun was a key with alt.
     private mutating func abandonSequence(_ introducer: Introducer, isEmpty: Bool, alt: Bool) {
         state = .ground
         guard isEmpty else { return }
@@ -251,12 +243,9 @@ package struct InputParser: Sendable {
         case 0x1B: state = .reply(introducer: introducer, bytes: bytes, count: count, isEscape: true)
         case 0x18, 0x1A: state = .ground
         default:
-            if count >= InputParser.replyLimit.swallowed {
-                state = .ground
-                return
-            }
             // Released first, so that the bytes are changed in place.
             state = .ground
+            guard count < InputParser.replyLimit.swallowed else { return }
             if bytes.count < InputParser.replyLimit.kept { bytes.append(byte) }
             state = .reply(introducer: introducer, bytes: bytes, count: count + 1, isEscape: false)
         }
@@ -272,20 +261,12 @@ package struct InputParser: Sendable {
     private mutating func takePaste(_ byte: UInt8, matched: Int) {
         let end = InputParser.pasteEnd
         if byte == end[matched] {
-            if matched + 1 == end.count {
-                endPaste()
-            } else {
-                state = .paste(matched: matched + 1)
-            }
+            if matched + 1 == end.count { endPaste() } else { state = .paste(matched: matched + 1) }
             return
         }
         for byte in end[..<matched] { addPasted(byte) }
-        if byte == end[0] {
-            state = .paste(matched: 1)
-        } else {
-            state = .paste(matched: 0)
-            addPasted(byte)
-        }
+        state = .paste(matched: byte == end[0] ? 1 : 0)
+        if byte != end[0] { addPasted(byte) }
     }
 
     /// Adds a byte; terminals send a carriage return for each line's end, which becomes a line feed.
@@ -293,7 +274,7 @@ package struct InputParser: Sendable {
         let followsReturn = pasteEndsWithReturn
         pasteEndsWithReturn = byte == 0x0D
         if byte == 0x0A, followsReturn { return }
-        // A piece ends where no character is cut; nothing valid has more than four bytes.
+        // A piece must not end within a character, which has at most four bytes.
         let isInside = byte & 0xC0 == 0x80 && pasted.count < InputParser.pasteLimit + 4
         if pasted.count >= InputParser.pasteLimit, !isInside { deliverPasted() }
         pasted.append(byte == 0x0D ? 0x0A : byte)

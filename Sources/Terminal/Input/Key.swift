@@ -1,46 +1,27 @@
-/// A key as it was pressed.
 package struct Key: Hashable, Sendable {
     package enum Code: Hashable, Sendable {
         /// A key that writes something; with control, the lower-case letter.
         case character(Character)
         /// Return, also on the keypad.
         case enter
-        /// Esc.
         case escape
-        /// Tab; with shift, back tab.
+        /// With shift, back tab.
         case tab
-        /// Backspace: deletes what is left of the cursor.
+        /// Deletes what is left of the cursor.
         case backspace
-        /// Delete: deletes what is under the cursor.
+        /// Deletes what is under the cursor.
         case delete
-        case insert
-        /// The arrow up.
-        case up
-        /// The arrow down.
-        case down
-        /// The arrow left.
-        case left
-        /// The arrow right.
-        case right
-        case home
-        case end
-        case pageUp
-        case pageDown
+        case insert, up, down, left, right, home, end, pageUp, pageDown
         /// F1 and so on.
         case function(Int)
     }
 
-    /// The keys held meanwhile.
     package struct Modifiers: OptionSet, Hashable, Sendable {
-        /// The bits.
         package let rawValue: UInt8
 
-        /// A set of these bits.
-        package init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Shift; never set for a character, which has changed already.
+        /// Never set for a character, which has changed already.
         package static let shift = Modifiers(rawValue: 1)
         /// Alt, or Meta, or Option.
         package static let alt = Modifiers(rawValue: 2)
@@ -74,9 +55,8 @@ extension Key {
         (.control, "ctrl-"), (.alt, "alt-"), (.shift, "shift-"),
     ]
 
-    /// The key in the words of a configuration file: `a`, `A`, `ctrl-x`, `alt-enter`, `shift-tab`, `space`, `f5`, `pgup`, `?`.
-    ///
-    /// ``init(spelling:)`` reads it back.
+    /// The key as ``init(spelling:)`` reads it: `a`, `A`, `ctrl-x`, `alt-enter`, `shift-tab`, `space`, `f5`, `pgup`,
+    /// `?`.
     package var spelling: String {
         let prefix = Key.prefixes.filter { modifiers.contains($0.modifier) }.map(\.name).joined()
         if let name = Key.names.first(where: { $0.code == code })?.name { return prefix + name }
@@ -87,9 +67,10 @@ extension Key {
         }
     }
 
-    /// The key of a spelling, or `nil` if there is none.
+    /// The key of a spelling; `nil` if there is none.
     ///
-    /// Names and modifiers may be in capitals. `ctrl-X` is `ctrl-x`, and `shift-a` is `A`: the forms in which such keys arrive.
+    /// Names and modifiers may be in capitals. `ctrl-X` is `ctrl-x`, and `shift-a` is `A`: the forms in which such keys
+    /// arrive.
     package init?(spelling: String) {
         var modifiers: Modifiers = []
         var rest = spelling[...]

@@ -1,7 +1,7 @@
 extension Style {
-    /// The style in the colours a terminal has.
+    /// The style in the colours of a terminal.
     ///
-    /// Of eight colours, a bright foreground becomes the bold one. Colours that were different do not become the same.
+    /// Of eight colours, a bright foreground becomes the bold one. Different colours stay different.
     func degraded(to depth: ColorDepth) -> Style {
         switch depth {
         case .palette256: return self
@@ -30,7 +30,7 @@ extension Style {
 }
 
 extension Color {
-    /// The colour of the sixteen that is nearest.
+    /// The nearest of the sixteen colours.
     var nearest16: Color {
         switch self {
         case .standard: .standard
@@ -53,7 +53,7 @@ extension Color {
 
     /// The one of the sixteen that has the hue of a colour; `nil` for greys and what is nearly grey.
     ///
-    /// A pale red must not become a grey, which is nearer: its hue is what tells it from other colours.
+    /// A pale red must not become a grey, which is nearer, as its hue distinguishes it from other colours.
     private static func hue(of color: (Int, Int, Int)) -> UInt8? {
         let high = max(color.0, color.1, color.2)
         let low = min(color.0, color.1, color.2)
@@ -72,7 +72,7 @@ extension Color {
         return (level(index / 36), level(index / 6 % 6), level(index % 6))
     }
 
-    /// Red, green and blue of the sixteen, as xterm has them.
+    /// Red, green and blue of the sixteen, as in xterm.
     private static let sixteen: [(Int, Int, Int)] = [
         (0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0), (0, 0, 238), (205, 0, 205), (0, 205, 205), (229, 229, 229),
         (127, 127, 127), (255, 0, 0), (0, 255, 0), (255, 255, 0), (92, 92, 255), (255, 0, 255), (0, 255, 255),

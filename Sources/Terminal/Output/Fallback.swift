@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is written for a character on a terminal that has only ASCII.
+/// The characters on a terminal that has only ASCII.
 enum Fallback {
     /// One byte for a cell, which stands for a character of one or two columns.
     static func ascii(_ cell: Cell) -> UInt8 {
@@ -11,7 +11,7 @@ enum Fallback {
         return known[scalar] ?? range(scalar.value) ?? undecorated(text) ?? UInt8(ascii: "?")
     }
 
-    /// The letter without its accents, if that is one of ASCII.
+    /// The letter without its accents, where that is ASCII.
     private static func undecorated(_ text: String) -> UInt8? {
         guard let base = text.decomposedStringWithCanonicalMapping.unicodeScalars.first, base.isASCII else {
             return nil

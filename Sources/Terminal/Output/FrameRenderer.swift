@@ -1,10 +1,10 @@
 /// Makes the bytes that turn one frame into the next.
 ///
-/// It remembers what the terminal shows, and where its cursor and pen are. A frame is written within a synchronized update, so
-/// that a terminal which knows these never shows half of one. Colours are degraded to the depth at hand, and on a terminal
-/// without Unicode everything becomes ASCII.
+/// It tracks what the terminal shows, its cursor and its pen. A frame is written within a synchronized update, so that
+/// a terminal which supports these never shows half of one. Colours are degraded to the terminal's depth; without
+/// Unicode everything becomes ASCII.
 ///
-/// The terminal must not wrap lines by itself (``SystemTerminal`` sees to it): then no cell, not even the last, can scroll it.
+/// The terminal must not wrap lines (``SystemTerminal`` sees to it): then no cell, not even the last, can scroll it.
 package struct FrameRenderer: Sendable {
     private let isUnicode: Bool
     private var pen: Pen
@@ -17,16 +17,14 @@ package struct FrameRenderer: Sendable {
         Array("\u{1B}[?2026h".utf8), Array("\u{1B}[?2026l".utf8)
     )
 
-    /// A renderer for a terminal whose screen is in an unknown state.
+    /// Begins with a screen in an unknown state.
     package init(_ capabilities: TerminalCapabilities) {
         isUnicode = capabilities.isUnicode
         pen = Pen(depth: capabilities.colorDepth)
     }
 
-    /// Forgets what the terminal shows: the next frame is drawn whole.
-    package mutating func invalidate() {
-        shown = nil
-    }
+    /// Has the next frame drawn whole.
+    package mutating func invalidate() { shown = nil }
 
     /// The bytes that make the terminal show a frame; none if it shows it already.
     ///
@@ -84,7 +82,7 @@ package struct FrameRenderer: Sendable {
                 var next = x
                 while next < end, old[next] == new[next] { next += 1 }
                 if next == end { break }
-                // A short way is written again where that takes no more bytes than to jump over it.
+                // A short unchanged run is written again where that takes no more bytes than to jump over it.
                 if next - x > 4 || cursor?.x != x || cursor?.y != y || !isPlainRun(new[x..<next]) {
                     x = next
                     continue
@@ -100,7 +98,7 @@ package struct FrameRenderer: Sendable {
         }
     }
 
-    /// Whether the cells can be written as they are: one byte each, in the style at hand.
+    /// Whether the cells can be written as they are: one byte each, in the present style.
     private func isPlainRun(_ cells: Slice<UnsafeBufferPointer<Cell>>) -> Bool {
         cells.allSatisfy { $0.glyph < 0x80 && !$0.isContinuation && pen.isSet(to: $0.styleBits) }
     }
@@ -132,13 +130,11 @@ package struct FrameRenderer: Sendable {
             if cell.isWide { output.append(0x20) }
         }
         let after = x + cell.width
-        // Behind the last column, terminals differ in where the cursor is.
+        // After the last column, terminals differ in where the cursor is.
         cursor = isCertain && after < width ? CursorPosition(x: after, y: y) : nil
     }
 
-    private mutating func setPen(_ style: UInt64) {
-        pen.set(to: style, output: &output)
-    }
+    private mutating func setPen(_ style: UInt64) { pen.set(to: style, output: &output) }
 
     // MARK: The cursor
 
@@ -158,9 +154,7 @@ package struct FrameRenderer: Sendable {
     }
 
     private mutating func move(x: Int, y: Int) {
-        guard let from = cursor else {
-            return moveAnywhere(x: x, y: y)
-        }
+        guard let from = cursor else { return moveAnywhere(x: x, y: y) }
         if from.y == y {
             if from.x == x { return }
             if x == 0 {
@@ -170,7 +164,7 @@ package struct FrameRenderer: Sendable {
             } else {
                 append("\u{1B}[")
                 let distance = abs(x - from.x)
-                if distance > 1 { append(distance) }
+                if distance > 1 { output.appendDecimal(distance) }
                 output.append(x > from.x ? 0x43 : 0x44)
             }
             cursor = CursorPosition(x: x, y: y)
@@ -185,26 +179,20 @@ package struct FrameRenderer: Sendable {
 
     private mutating func moveAnywhere(x: Int, y: Int) {
         append("\u{1B}[")
-        if x > 0 || y > 0 { append(y + 1) }
+        if x > 0 || y > 0 { output.appendDecimal(y + 1) }
         if x > 0 {
             output.append(0x3B)
-            append(x + 1)
+            output.appendDecimal(x + 1)
         }
         output.append(0x48)
         cursor = CursorPosition(x: x, y: y)
     }
 
-    private mutating func append(_ text: StaticString) {
-        text.withUTF8Buffer { output += $0 }
-    }
-
-    private mutating func append(_ number: Int) {
-        output.appendDecimal(number)
-    }
+    private mutating func append(_ text: StaticString) { text.withUTF8Buffer { output += $0 } }
 }
 
 extension Cell {
-    /// Whether all terminals agree on its width: of clusters and of emoji they do not.
+    /// Whether all terminals agree on its width, as they do not for clusters and emoji.
     fileprivate var hasCertainWidth: Bool {
         let first = UInt8(truncatingIfNeeded: glyph)
         // The lead byte says how long one scalar is; F0 9F begins the planes of emoji.

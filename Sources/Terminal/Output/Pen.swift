@@ -1,16 +1,13 @@
-/// What the terminal's next character would look like, and the shortest change of it.
+/// The style of the terminal's next character, and the shortest change of it.
 struct Pen: Sendable {
     private let depth: ColorDepth
-    /// The style at hand, degraded; `nil` if it is not known.
+    /// The degraded style; `nil` if it is not known.
     private var current: UInt64?
-    /// The style last asked for, which is the same before degrading.
+    /// The style last asked for, before degrading.
     private var asked: UInt64?
 
-    init(depth: ColorDepth) {
-        self.depth = depth
-    }
+    init(depth: ColorDepth) { self.depth = depth }
 
-    /// From now on nothing is known.
     mutating func forget() {
         current = nil
         asked = nil
@@ -19,7 +16,7 @@ struct Pen: Sendable {
     /// Whether a style, as ``Style/packed``, needs no change.
     func isSet(to style: UInt64) -> Bool { asked == style }
 
-    /// Writes what changes to a style, given as ``Style/packed``.
+    /// Writes the change to a style, given as ``Style/packed``.
     mutating func set(to style: UInt64, output: inout [UInt8]) {
         if asked == style { return }
         asked = style

@@ -1,6 +1,5 @@
-/// How many colours a terminal shows.
 package enum ColorDepth: Int, Hashable, Sendable, Comparable {
-    /// No colours; attributes only.
+    /// Attributes only.
     case none
     /// The eight of ANSI.
     case ansi8
@@ -9,7 +8,6 @@ package enum ColorDepth: Int, Hashable, Sendable, Comparable {
     /// The palette of 256.
     case palette256
 
-    /// Whether the first shows fewer.
     package static func < (left: ColorDepth, right: ColorDepth) -> Bool {
         left.rawValue < right.rawValue
     }
@@ -17,18 +15,16 @@ package enum ColorDepth: Int, Hashable, Sendable, Comparable {
 
 /// What a terminal can do, as far as the drawing depends on it.
 package struct TerminalCapabilities: Hashable, Sendable {
-    /// The terminal's name, the value of `TERM`.
+    /// The value of `TERM`.
     package var name: String
-    /// How many colours it shows and the user wants.
+    /// The colours that it shows and the user wants.
     package var colorDepth: ColorDepth
     /// Whether text is UTF-8; if not, only ASCII is written.
     package var isUnicode: Bool
     /// Whether it cannot place the cursor: no screen can be drawn, only lines written.
     package var isDumb: Bool
-    /// Whether the program runs inside tmux.
     package var isInsideTmux: Bool
 
-    /// A terminal of these abilities.
     package init(
         name: String = "xterm-256color",
         colorDepth: ColorDepth = .palette256,
@@ -45,11 +41,11 @@ package struct TerminalCapabilities: Hashable, Sendable {
 }
 
 extension TerminalCapabilities {
-    /// What the environment and the terminfo database say.
+    /// Detects the capabilities by the environment and the terminfo database.
     ///
-    /// Without a terminal, or with one that cannot place its cursor by ANSI's sequence, ``isDumb`` is set. A name the database
-    /// does not have is taken for a terminal like xterm, since it was chosen after the database was made. A non-empty
-    /// `NO_COLOR` takes the colours away.
+    /// Without a terminal, or with one that cannot place its cursor by ANSI's sequence, ``isDumb`` is set. A name that
+    /// is not in the database counts as a terminal like xterm, newer than the database. A non-empty `NO_COLOR` removes
+    /// the colours.
     package static func detect(environment: [String: String], isTerminal: Bool = true) -> TerminalCapabilities {
         let name = environment["TERM"] ?? ""
         let entry = Terminfo(name: name)
@@ -69,11 +65,11 @@ extension TerminalCapabilities {
         if ["truecolor", "24bit"].contains(more) || name.hasSuffix("-direct") { return .palette256 }
         guard let colors else { return name.contains("256color") ? .palette256 : .ansi16 }
         let depth: ColorDepth = colors >= 256 ? .palette256 : colors >= 16 ? .ansi16 : colors >= 8 ? .ansi8 : .none
-        // Any other word in COLORTERM says that there are colours, but not how many.
+        // Any other word in COLORTERM promises colours, but not how many.
         return more.isEmpty ? depth : max(depth, .ansi16)
     }
 
-    /// The first of the three that is set decides, as it does in the C library.
+    /// The first of the three that is set decides, as in the C library.
     private static func isUnicode(_ environment: [String: String]) -> Bool {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
         let word = locale.lowercased()

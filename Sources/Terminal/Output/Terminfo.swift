@@ -1,17 +1,15 @@
 import CNcurses
 import Synchronization
 
-/// What the terminfo database says about a terminal.
+/// An entry of the terminfo database.
 ///
-/// ncurses keeps the entry it reads from in a global, so reading one is done under a lock, at once and as a whole.
+/// ncurses keeps the present entry in a global, so an entry is read at once, under a lock.
 struct Terminfo: Sendable {
-    /// How many colours it has.
     let colors: Int
-    /// Whether the cursor is placed by ANSI's sequence, the one we write.
+    /// Whether ANSI's sequence places the cursor.
     let isANSI: Bool
-    /// Take the alternate screen, and give it back.
     let alternateScreen: Pair
-    /// Let the keypad and the arrows send their own sequences, and no longer.
+    /// Makes the keypad and the arrows send their own sequences.
     let keypad: Pair
     let showCursor: [UInt8]
 
@@ -22,23 +20,15 @@ struct Terminfo: Sendable {
     }
 
     private static let lock = Mutex(())
+}
 
+extension Terminfo {
     /// The entry of a terminal; `nil` if there is none.
     init?(name: String) {
-        guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }) else {
-            return nil
-        }
-        let entry = Terminfo.lock.withLock { _ in Terminfo.read(name) }
-        guard let entry else { return nil }
+        guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }),
+            let entry = Terminfo.lock.withLock({ _ in Terminfo.read(name) })
+        else { return nil }
         self = entry
-    }
-
-    private init(colors: Int, isANSI: Bool, alternateScreen: Pair, keypad: Pair, showCursor: [UInt8]) {
-        self.colors = colors
-        self.isANSI = isANSI
-        self.alternateScreen = alternateScreen
-        self.keypad = keypad
-        self.showCursor = showCursor
     }
 
     private static func read(_ name: String) -> Terminfo? {

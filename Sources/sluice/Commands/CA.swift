@@ -19,16 +19,14 @@ struct CA: ParsableCommand {
 
         func run() throws {
             _ = try RunningProxy.loadAuthority(RunSettings())
-            try OutputFile(nil).write(
-                StandardPaths.configuration + "/" + CertificateAuthority.certificateFileName + "\n"
-            )
+            try OutputFile(nil).write(StandardPaths.authorityCertificate + "\n")
         }
     }
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Print what the authority is.")
 
-        @OptionGroup var source: Source
+        @OptionGroup var source: AuthorityOptions
 
         func run() throws {
             let authority = try source.load()
@@ -52,20 +50,13 @@ struct CA: ParsableCommand {
         )
 
         enum Format: String, ExpressibleByArgument, CaseIterable {
-            case pem
-            case der
-            case p12
-            case mobileconfig
+            case pem, der, p12, mobileconfig
             case trustHelp = "trust-help"
         }
 
-        @OptionGroup var source: Source
-
-        @Option(help: "The form; trust-help explains how to trust it on each platform.")
-        var format: Format
-
-        @Option(name: .shortAndLong, help: "The file to write. (default: standard output)")
-        var output: String?
+        @OptionGroup var source: AuthorityOptions
+        @Option(help: "The form; trust-help explains how to trust it on each platform.") var format: Format
+        @Option(name: .shortAndLong, help: "The file to write. (default: standard output)") var output: String?
 
         @Option(help: "The password of the PKCS #12 file, which others on this machine can see meanwhile.")
         var password: String?
@@ -83,55 +74,49 @@ struct CA: ParsableCommand {
 
         func run() throws {
             let authority = try source.load()
-            let bytes: [UInt8]
-            switch format {
-            case .pem: bytes = try authority.export(.pem)
-            case .der: bytes = try authority.export(.der)
-            case .p12: bytes = try authority.export(.p12, password: try Password.choose(password, passwordFile) ?? "")
-            case .mobileconfig: bytes = try authority.export(.mobileconfig)
-            case .trustHelp: bytes = Array(TrustHelp.text(path: source.certificatePath).utf8)
-            }
-            let file = try OutputFile(output, isSecret: format == .p12)
-            try file.write(.init(bytes: bytes))
-            try file.finish()
-        }
-    }
-
-    struct Source: ParsableArguments {
-        @Option(help: "Another authority than your own: PEM with key, or PKCS #12.")
-        var ca: String?
-
-        @Option(help: "The PEM file with the authority's key.")
-        var caKey: String?
-
-        @Option(help: "The password of a PKCS #12 authority.")
-        var caPassword: String?
-
-        @Option(help: "The file whose first line is that password, or - for standard input.")
-        var caPasswordFile: String?
-
-        func validate() throws { try Password.check(caPassword, caPasswordFile, "ca-") }
-
-        var certificatePath: String {
-            ca ?? StandardPaths.configuration + "/" + CertificateAuthority.certificateFileName
-        }
-
-        func load() throws -> CertificateAuthority {
-            var settings = RunSettings()
-            settings.authority = ca
-            settings.authorityKey = caKey
-            settings.authorityPassword = try Password.choose(caPassword, caPasswordFile)
-            return try RunningProxy.loadAuthority(settings)
+            let bytes: [UInt8] =
+                switch format {
+                case .pem: try authority.export(.pem)
+                case .der: try authority.export(.der)
+                case .p12: try authority.export(.p12, password: try Password.choose(password, passwordFile) ?? "")
+                case .mobileconfig: try authority.export(.mobileconfig)
+                case .trustHelp: Array(TrustHelp.text(path: source.ca ?? StandardPaths.authorityCertificate).utf8)
+                }
+            try OutputFile(output, isSecret: format == .p12).writeAll(.init(bytes: bytes))
         }
     }
 }
 
-/// A password that is given on the command line, where others can see it, or in a file.
+/// The options for another authority than the user's own.
+struct AuthorityOptions: ParsableArguments {
+    @Option(help: "A certificate authority to use in place of your own: PEM with key, or PKCS #12.") var ca: String?
+    @Option(help: "The PEM file with the authority's key, where --ca has only the certificate.") var caKey: String?
+    @Option(help: "The password of a PKCS #12 authority.") var caPassword: String?
+
+    @Option(help: "The file whose first line is that password, or - for standard input.")
+    var caPasswordFile: String?
+
+    func validate() throws {
+        if caKey != nil, ca == nil { throw ValidationError("--ca-key needs --ca.") }
+        try Password.check(caPassword, caPasswordFile, "ca-")
+    }
+
+    func settings() throws -> RunSettings {
+        var settings = RunSettings()
+        settings.authority = ca
+        settings.authorityKey = caKey
+        settings.authorityPassword = try Password.choose(caPassword, caPasswordFile)
+        return settings
+    }
+
+    func load() throws -> CertificateAuthority { try RunningProxy.loadAuthority(settings()) }
+}
+
+/// A password on the command line, where others can see it, or in a file.
 enum Password {
-    /// No password is longer, in bytes.
+    /// The longest password, in bytes.
     private static let longest = 1_024
 
-    /// Refuses one that is given in both ways.
     static func check(_ password: String?, _ file: String?, _ prefix: String) throws {
         guard password != nil, file != nil else { return }
         throw ValidationError("--\(prefix)password and --\(prefix)password-file exclude each other.")

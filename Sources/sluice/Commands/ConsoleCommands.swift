@@ -5,7 +5,7 @@ import Recording
 import Runner
 import Terminal
 
-/// The console on a proxy of its own: what `sluice` does where nothing else is said.
+/// The console on its own proxy: the default command.
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
@@ -14,7 +14,6 @@ struct ConsoleCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var proxy: ProxyOptions
-
     @OptionGroup var linear: LinearOptions
 
     @Option(help: "The session file to record to; one that exists is continued. (default: a new one)")
@@ -42,22 +41,15 @@ struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Open a recorded session in the console.")
 
     @OptionGroup var linear: LinearOptions
-
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
-    var session: String
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
 
     func run() async throws {
         try Screen.require(linear)
-        if try RequestArchive.isHAR(session) { return try await openArchive() }
-        let reader = try SessionQuery.open(session)
-        let path = reader.path
-        try await Screen.run(.recorded(name: path), linear) { _ in ConsoleServices(session: path) }
-    }
-
-    /// Opens a HAR by way of a session that lasts as long as the console.
-    private func openArchive() async throws {
-        let path = session
+        let isArchive = try RequestArchive.isHAR(session)
+        let path = isArchive ? session : try SessionQuery.open(session).path
         try await Screen.run(.recorded(name: path), linear) { stopping in
+            guard isArchive else { return ConsoleServices(session: path) }
+            // Read into a session that lasts as long as the console.
             let archive = try ImportedArchive(path)
             await stopping.add {
                 archive.remove()
@@ -75,11 +67,8 @@ struct Attach: AsyncParsableCommand {
     )
 
     @OptionGroup var control: ControlOptions
-
     @OptionGroup var linear: LinearOptions
-
-    @Flag(help: "Look only: change nothing.")
-    var view = false
+    @Flag(help: "Look only: change nothing.") var view = false
 
     func run() async throws {
         try Screen.require(linear)
@@ -88,24 +77,22 @@ struct Attach: AsyncParsableCommand {
         let canSteer = !view
         let authority = status.authority?.path ?? StandardPaths.authorityCertificate
         try await Screen.run(.attached(canSteer: canSteer), linear) { _ in
-            ConsoleServices(
-                session: status.session,
-                control: target,
-                sender: canSteer
-                    ? try RequestSender(proxy: status.address, certificate: status.authority?.certificate) : nil,
-                authorityPath: authority,
-                trustText: TrustHelp.text(path: authority)
-            )
+            var services = ConsoleServices(session: status.session)
+            services.control = target
+            if canSteer {
+                services.sender = try RequestSender(proxy: status.address, certificate: status.authority?.certificate)
+            }
+            services.authorityPath = authority
+            services.trustText = TrustHelp.text(path: authority)
+            return services
         }
     }
 }
 
 /// The terminal that the console is drawn on.
 enum Screen {
-    /// Whether there is one: both ends are a terminal that can be drawn on.
-    static var isThere: Bool {
-        isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
-    }
+    /// Whether both ends are a terminal that can be drawn on.
+    static var isThere: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
     static let waysToStart = """
         sluice: The console needs a terminal. Three ways to start without one:
@@ -167,7 +154,7 @@ struct LinearOptions: ParsableArguments {
     )
     var linear = false
 
-    /// Whether lines are wanted: asked for, or all that a terminal can do.
+    /// Whether lines were asked for, or are all that the terminal can do.
     var isWanted: Bool {
         guard !linear, isatty(STDIN_FILENO) == 1 else { return linear }
         return isatty(STDOUT_FILENO) == 0 || ProcessInfo.processInfo.environment["TERM"] == "dumb"
@@ -178,12 +165,10 @@ struct LinearOptions: ParsableArguments {
 actor Stopping {
     private var steps: [@Sendable () async -> Bool] = []
 
-    /// Remembers what to do at the end, and whether it went well; what was begun last ends first.
-    func add(_ step: @escaping @Sendable () async -> Bool) {
-        steps.append(step)
-    }
+    /// Adds a step that returns whether it succeeded; the last one added runs first.
+    func add(_ step: @escaping @Sendable () async -> Bool) { steps.append(step) }
 
-    /// Remembers to end a proxy, and to say what it came to; all must be recorded.
+    /// Stops a proxy at the end, and prints its summary; the step fails where the recording is incomplete.
     func add(_ running: RunningProxy) {
         add {
             let summary = await running.stop()
@@ -192,7 +177,7 @@ actor Stopping {
         }
     }
 
-    /// Does it; returns whether all went well.
+    /// Runs the steps; returns whether all succeeded.
     @discardableResult
     func stop() async -> Bool {
         let steps = self.steps
@@ -203,9 +188,8 @@ actor Stopping {
     }
 }
 
-/// What the console has from a proxy in this process.
+/// The services of a proxy in this process.
 enum LiveServices {
-    /// Starts the proxy.
     static func start(
         _ settings: RunSettings,
         _ files: StartFiles,
@@ -216,12 +200,8 @@ enum LiveServices {
         if settings.profiles.isEmpty, FileManager.default.fileExists(atPath: rules) {
             remarks.add("\(rules) is in this folder and not in force: --profile \(rules) starts with it.")
         }
-        let running = try await RunningProxy.start(
-            settings,
-            files: files,
-            print: { _ in },
-            complain: { remarks.add($0) }
-        )
+        let complain: @Sendable (String) -> Void = { remarks.add($0) }
+        let running = try await RunningProxy.start(settings, files: files, print: { _ in }, complain: complain)
         await stopping.add(running)
         return services(running, remarks)
     }
@@ -245,16 +225,13 @@ enum LiveServices {
         return services
     }
 
-    /// What the console needs of a proxy that runs.
     static func services(_ running: RunningProxy, _ remarks: Remarks) -> ConsoleServices {
-        var services = ConsoleServices(
-            session: running.session,
-            control: running.controlTarget,
-            sender: RequestSender(proxy: running.address, authority: running.authority),
-            revision: { running.revision },
-            authorityPath: running.authorityPath,
-            trustText: TrustHelp.text(path: running.authorityPath)
-        )
+        var services = ConsoleServices(session: running.session)
+        services.control = running.controlTarget
+        services.sender = RequestSender(proxy: running.address, authority: running.authority)
+        services.revision = { running.revision }
+        services.authorityPath = running.authorityPath
+        services.trustText = TrustHelp.text(path: running.authorityPath)
         services.remarks = remarks
         return services
     }

@@ -13,11 +13,7 @@ struct DecryptCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var options: ControlOptions
+    @Argument(help: "The host, or host:port.") var host: String
 
-    @Argument(help: "The host, or host:port.")
-    var host: String
-
-    func run() async throws {
-        StandardStreams.out(try await options.target().decrypt(host) + "\n")
-    }
+    func run() async throws { StandardStreams.out(try await options.target().decrypt(host) + "\n") }
 }

@@ -13,12 +13,8 @@ struct DemoCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var linear: LinearOptions
-
-    @Option(help: "The session file to record to. (default: a new one)")
-    var session: String?
-
-    @Flag(help: "Print what passes and end, on a terminal too.")
-    var plain = false
+    @Option(help: "The session file to record to. (default: a new one)") var session: String?
+    @Flag(help: "Print what passes and end, on a terminal too.") var plain = false
 
     func run() async throws {
         guard Screen.isThere || linear.linear, !plain else { return try await Demo.run(session: session) }

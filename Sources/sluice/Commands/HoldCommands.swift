@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 import Foundation
 import Runner
 
@@ -18,9 +19,7 @@ struct HoldCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the messages that wait, oldest first.")
 
         @OptionGroup var options: ControlOptions
-
-        @Flag(help: "Print one JSON object for each message.")
-        var json = false
+        @Flag(help: "Print one JSON object for each message.") var json = false
 
         func run() async throws {
             let holds = try await options.target().holds()
@@ -40,12 +39,8 @@ struct HoldCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var options: ControlOptions
-
-        @Argument(help: "The message.")
-        var id: String
-
-        @Flag(help: "Print one JSON object.")
-        var json = false
+        @Argument(help: "The message.") var id: String
+        @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
             let hold = try await options.target().hold(id)
@@ -56,14 +51,9 @@ struct HoldCommand: AsyncParsableCommand {
     struct Execute: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Execute messages: they go on.")
 
-        @OptionGroup var options: ControlOptions
+        @OptionGroup var messages: HeldMessages
 
-        @Argument(help: ArgumentHelp("The messages, or 'all'.", valueName: "id"))
-        var ids: [String]
-
-        func run() async throws {
-            try await HoldCommand.decide(.execute, ids, options, "was executed")
-        }
+        func run() async throws { try await messages.decide(.execute, "was executed") }
     }
 
     struct Cancel: AsyncParsableCommand {
@@ -71,14 +61,9 @@ struct HoldCommand: AsyncParsableCommand {
             abstract: "Cancel holds: messages go on as though they had not been held."
         )
 
-        @OptionGroup var options: ControlOptions
+        @OptionGroup var messages: HeldMessages
 
-        @Argument(help: ArgumentHelp("The messages, or 'all'.", valueName: "id"))
-        var ids: [String]
-
-        func run() async throws {
-            try await HoldCommand.decide(.cancel, ids, options, "was cancelled")
-        }
+        func run() async throws { try await messages.decide(.cancel, "was cancelled") }
     }
 
     struct Abort: AsyncParsableCommand {
@@ -86,22 +71,17 @@ struct HoldCommand: AsyncParsableCommand {
             abstract: "Abort exchanges: the clients of messages are cut off."
         )
 
-        @OptionGroup var options: ControlOptions
+        @OptionGroup var messages: HeldMessages
 
-        @Argument(help: ArgumentHelp("The messages, or 'all'.", valueName: "id"))
-        var ids: [String]
-
-        func run() async throws {
-            try await HoldCommand.decide(.abort, ids, options, "was aborted")
-        }
+        func run() async throws { try await messages.decide(.abort, "was aborted") }
     }
+}
 
-    private static func decide(
-        _ decision: HoldDecision,
-        _ ids: [String],
-        _ options: ControlOptions,
-        _ what: String
-    ) async throws {
+struct HeldMessages: ParsableArguments {
+    @OptionGroup var options: ControlOptions
+    @Argument(help: .value("id", "The messages, or 'all'.")) var ids: [String]
+
+    func decide(_ decision: HoldDecision, _ what: String) async throws {
         let result = try await options.target().decide(ids, decision)
         for id in result.decided { StandardStreams.out("\(id) \(what)\n") }
         for id in result.gone { StandardStreams.error("sluice: \(id) no longer waited\n") }
@@ -130,68 +110,44 @@ extension HoldCommand {
         )
 
         @OptionGroup var options: ControlOptions
-
-        @Argument(help: "The message.")
-        var id: String
-
-        @Option(help: "A request's method.")
-        var method: String?
+        @Argument(help: "The message.") var id: String
+        @Option(help: "A request's method.") var method: String?
 
         @Option(help: "A request's absolute URL; with another host the request goes there, and Host follows.")
         var url: String?
 
-        @Option(help: "A request's path; the query stays, unless the path has one.")
-        var path: String?
+        @Option(help: "A request's path; the query stays, unless the path has one.") var path: String?
 
-        @Option(
-            help: ArgumentHelp(
-                "Set a query parameter; further ones of that name go. Repeatable.",
-                valueName: "name=value"
-            )
-        )
+        @Option(help: .value("name=value", "Set a query parameter; further ones of that name go. Repeatable."))
         var query: [String] = []
 
-        @Option(help: ArgumentHelp("Remove a query parameter. Repeatable.", valueName: "name"))
-        var removeQuery: [String] = []
+        @Option(help: .value("name", "Remove a query parameter. Repeatable.")) var removeQuery: [String] = []
 
-        @Option(
-            help: ArgumentHelp(
-                "Set a header field; further ones of that name go. Repeatable.",
-                valueName: "name: value"
-            )
-        )
+        @Option(help: .value("name: value", "Set a header field; further ones of that name go. Repeatable."))
         var header: [String] = []
 
-        @Option(
-            help: ArgumentHelp("Add a header field beside others of its name. Repeatable.", valueName: "name: value")
-        )
+        @Option(help: .value("name: value", "Add a header field beside others of its name. Repeatable."))
         var addHeader: [String] = []
 
-        @Option(help: ArgumentHelp("Remove all header fields of a name. Repeatable.", valueName: "name"))
+        @Option(help: .value("name", "Remove all header fields of a name. Repeatable."))
         var removeHeader: [String] = []
 
-        @Option(help: "A response's status.")
-        var status: Int?
-
-        @Option(help: ArgumentHelp("The body.", valueName: "text"))
-        var body: String?
+        @Option(help: "A response's status.") var status: Int?
+        @Option(help: .value("text", "The body.")) var body: String?
 
         @Option(
-            help: ArgumentHelp(
+            help: .value(
+                "path=value",
                 """
                 Put a value into a JSON body, at a JSON pointer such as /user/name; what is no JSON counts as a text. \
                 The last part may be new; '-' means one more element. Repeatable.
-                """,
-                valueName: "path=value"
+                """
             )
         )
         var json: [String] = []
 
-        @Option(help: ArgumentHelp("Set a field of a form body. Repeatable.", valueName: "name=value"))
-        var form: [String] = []
-
-        @Option(help: ArgumentHelp("The whole message, in the form that the editor shows.", valueName: "text"))
-        var raw: String?
+        @Option(help: .value("name=value", "Set a field of a form body. Repeatable.")) var form: [String] = []
+        @Option(help: .value("text", "The whole message, in the form that the editor shows.")) var raw: String?
 
         func run() async throws {
             let edit = try words()
@@ -201,21 +157,16 @@ extension HoldCommand {
         }
 
         private func words() throws -> HoldEdit {
+            let changes: [(HoldOption, [String?])] = [
+                (.raw, [raw]), (.method, [method]), (.url, [url]), (.path, [path]), (.query, query),
+                (.removeQuery, removeQuery), (.header, header), (.addHeader, addHeader), (.removeHeader, removeHeader),
+                (.status, [status.map(String.init)]), (.body, [body]), (.json, json), (.form, form),
+            ]
             var edit = HoldEdit()
             do {
-                edit.raw = try raw.map(HoldEdit.message)
-                edit.method = method
-                edit.url = url
-                edit.path = path
-                edit.query = try query.map { try HoldEdit.pair($0) }
-                edit.removeQuery = removeQuery
-                edit.headers = try header.map { try HoldEdit.header($0) }
-                edit.addHeaders = try addHeader.map { try HoldEdit.header($0) }
-                edit.removeHeaders = removeHeader
-                edit.status = status
-                edit.body = try body.map { HoldEdit.Body(try HoldEdit.content($0)) }
-                edit.json = try json.map { try HoldEdit.json($0) }
-                edit.form = try form.map { try HoldEdit.pair($0) }
+                for (option, values) in changes {
+                    for case let value? in values { try option.add(value, to: &edit) }
+                }
             } catch let failure as ControlFailure {
                 throw StartFailure(failure.message, hint: failure.hint, isUsage: true)
             }

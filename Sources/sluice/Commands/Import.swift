@@ -2,6 +2,7 @@ import ArgumentParser
 import CharlesFiles
 import Files
 import Foundation
+import NIOCore
 import Rules
 import Runner
 import Tools
@@ -29,25 +30,21 @@ struct Import: ParsableCommand {
                 """
         )
 
-        @Argument(help: "The file that Charles wrote, or - for standard input.")
-        var file: String
+        @Argument(help: "The file that Charles wrote, or - for standard input.") var file: String
 
         @Option(help: "What the export of a single tool is that does not say so.")
         var `as`: CharlesSettings.LoneTool?
 
         @Option(
-            help: ArgumentHelp(
-                "Where files of Map Local are now; NEW is relative to the profile. Can be given several times.",
-                valueName: "old=new"
+            help: .value(
+                "old=new",
+                "Where files of Map Local are now; NEW is relative to the profile. Can be given several times."
             )
         )
         var remapPath: [String] = []
 
-        @Option(name: .shortAndLong, help: "The profile to write. (default: standard output)")
-        var output: String?
-
-        @Flag(help: "Write over a profile that is there.")
-        var force = false
+        @Option(name: .shortAndLong, help: "The profile to write. (default: standard output)") var output: String?
+        @Flag(help: "Write over a profile that is there.") var force = false
 
         func validate() throws {
             for argument in remapPath where CharlesImport.PathChange(argument) == nil {
@@ -56,7 +53,7 @@ struct Import: ParsableCommand {
         }
 
         func run() throws {
-            // A profile that was worked on is worth more than the one that comes out here.
+            // A profile that was edited is worth more than the one that is made here.
             try Overwriting.check(output, isForced: force)
             let bytes = try read()
             let name = file == "-" ? "standard input" : (file as NSString).lastPathComponent
@@ -82,12 +79,10 @@ struct Import: ParsableCommand {
             guard profile.isUsable else {
                 throw StartFailure("There is no rule in \(name) that a profile can have.")
             }
-            let target = try OutputFile(output)
-            try target.write(profile.text)
-            try target.finish()
+            try OutputFile(output).writeAll(.init(string: profile.text))
         }
 
-        /// At most one byte more than is taken is ever read.
+        /// Reads at most one byte more than is accepted.
         private func read() throws -> [UInt8] {
             let most = CharlesSettings.largestFile + 1
             guard file == "-" else { return try InputFile.contents(of: file, atMost: most, takesPipes: true) }
@@ -98,9 +93,15 @@ struct Import: ParsableCommand {
 
 extension CharlesSettings.LoneTool: ExpressibleByArgument {}
 
-/// Files that are written over only where that is asked for.
+extension OutputFile {
+    func writeAll(_ bytes: ByteBuffer) throws {
+        try write(bytes)
+        try finish()
+    }
+}
+
 enum Overwriting {
-    /// - Throws: ``StartFailure`` where the output has something in it already.
+    /// Throws ``StartFailure`` where the file exists and is not empty, unless overwriting is forced.
     static func check(_ output: String?, isForced: Bool) throws(StartFailure) {
         guard let output, !isForced, OutputFile.isThere(output) else { return }
         throw StartFailure("\(output) is there already.", hint: "--force writes over it.")

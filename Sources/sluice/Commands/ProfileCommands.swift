@@ -23,18 +23,13 @@ struct ProfileHelpCommand: ParsableCommand {
         discussion: "For example: sluice profile help throttle, sluice profile help locations"
     )
 
-    @Argument(help: "A key such as 'rewrite' or 'rewrite.rules', or a topic. (default: list all)")
-    var key: String?
+    @Argument(help: "A key such as 'rewrite' or 'rewrite.rules', or a topic. (default: list all)") var key: String?
 
     func run() throws {
         do throws(ProfileHelp.UnknownKey) {
             StandardStreams.out(try ProfileHelp.text(for: key))
         } catch {
-            throw StartFailure(
-                error.description,
-                hint: "sluice profile help lists all keys.",
-                isUsage: true
-            )
+            throw StartFailure(error.description, hint: "sluice profile help lists all keys.", isUsage: true)
         }
     }
 }
@@ -46,31 +41,22 @@ struct ProfileCheck: ParsableCommand {
         discussion: "Exit code 1 where there is an error; what is allowed but hardly meant ('lint') alone is no error."
     )
 
-    @Argument(
-        help: ArgumentHelp("The profiles, which are read as one; later ones add to earlier ones.", valueName: "file")
-    )
+    @Argument(help: .value("file", "The profiles, which are read as one; later ones add to earlier ones."))
     var files: [String]
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "session|har",
             "Recorded requests: say how many each rule is for, with examples, and which rules are for none. 'last' is "
-                + "the newest session.",
-            valueName: "session|har"
+                + "the newest session."
         )
     )
     var against: String?
 
-    @Flag(help: "Exit with 1 for lints, too.")
-    var strict = false
+    @Flag(help: "Exit with 1 for lints, too.") var strict = false
 
     func run() throws {
-        let profile: RuleProfile
-        do throws(ProfileError) {
-            profile = try RuleProfile.load(paths: files, takesPipes: true)
-        } catch {
-            StandardStreams.error(error.description + "\n")
-            throw ExitCode(1)
-        }
+        let profile = try RuleProfile.load(paths: files, takesPipes: true)
         for lint in profile.lints { StandardStreams.error("\(lint)\n") }
         if let against {
             var usage = RuleUsage(profile)
@@ -93,8 +79,7 @@ struct ProfileTest: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The profiles.", valueName: "file"))
-    var files: [String]
+    @Argument(help: .value("file", "The profiles.")) var files: [String]
 
     func run() throws {
         var report = TAPReport()
@@ -116,14 +101,11 @@ struct ProfileShow: ParsableCommand {
         abstract: "Show the tools in the order in which they act, and their rules."
     )
 
-    @Argument(help: ArgumentHelp("The profiles, which are read as one.", valueName: "file"))
-    var files: [String]
-
-    @Flag(help: "Print a JSON object.")
-    var json = false
+    @Argument(help: .value("file", "The profiles, which are read as one.")) var files: [String]
+    @Flag(help: "Print a JSON object.") var json = false
 
     func run() throws {
-        let profile = try ProfileFiles.load(files)
+        let profile = try RuleProfile.load(paths: files, takesPipes: true)
         StandardStreams.out(json ? profile.listingJSON : profile.listing)
     }
 }
@@ -138,35 +120,21 @@ struct ProfileWhy: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The profile.", valueName: "file"))
-    var file: String
-
-    @Argument(help: "The request's method.")
-    var method: String
-
-    @Argument(help: "The request's URL; host:port after CONNECT.")
-    var url: String
+    @Argument(help: .value("file", "The profile.")) var file: String
+    @Argument(help: "The request's method.") var method: String
+    @Argument(help: "The request's URL; host:port after CONNECT.") var url: String
 
     @Option(
         name: [.customShort("H"), .long],
-        help: ArgumentHelp("A field of the request. Repeatable.", valueName: "name: value")
+        help: .value("name: value", "A field of the request. Repeatable.")
     )
     var header: [String] = []
 
-    @Option(help: "The request's body.")
-    var body: String?
-
-    @Option(help: ArgumentHelp("The status that a server answers.", valueName: "status"))
-    var answer = 200
-
-    @Option(help: ArgumentHelp("A field of the answer. Repeatable.", valueName: "name: value"))
-    var answerHeader: [String] = []
-
-    @Option(help: "The answer's body.")
-    var answerBody: String?
-
-    @Flag(help: "Tell every rule, those for other hosts too, however many they are.")
-    var all = false
+    @Option(help: "The request's body.") var body: String?
+    @Option(help: .value("status", "The status that a server answers.")) var answer = 200
+    @Option(help: .value("name: value", "A field of the answer. Repeatable.")) var answerHeader: [String] = []
+    @Option(help: "The answer's body.") var answerBody: String?
+    @Flag(help: "Tell every rule, those for other hosts too, however many they are.") var all = false
 
     func validate() throws {
         guard (200...999).contains(answer) else { throw ValidationError("--answer takes a status from 200 to 999.") }
@@ -185,7 +153,7 @@ struct ProfileWhy: ParsableCommand {
             fields: try answerHeader.map(ProfileWhy.field),
             body: answerBody.map { ByteBuffer(string: $0) }
         )
-        let profile = try ProfileFiles.load([file])
+        let profile = try RuleProfile.load(paths: [file], takesPipes: true)
         StandardStreams.out(request.explained(by: profile, answered: response).text(isWhole: all))
     }
 
@@ -195,16 +163,5 @@ struct ProfileWhy: ParsableCommand {
         }
         let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
         return (String(text[..<colon]), value)
-    }
-}
-
-enum ProfileFiles {
-    /// Reads profiles as one; what is wrong is told in the form that editors jump to.
-    static func load(_ files: [String]) throws -> RuleProfile {
-        do throws(ProfileError) {
-            return try RuleProfile.load(paths: files, takesPipes: true)
-        } catch {
-            throw StartFailure(error.description, isPositioned: true)
-        }
     }
 }

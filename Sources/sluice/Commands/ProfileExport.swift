@@ -1,6 +1,7 @@
 import ArgumentParser
 import CharlesFiles
 import Files
+import NIOCore
 import Rules
 import Runner
 import Tools
@@ -15,17 +16,10 @@ struct ProfileExport: ParsableCommand {
             """
     )
 
-    @Flag(help: "Write Charles' settings XML.")
-    var charles = false
-
-    @Argument(help: "The profiles, in the order in which their rules stand.")
-    var files: [String]
-
-    @Option(name: .shortAndLong, help: "The file to write. (default: standard output)")
-    var output: String?
-
-    @Flag(help: "Write over a file that is there.")
-    var force = false
+    @Flag(help: "Write Charles' settings XML.") var charles = false
+    @Argument(help: "The profiles, in the order in which their rules stand.") var files: [String]
+    @Option(name: .shortAndLong, help: "The file to write. (default: standard output)") var output: String?
+    @Flag(help: "Write over a file that is there.") var force = false
 
     func validate() throws {
         if !charles { throw ValidationError("Say in which form: --charles.") }
@@ -33,18 +27,11 @@ struct ProfileExport: ParsableCommand {
 
     func run() throws {
         try Overwriting.check(output, isForced: force)
-        let export: CharlesExport
-        do {
-            export = try CharlesExport(try RuleProfile.load(paths: files, takesPipes: true))
-        } catch {
-            throw StartFailure(error.description, isPositioned: true)
-        }
+        let export = try CharlesExport(RuleProfile.load(paths: files, takesPipes: true))
         StandardStreams.error("\(export.report)\n")
         guard export.isUsable else {
             throw StartFailure("Nothing in the profile has a form that Charles knows; nothing was written.")
         }
-        let file = try OutputFile(output)
-        try file.write(export.xml)
-        try file.finish()
+        try OutputFile(output).writeAll(.init(string: export.xml))
     }
 }

@@ -3,7 +3,6 @@ import NIOCore
 import ProxyServer
 import Runner
 
-/// The legs on which HTTP/2 is spoken, as `--http2` names them.
 enum HTTP2Choice: String, ExpressibleByArgument, CaseIterable {
     case off, client, upstream, on
 
@@ -20,72 +19,55 @@ enum HTTP2Choice: String, ExpressibleByArgument, CaseIterable {
 /// The options of every command that runs a proxy.
 struct ProxyOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Where to listen; port 0 is any free one. (default: 127.0.0.1:8080, with a command 127.0.0.1:0)",
-            valueName: "host:port"
+        help: .value(
+            "host:port",
+            "Where to listen; port 0 is any free one. (default: 127.0.0.1:8080, with a command 127.0.0.1:0)"
         )
     )
     var listen: String?
 
     @Option(
-        help: ArgumentHelp(
-            "A network that may use the proxy beside this machine; needed where others can reach it. Repeatable.",
-            valueName: "cidr"
+        help: .value(
+            "cidr",
+            "A network that may use the proxy beside this machine; needed where others can reach it. Repeatable."
         )
     )
     var allow: [String] = []
 
-    @Option(help: "A certificate authority to use in place of your own: PEM with key, or PKCS #12.")
-    var ca: String?
-
-    @Option(help: "The PEM file with the authority's key, where --ca has only the certificate.")
-    var caKey: String?
-
-    @Option(help: "The password of a PKCS #12 authority.")
-    var caPassword: String?
-
-    @Option(help: "The file whose first line is that password, or - for standard input.")
-    var caPasswordFile: String?
+    @OptionGroup var authority: AuthorityOptions
 
     @Option(help: "A PEM file with certificates to trust when servers are verified. Repeatable.")
     var upstreamCa: [String] = []
 
-    @Flag(help: "Verify no server.")
-    var insecureUpstream = false
+    @Flag(help: "Verify no server.") var insecureUpstream = false
+    @Option(help: .value("host", "A server not to verify. Repeatable.")) var insecureHost: [String] = []
 
-    @Option(help: ArgumentHelp("A server not to verify. Repeatable.", valueName: "host"))
-    var insecureHost: [String] = []
-
-    @Option(help: ArgumentHelp("A server with which old and weak TLS is spoken. Repeatable.", valueName: "host"))
+    @Option(help: .value("host", "A server with which old and weak TLS is spoken. Repeatable."))
     var tlsLegacy: [String] = []
 
     @Option(help: "Where HTTP/2 is spoken: on both legs ('on'), with clients or with servers only, or nowhere ('off').")
     var http2 = HTTP2Choice.on
 
-    @Flag(help: "Keep decrypting hosts whose clients refuse our certificate.")
-    var noAutoTunnel = false
-
-    @Option(help: ArgumentHelp("How long connecting to a server may take.", valueName: "seconds"))
-    var connectTimeout = 15.0
+    @Flag(help: "Keep decrypting hosts whose clients refuse our certificate.") var noAutoTunnel = false
+    @Option(help: .value("seconds", "How long connecting to a server may take.")) var connectTimeout = 15.0
 
     @Option(
-        help: ArgumentHelp(
-            "How long an exchange may be silent, but for tunnels, WebSockets and streams of messages.",
-            valueName: "seconds"
+        help: .value(
+            "seconds",
+            "How long an exchange may be silent, but for tunnels, WebSockets and streams of messages."
         )
     )
     var idleTimeout = 600.0
 
     @Option(
-        help: ArgumentHelp(
-            "How long a request head, or a TLS handshake of a client, may take from its first byte.",
-            valueName: "seconds"
+        help: .value(
+            "seconds",
+            "How long a request head, or a TLS handshake of a client, may take from its first byte."
         )
     )
     var headTimeout = 60.0
 
-    @Option(help: ArgumentHelp("How long exchanges may take to finish when stopped.", valueName: "seconds"))
-    var grace = 3.0
+    @Option(help: .value("seconds", "How long exchanges may take to finish when stopped.")) var grace = 3.0
 
     func validate() throws {
         for (name, value) in [
@@ -95,20 +77,15 @@ struct ProxyOptions: ParsableArguments {
             throw ValidationError("--\(name) takes seconds above 0.")
         }
         if !(0...3_600).contains(grace) { throw ValidationError("--grace takes seconds from 0 to 3600.") }
-        if caKey != nil, ca == nil { throw ValidationError("--ca-key needs --ca.") }
-        try Password.check(caPassword, caPasswordFile, "ca-")
         _ = try place()
         _ = try networks()
     }
 
-    /// What the options ask for; `port` is the one to listen on where none is given.
+    /// The settings; `port` is the one to listen on where none is given.
     func settings(port: Int = 8080) throws -> RunSettings {
-        var settings = RunSettings()
+        var settings = try authority.settings()
         (settings.host, settings.port) = try place() ?? ("127.0.0.1", port)
         settings.allowed = try networks()
-        settings.authority = ca
-        settings.authorityKey = caKey
-        settings.authorityPassword = try Password.choose(caPassword, caPasswordFile)
         settings.upstreamAuthorities = upstreamCa
         settings.skipsVerification = insecureUpstream
         settings.insecureHosts = insecureHost

@@ -20,8 +20,7 @@ struct Run: AsyncParsableCommand {
     @Option(help: "The session file to record to; one that exists is continued. (default: a new one)")
     var session: String?
 
-    @Flag(help: "Record nothing.")
-    var noSession = false
+    @Flag(help: "Record nothing.") var noSession = false
 
     @Option(
         help: "What gives way when the disk is too slow: 'lossless' lets the traffic wait, 'lossy' cuts bodies short."
@@ -33,18 +32,15 @@ struct Run: AsyncParsableCommand {
 
     @Argument(
         parsing: .postTerminator,
-        help: ArgumentHelp(
-            "After '--': a command to run behind the proxy, with its arguments. Sluice ends with it, with its exit code.",
-            valueName: "command"
+        help: .value(
+            "command",
+            "After '--': a command to run behind the proxy, with its arguments. Sluice ends with it, with its exit code."
         )
     )
     var command: [String] = []
 
-    @Flag(help: "Print no line for each exchange.")
-    var quiet = false
-
-    @Flag(help: "Print one JSON object for each exchange.")
-    var json = false
+    @Flag(help: "Print no line for each exchange.") var quiet = false
+    @Flag(help: "Print one JSON object for each exchange.") var json = false
 
     func validate() throws {
         if command.isEmpty, CommandLine.arguments.last == "--" {
@@ -56,7 +52,7 @@ struct Run: AsyncParsableCommand {
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
-        // Known before anything is started, with the exit code that shells have for it.
+        // Found before anything is started; a failure has the exit code that shells use.
         let child = try command.isEmpty ? nil : findCommand(environment)
         var settings = try proxy.settings(port: child == nil ? 8080 : 0)
         settings.session = session
@@ -110,9 +106,8 @@ struct Run: AsyncParsableCommand {
         }
     }
 
-    /// Stops the proxy, says what there was, and checks what the profile asserts.
-    ///
-    /// - Returns: whether everything was recorded and every assertion holds.
+    /// Stops the proxy, prints the summary, and checks the profile's assertions; returns whether everything was
+    /// recorded and every assertion holds.
     private func finish(_ running: RunningProxy) async -> Bool {
         let summary = await running.stop()
         StandardStreams.error(RunSummary.text(summary))

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 import Content
 import Files
 import Foundation
@@ -16,14 +17,9 @@ struct List: ParsableCommand {
         discussion: FilterHelp.text
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
-    var session: String
-
-    @Argument(help: ArgumentHelp("Which exchanges.", valueName: "filter"))
-    var filter: [String] = []
-
-    @Flag(help: "Print one JSON object for each exchange.")
-    var json = false
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: .value("filter", "Which exchanges.")) var filter: [String] = []
+    @Flag(help: "Print one JSON object for each exchange.") var json = false
 
     func run() throws {
         let query = try SessionQuery(session: session, filter: filter)
@@ -44,26 +40,20 @@ struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Show everything about one exchange.")
 
     enum Message: String, ExpressibleByArgument, CaseIterable {
-        case request
-        case response
+        case request, response
+
+        var side: BodySide { self == .request ? .requestReceived : .responseReceived }
     }
 
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
-    var session: String
-
-    @Argument(help: "The exchange's number.")
-    var id: Int64
-
-    @Option(help: "Print only this message's body, decoded.")
-    var body: Message?
-
-    @Flag(help: "With --body: the bytes as received, without undoing the content coding.")
-    var raw = false
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: "The exchange's number.") var id: Int64
+    @Option(help: "Print only this message's body, decoded.") var body: Message?
+    @Flag(help: "With --body: the bytes as received, without undoing the content coding.") var raw = false
 
     @Option(
-        help: ArgumentHelp(
-            "Names and types for gRPC messages: what protoc writes with --descriptor_set_out and --include_imports.",
-            valueName: "file"
+        help: .value(
+            "file",
+            "Names and types for gRPC messages: what protoc writes with --descriptor_set_out and --include_imports."
         )
     )
     var protoDescriptor: String?
@@ -92,9 +82,8 @@ struct Show: ParsableCommand {
             return try output.write(report)
         }
         try refuseBinary(exchange, body, reader)
-        let side: BodySide = body == .request ? .requestReceived : .responseReceived
         var visible = isatty(STDOUT_FILENO) == 1 ? VisiblePieces() : nil
-        let problem = try BodyExport.write(exchange, side: side, from: reader, raw: raw) { piece in
+        let problem = try BodyExport.write(exchange, side: body.side, from: reader, raw: raw) { piece in
             try output.write(visible?.add(piece) ?? piece)
         }
         if let end = visible?.finish() { try output.write(end) }
@@ -118,16 +107,15 @@ struct Show: ParsableCommand {
         "For the bytes: sluice show \(session) \(id) --body \(message.rawValue)\(raw ? " --raw" : "") > file"
     }
 
-    /// Keeps bytes that are no text off a terminal.
+    /// Refuses to write bytes that are no text to a terminal.
     private func refuseBinary(_ exchange: RecordedExchange, _ message: Message, _ reader: SessionReader) throws {
-        let side: BodySide = message == .request ? .requestReceived : .responseReceived
         let size = message == .request ? exchange.record.sizes.requestBody : exchange.record.sizes.responseBody
         if exchange.record.flags.contains(.tunnelledTLS), size > 0 {
             throw StartFailure("The bytes of exchange \(id) were TLS that was not decrypted; they are not recorded.")
         }
         guard isatty(1) == 1 else { return }
         var beginning = ByteBuffer()
-        _ = try BodyExport.write(exchange, side: side, from: reader, raw: raw) { piece in
+        _ = try BodyExport.write(exchange, side: message.side, from: reader, raw: raw) { piece in
             if beginning.readableBytes < 4_096 {
                 beginning.writeImmutableBuffer(
                     piece.getSlice(at: piece.readerIndex, length: min(piece.readableBytes, 4_096)) ?? ByteBuffer()
@@ -135,18 +123,14 @@ struct Show: ParsableCommand {
             }
         }
         guard beginning.readableBytes > 0, !TextDecoder.isText(beginning) else { return }
-        throw StartFailure(
-            "The body is no text, and would garble the terminal.",
-            hint: redirection(message)
-        )
+        throw StartFailure("The body is no text, and would garble the terminal.", hint: redirection(message))
     }
 }
 
 enum DescriptorFile {
-    /// More than this is no descriptor set that anyone compiled, but perhaps a device that never ends.
+    /// No compiled descriptor set is larger, in bytes; perhaps the file is a device that never ends.
     private static let largest = 256 << 20
 
-    /// Reads the file of `--proto-descriptor`.
     static func read(_ path: String) throws -> DescriptorSet {
         let hint = "protoc --descriptor_set_out=FILE --include_imports YOUR.proto writes one."
         let data: [UInt8]
@@ -172,23 +156,10 @@ struct Export: ParsableCommand {
         discussion: FilterHelp.text
     )
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case curl
-        case har
-        case json
-    }
-
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
-    var session: String
-
-    @Argument(help: ArgumentHelp("Which exchanges.", valueName: "filter"))
-    var filter: [String] = []
-
-    @Option(help: "The form: curl commands, HAR 1.2, or JSON.")
-    var format: Format
-
-    @Option(name: .shortAndLong, help: "The file to write. (default: standard output)")
-    var output: String?
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: .value("filter", "Which exchanges.")) var filter: [String] = []
+    @Option(help: "The form: curl commands, HAR 1.2, or JSON.") var format: ExportRequest.Form
+    @Option(name: .shortAndLong, help: "The file to write. (default: standard output)") var output: String?
 
     @Flag(name: .customLong("print0"), help: "With curl: commands separated by NUL in place of a script.")
     var nulSeparated = false
@@ -199,7 +170,7 @@ struct Export: ParsableCommand {
 
     func run() throws {
         let query = try SessionQuery(session: session, filter: filter)
-        // What passed may hold secrets, as the session does.
+        // Recorded traffic may hold secrets.
         let file = try OutputFile(output, isSecret: true)
         var export: any ExchangeExport
         switch format {
@@ -219,16 +190,15 @@ struct Export: ParsableCommand {
         try export.finish()
         try file.finish()
         if let curl = export as? CurlExport {
-            if output == nil, FileManager.default.fileExists(atPath: query.path + ".bodies") {
-                StandardStreams.error(
-                    "sluice: bodies that no command line can carry are in \(query.path).bodies\n"
-                )
+            let bodies = query.path + ".bodies"
+            if output == nil, FileManager.default.fileExists(atPath: bodies) {
+                StandardStreams.error("sluice: bodies that no command line can carry are in \(bodies)\n")
             }
             for (id, reason) in curl.skipped { StandardStreams.error("sluice: \(id) left out: \(reason)\n") }
         }
     }
 
-    /// Where bodies go that no command line can carry: beside the script, which names them relative to itself; or, for
+    /// Where bodies go that no command line can hold: beside the script, which names them relative to itself; or, for
     /// commands that may be run from anywhere, beside the output or the session, named absolutely.
     private func bodyFiles(_ session: String) -> BodyDirectory {
         let path = (output ?? session) + ".bodies"
@@ -238,6 +208,8 @@ struct Export: ParsableCommand {
         return BodyDirectory(path: path, referredToAs: URL(fileURLWithPath: path).path)
     }
 }
+
+extension ExportRequest.Form: ExpressibleByArgument {}
 
 enum FilterHelp {
     static var text: String {
@@ -252,10 +224,9 @@ enum FilterHelp {
     }
 
     private static func row(_ term: String, _ summary: String) -> String {
-        let width = 24
-        let gap = String(repeating: " ", count: max(2, width - term.count))
-        let indent = "\n" + String(repeating: " ", count: width + 2)
-        return "  " + term + gap + wrapped(summary, to: 78 - width - 2).joined(separator: indent)
+        let gap = String(repeating: " ", count: max(2, 24 - term.count))
+        let indent = "\n" + String(repeating: " ", count: 26)
+        return "  " + term + gap + wrapped(summary, to: 52).joined(separator: indent)
     }
 
     private static func wrapped(_ text: String, to width: Int) -> [String] {

@@ -4,25 +4,22 @@ import Runner
 /// Which running Sluice a command is for.
 struct ControlOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "The running Sluice: its process or its control socket; needed where there are several.",
-            valueName: "pid|path"
+        help: .value(
+            "pid|path",
+            "The running Sluice: its process or its control socket; needed where there are several."
         )
     )
     var control: String?
 
-    func target() throws -> any ControlTarget {
-        try ControlClient(control)
-    }
+    func target() throws -> any ControlTarget { try ControlClient(control) }
 }
 
 struct ToolCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tool",
         abstract: "Switch the tools of a running Sluice on and off.",
-        discussion: """
-            A switch counts for exchanges that begin from then on, until Sluice ends. The profile stays as it is.
-            """,
+        discussion:
+            "A switch counts for exchanges that begin from then on, until Sluice ends. The profile stays as it is.",
         subcommands: [List.self, On.self, Off.self]
     )
 
@@ -30,9 +27,7 @@ struct ToolCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the tools in the order in which they act.")
 
         @OptionGroup var options: ControlOptions
-
-        @Flag(help: "Print one JSON object for each tool.")
-        var json = false
+        @Flag(help: "Print one JSON object for each tool.") var json = false
 
         func run() async throws {
             let tools = try await options.target().tools()
@@ -47,32 +42,31 @@ struct ToolCommand: AsyncParsableCommand {
     struct On: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Switch tools on.")
 
-        @OptionGroup var options: ControlOptions
+        @OptionGroup var tools: NamedTools
 
-        @Argument(help: "The tools, or 'all'.")
-        var names: [String]
-
-        func run() async throws {
-            try await ToolCommand.set(names, isOn: true, options)
-        }
+        func run() async throws { try await tools.set(isOn: true) }
     }
 
     struct Off: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Switch tools off.")
 
-        @OptionGroup var options: ControlOptions
+        @OptionGroup var tools: NamedTools
 
-        @Argument(help: "The tools, or 'all'.")
-        var names: [String]
-
-        func run() async throws {
-            try await ToolCommand.set(names, isOn: false, options)
-        }
+        func run() async throws { try await tools.set(isOn: false) }
     }
+}
 
-    private static func set(_ names: [String], isOn: Bool, _ options: ControlOptions) async throws {
+struct NamedTools: ParsableArguments {
+    @OptionGroup var options: ControlOptions
+    @Argument(help: "The tools, or 'all'.") var names: [String]
+
+    func set(isOn: Bool) async throws {
         let tools = try await options.target().setTools(names, isOn: isOn)
-        let switched = tools.filter { names.contains("all") || names.contains($0.name) }
-        StandardStreams.out(ControlListing.table(switched))
+        StandardStreams.out(ControlListing.table(tools.filter { names.contains("all") || names.contains($0.name) }))
     }
+}
+
+extension ArgumentHelp {
+    /// Help for an argument whose value has a name.
+    static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
 }

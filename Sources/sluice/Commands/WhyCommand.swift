@@ -1,5 +1,4 @@
 import ArgumentParser
-import Rules
 import Runner
 
 struct Why: ParsableCommand {
@@ -12,25 +11,15 @@ struct Why: ParsableCommand {
             """
     )
 
-    @Argument(help: "The session file, 'last' for the newest one, or a HAR.")
-    var session: String
+    @Argument(help: "The session file, 'last' for the newest one, or a HAR.") var session: String
+    @Argument(help: "The exchange's number.") var id: Int64
 
-    @Argument(help: "The exchange's number.")
-    var id: Int64
-
-    @Option(help: ArgumentHelp("A profile to ask in place of the rules of the time. Repeatable.", valueName: "file"))
+    @Option(help: .value("file", "A profile to ask in place of the rules of the time. Repeatable."))
     var profile: [String] = []
 
-    @Flag(help: "Tell every rule, those for other hosts too, however many they are.")
-    var all = false
+    @Flag(help: "Tell every rule, those for other hosts too, however many they are.") var all = false
 
     func run() throws {
-        do {
-            StandardStreams.out(
-                try RecordedWhy.text(session: session, id: id, profiles: profile, isWhole: all)
-            )
-        } catch let error as ProfileError {
-            throw StartFailure(error.description, isPositioned: true)
-        }
+        StandardStreams.out(try RecordedWhy.text(session: session, id: id, profiles: profile, isWhole: all))
     }
 }

@@ -85,7 +85,7 @@ final class QueryFixture {
     func find(_ kind: JumpKind, from: Int, forward: Bool) throws -> Int? {
         service.find(kind, from: from, forward: forward, generation: generation)
         return try events.next { event -> Int?? in
-            guard case .found(generation, let index, kind) = event else { return nil }
+            guard case .found(generation, let index) = event else { return nil }
             return .some(index)
         }
     }

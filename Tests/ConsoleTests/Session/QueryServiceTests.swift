@@ -29,10 +29,11 @@ struct QueryServiceTests {
     @Test(
         "goes to the next and the previous row of a kind, in any list",
         arguments: [
-            (JumpKind.error, [2, 8] as [Int64]), (.slow(1_000_000), [3]), (.large(1_000_000), [4]),
-            (.changedByRule, [5]), (.held, [6]), (.marked([1, 4, 99]), [1, 4]),
-            (.sameHost("other.example"), [7, 9]),
-            (.sameEndpoint(method: "GET", host: "other.example", path: "/a*b"), [7]),
+            (JumpKind.matching(.errors), [2, 8] as [Int64]), (.matching(.slow(from: 1_000_000)), [3]),
+            (.matching(.large(from: 1_000_000)), [4]),
+            (.matching(.changedByRule), [5]), (.matching(.held), [6]), (.marked([1, 4, 99]), [1, 4]),
+            (.matching(.hosts(["other.example"])), [7, 9]),
+            (.matching(.endpoint(method: "GET", host: "other.example", path: "/a*b")), [7]),
         ]
     )
     func jumps(kind: JumpKind, numbers: [Int64]) throws {
@@ -65,13 +66,13 @@ struct QueryServiceTests {
     func jumpsInWholeList() throws {
         let fixture = try QueryFixture(Self.records)
         try fixture.ask()
-        #expect(try fixture.find(.error, from: 0, forward: false) == 2)
-        #expect(try fixture.find(.error, from: 2, forward: false) == 8)
-        #expect(try fixture.find(.error, from: 8, forward: false) == nil)
-        #expect(try fixture.find(.error, from: 9, forward: true) == 8)
+        #expect(try fixture.find(.matching(.errors), from: 0, forward: false) == 2)
+        #expect(try fixture.find(.matching(.errors), from: 2, forward: false) == 8)
+        #expect(try fixture.find(.matching(.errors), from: 8, forward: false) == nil)
+        #expect(try fixture.find(.matching(.errors), from: 9, forward: true) == 8)
         try fixture.ask { $0.sort = SortOrder(column: .id, isDescending: true) }
-        #expect(try fixture.find(.error, from: 0, forward: false) == 1)
-        #expect(try fixture.find(.error, from: 9, forward: true) == 7)
+        #expect(try fixture.find(.matching(.errors), from: 0, forward: false) == 1)
+        #expect(try fixture.find(.matching(.errors), from: 9, forward: true) == 7)
     }
 
     @Test("counts sites and paths, of the list only, and goes on counting")

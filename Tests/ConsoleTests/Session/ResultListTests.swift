@@ -87,7 +87,7 @@ struct ResultListTests {
         let fixture = try QueryFixture(QuerySamples.records(1...5))
         try fixture.ask("status:200")
         fixture.service.load(last: 0..<1, generation: 99)
-        fixture.service.find(.error, from: 0, forward: false, generation: 99)
+        fixture.service.find(.matching(.errors), from: 0, forward: false, generation: 99)
         fixture.service.loadStructure(StructureNode(), generation: 99)
         for _ in 0..<20 { fixture.service.setQuery(ListQuery(), generation: 50) }
         #expect(try fixture.ask("id:2..3").total == 2)
@@ -124,8 +124,8 @@ struct ResultListTests {
         #expect(try fixture.numbers() == [4, 5, 7, 8])
     }
 
-    @Test("comes in the order of any column, both ways, ties by number", arguments: SortColumn.allCases)
-    func sorted(column: SortColumn) throws {
+    @Test("comes in the order of any column, both ways, ties by number", arguments: Column.sortable)
+    func sorted(column: Column) throws {
         let records = QuerySamples.records(1...40) { record in
             let number = record.id.number
             record.startedAt -= number * 37 % 11
@@ -151,14 +151,14 @@ struct ResultListTests {
         }
     }
 
-    private static func key(_ record: ExchangeRecord, _ column: SortColumn) -> String {
+    private static func key(_ record: ExchangeRecord, _ column: Column) -> String {
         func padded(_ number: Int64) -> String {
             let digits = String(number)
             return String(repeating: "0", count: 20 - digits.count) + digits
         }
         return switch column {
         case .id: ""
-        case .start: padded(record.startedAt)
+        case .start, .waterfall: padded(record.startedAt)
         case .method: record.method
         case .host: record.url.host
         case .path: record.url.path

@@ -38,7 +38,7 @@ extension Effect {
         case .openRequest(let id): "open request \(id.number)"
         case .structure(let node, _): "structure \(node.site ?? "root")"
         case .cancelJobs: "cancel jobs"
-        case .trust: "trust"
+        case .trust(let proxy, _): "trust \(proxy)"
         case .externalEditor: "editor"
         case .copyToTerminal(let text): "copy to terminal \(text)"
         case .redraw: "redraw"

@@ -34,7 +34,7 @@ struct NewcomerTests {
             Issue.record("no choice")
             return
         }
-        #expect(picker.purpose == .argument(of: .preset) && model.notices.isEmpty)
+        #expect(picker.command == .preset && model.notices.isEmpty)
         let throttle = ToolState(name: "throttle", isOn: true, rules: 1, enabled: 1)
         _ = model.update(.proxy(ModelFixture.status([throttle]), []))
         #expect(model.perform(.preset, "off").words == ["throttle off"])
@@ -104,7 +104,7 @@ struct NewcomerTests {
         model.press("enter")
         #expect(model.context == .detail)
         #expect(model.press("[").words == ["find before 0"])
-        let effects = model.update(.query(.found(generation: 0, index: 12, .error)))
+        let effects = model.update(.query(.found(generation: 0, index: 12)))
         #expect(effects.words.contains { $0.hasPrefix("detail 18 ") })
         #expect(model.detail.id == ExchangeID(18) && model.selectedID == ExchangeID(18))
     }

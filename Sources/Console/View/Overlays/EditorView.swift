@@ -2,7 +2,6 @@ import Sharing
 import Terminal
 import Text
 
-/// A text that is being edited.
 enum EditorView {
     static func draw(_ editor: EditorState, _ model: ConsoleModel, on screen: inout CellBuffer) {
         let theme = model.look.theme

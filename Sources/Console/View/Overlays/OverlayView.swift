@@ -30,7 +30,7 @@ enum OverlayView {
         }
     }
 
-    /// Draws an empty frame in the middle of the screen, as large as there is room for; returns its inside.
+    /// Draws an empty frame in the middle of the screen, at most as large as the screen; returns its inside.
     static func frame(
         _ title: String,
         width: Int,
@@ -56,7 +56,7 @@ enum OverlayView {
         return inside
     }
 
-    /// Where such a frame is, and its inside; on a screen that is too small for a frame, both are the same.
+    /// Where such a frame is, and its inside; on a screen that is too small for a frame, both are equal.
     static func place(width: Int, height: Int, _ screen: Size) -> (frame: Rect, inside: Rect) {
         let footer = screen.height >= 8 ? 2 : 0
         let outer = Size(
@@ -76,28 +76,25 @@ enum OverlayView {
         let inner = frame(picker.title, width: 72, height: min(22, picker.items.count + 1), model, on: &screen)
         let (top, body) = inner.splitTop(1)
         let used = screen.write("> ", x: top.x, y: top.y, style: theme.key)
-        FieldView.draw(
-            picker.line,
-            theme,
-            in: Rect(x: top.x + used, y: top.y, width: top.width - used, height: 1),
-            on: &screen
-        )
+        FieldView.draw(picker.line, theme, in: top.splitLeft(used).rest, on: &screen)
         if matches.isEmpty { screen.write("nothing fits", x: body.x, y: body.y, style: theme.faint) }
-        let start = max(0, picker.selected - body.height + 1)
-        for row in 0..<body.height where matches.indices.contains(start + row) {
-            let item = matches[start + row]
-            let isSelected = start + row == picker.selected
-            let y = body.y + row
+        for (index, isSelected, line) in rows(matches.count, selected: picker.selected, in: body) {
+            let item = matches[index]
             let base = isSelected ? theme.selection : item.disabled == nil ? .plain : theme.faint
-            screen.fill(Rect(x: body.x, y: y, width: body.width, height: 1), style: base)
-            let sign = isSelected ? "> " : "  "
+            screen.fill(line, style: base)
             let detail = item.disabled ?? item.detail
-            let room = max(body.width / 2, body.width - TextWidth.columns(detail) - 1)
-            screen.write(sign + item.title, x: body.x, y: y, style: base, limit: room)
-            let left = max(0, body.width - room)
+            let room = max(line.width / 2, line.width - TextWidth.columns(detail) - 1)
+            screen.write((isSelected ? "> " : "  ") + item.title, x: line.x, y: line.y, style: base, limit: room)
+            let left = max(0, line.width - room)
             let text = TextWidth.paddedLeft(TextWidth.cut(detail, to: left), to: left)
-            screen.write(text, x: body.x + room, y: y, style: isSelected ? base : theme.faint, limit: left)
+            screen.write(text, x: line.x + room, y: line.y, style: isSelected ? base : theme.faint, limit: left)
         }
+    }
+
+    /// The rows of a list that fit in a rectangle, scrolled so that the selected one is among them.
+    static func rows(_ count: Int, selected: Int, in rect: Rect) -> [(index: Int, isSelected: Bool, line: Rect)] {
+        let start = max(0, selected - rect.height + 1)
+        return (start..<max(start, min(count, start + rect.height))).map { ($0, $0 == selected, rect.row($0 - start)) }
     }
 
     private static func drawConfirm(_ confirm: ConfirmState, _ model: ConsoleModel, on screen: inout CellBuffer) {
@@ -119,20 +116,24 @@ enum OverlayView {
         let theme = model.look.theme
         let holds = model.proxy.holds
         let inner = frame("Waiting for a decision", width: 100, height: max(1, holds.count), model, on: &screen)
-        let start = max(0, (holds.firstIndex { $0.id == selected } ?? 0) - inner.height + 1)
-        for row in 0..<inner.height where holds.indices.contains(start + row) {
-            let hold = holds[start + row]
-            let isSelected = hold.id == selected
+        let index = holds.firstIndex { $0.id == selected }
+        for (row, isSelected, line) in rows(holds.count, selected: index ?? -1, in: inner) {
+            let hold = holds[row]
             let base = isSelected ? theme.selection : .plain
-            let y = inner.y + row
-            screen.fill(Rect(x: inner.x, y: y, width: inner.width, height: 1), style: base)
+            screen.fill(line, style: base)
             let status = hold.status.map { " \($0)" } ?? ""
             let text = "\(isSelected ? ">" : " ") \(hold.id)  \(hold.side)\(status)  \(hold.method) \(hold.url)"
             let rest = hold.remaining.map { ", \(hold.unanswered ?? "") in \(Int($0)) s" } ?? ""
-            let age = " \(Int(hold.age)) s\(rest)"
-            let room = max(0, inner.width - TextWidth.columns(age))
-            screen.write(text, x: inner.x, y: y, style: base, limit: room)
-            screen.write(age, x: inner.x + room, y: y, style: base)
+            screen.write(text, right: " \(Int(hold.age)) s\(rest)", in: line, style: base)
         }
+    }
+}
+
+extension CellBuffer {
+    /// Writes one text at the left of a line and another at its right, which is never cut for the first.
+    mutating func write(_ left: String, right: String, in line: Rect, style: Style) {
+        let room = max(0, line.width - TextWidth.columns(right))
+        write(left, x: line.x, y: line.y, style: style, limit: room)
+        write(right, x: line.x + room, y: line.y, style: style, limit: line.width - room)
     }
 }

@@ -3,7 +3,6 @@ import Sharing
 import Terminal
 import Text
 
-/// A tool's rules.
 enum PanelView {
     static func draw(_ panel: PanelState, _ model: ConsoleModel, on screen: inout CellBuffer) {
         let theme = model.look.theme
@@ -20,19 +19,16 @@ enum PanelView {
             }
             return
         }
-        let start = max(0, panel.selected - inner.height + 1)
-        for row in 0..<inner.height where rules.indices.contains(start + row) {
-            let rule = rules[start + row]
-            let isSelected = start + row == panel.selected
+        for (index, isSelected, line) in OverlayView.rows(rules.count, selected: panel.selected, in: inner) {
+            let rule = rules[index]
             let base = isSelected ? theme.selection : rule.isEnabled ? .plain : theme.faint
-            let y = inner.y + row
-            screen.fill(Rect(x: inner.x, y: y, width: inner.width, height: 1), style: base)
+            screen.fill(line, style: base)
             let name = rule.name.map { "\($0): " } ?? ""
             let text = "\(isSelected ? ">" : " ") [\(rule.isEnabled ? "x" : " ")] \(name)\(rule.summary)"
-            screen.write(text, x: inner.x, y: y, style: base, limit: inner.width)
+            screen.write(text, x: line.x, y: line.y, style: base, limit: line.width)
             guard let problem = rule.problem else { continue }
-            let width = min(TextWidth.columns(problem), inner.width / 2)
-            screen.write(problem, x: inner.maxX - width, y: y, style: theme.style(.failure), limit: width)
+            let width = min(TextWidth.columns(problem), line.width / 2)
+            screen.write(problem, x: line.maxX - width, y: line.y, style: theme.style(.failure), limit: width)
         }
     }
 }

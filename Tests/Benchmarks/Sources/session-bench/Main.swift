@@ -46,12 +46,12 @@ struct SessionBench: ParsableCommand {
         }
         try bench.filter("resheader:x-none")
         bench.bodies("lemon no such text")
-        for column in SortColumn.allCases { bench.sort(column) }
+        for column in Column.sortable { bench.sort(column) }
         try bench.sort(.path, filter: "status:200")
         try bench.structure("")
         try bench.structure("status:>=400")
-        try bench.find(.large(10_000_000_000), filter: "")
-        try bench.find(.sameEndpoint(method: "GET", host: "nowhere", path: "/"), filter: "status:200")
+        try bench.find(.matching(.large(from: 10_000_000_000)), filter: "")
+        try bench.find(.matching(.endpoint(method: "GET", host: "nowhere", path: "/")), filter: "status:200")
         memory()
     }
 

@@ -72,14 +72,14 @@ struct QueryBench {
         run(query, "bodies with \"\(text)\"")
     }
 
-    mutating func sort(_ column: SortColumn, filter: String = "") throws {
+    mutating func sort(_ column: Column, filter: String = "") throws {
         var query = ListQuery()
         query.filter = try Filter(filter)
         query.sort = SortOrder(column: column, isDescending: true)
         run(query, "order by \(column.rawValue) of \"\(filter)\"")
     }
 
-    mutating func sort(_ column: SortColumn) {
+    mutating func sort(_ column: Column) {
         var query = ListQuery()
         query.sort = SortOrder(column: column, isDescending: true)
         run(query, "order by \(column.rawValue)")
