@@ -6,18 +6,18 @@ package struct StartFailure: Error, CustomStringConvertible {
     package let hint: String
     /// Whether the command was called wrongly (exit code 2), not just in vain (1).
     package let isUsage: Bool
-
     /// Whether the message begins with `file:line:column:`, so that nothing must come before it.
     package let isPositioned: Bool
-
-    /// Whether the Sluice that was asked is there no more.
+    /// Whether the Sluice that was asked no longer runs.
     package let isGone: Bool
 
-    package init(_ message: String, hint: String = "", isUsage: Bool = false, isPositioned: Bool = false) {
-        self.init(message, hint: hint, isUsage: isUsage, isPositioned: isPositioned, isGone: false)
-    }
-
-    init(_ message: String, hint: String = "", isUsage: Bool = false, isPositioned: Bool = false, isGone: Bool) {
+    package init(
+        _ message: String,
+        hint: String = "",
+        isUsage: Bool = false,
+        isPositioned: Bool = false,
+        isGone: Bool = false
+    ) {
         self.isGone = isGone
         self.message = message
         self.hint = hint

@@ -1,14 +1,6 @@
 import Foundation
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// Watches files and tells when they have changed and are quiet again.
 ///
 /// It looks at them every now and then, which works on every file system, and however an editor writes them.

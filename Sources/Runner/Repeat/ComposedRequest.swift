@@ -8,18 +8,6 @@ import Wire
 /// Its lengths follow from its body, and fields that are for one connection only are not among its own. What was
 /// received keeps its bytes as far as nobody edits it.
 package struct ComposedRequest: Sendable {
-    /// A header field.
-    package struct Field: Sendable, Hashable {
-        /// The name as spelled.
-        package var name: String
-        package var value: String
-
-        package init(_ name: String, _ value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
     /// The head: an origin form or `*` as its target, Content-Length at most where it stood.
     let head: RequestHead
     /// Where it goes.
@@ -33,8 +21,8 @@ package struct ComposedRequest: Sendable {
     package var url: String { destination.url(of: head) }
 
     /// The fields in order, without Content-Length.
-    package var fields: [Field] {
-        head.fields.filter { !HeaderRules.framing.contains(FieldName($0.name)) }.map { Field($0.name, $0.value) }
+    package var fields: [HoldEdit.Pair] {
+        head.fields.filter { !HeaderRules.isFraming($0) }.map { HoldEdit.Pair($0.name, $0.value) }
     }
 
     /// Whether it goes to this machine, by its name or address.
