@@ -1,12 +1,11 @@
 /// Why Sluice could not start, or a command could not do its work.
 package struct StartFailure: Error, CustomStringConvertible {
-    /// What happened, where.
     package let message: String
     /// What to try; may be empty.
     package let hint: String
-    /// Whether the command was called wrongly (exit code 2), not just in vain (1).
+    /// Whether the command was called wrongly (exit code 2), or failed (1).
     package let isUsage: Bool
-    /// Whether the message begins with `file:line:column:`, so that nothing must come before it.
+    /// Whether the message begins with `file:line:column:`, so that nothing may precede it.
     package let isPositioned: Bool
     /// Whether the Sluice that was asked no longer runs.
     package let isGone: Bool

@@ -90,7 +90,7 @@ package struct ProfileInForce: Sendable, Hashable {
 
 /// A message that waits for a decision.
 struct WaitingHold: Sendable {
-    /// What happens where nobody decides.
+    /// What happens without a decision.
     struct Outcome: Sendable {
         var resolution: HoldResolution
         /// Seconds until then.
@@ -105,6 +105,6 @@ struct WaitingHold: Sendable {
     var url: String
     /// How long it has waited: seconds.
     var age: Double
-    /// What happens where nobody decides; `nil` where it waits for ever.
+    /// What happens without a decision; `nil` where it waits without limit.
     var unanswered: Outcome?
 }

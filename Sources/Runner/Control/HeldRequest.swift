@@ -71,7 +71,7 @@ struct HeldRequest {
         head.setTarget(Array(path) + (query.map { [HeldRequest.mark] + $0 } ?? []))
     }
 
-    /// Whether the Host field names where the request goes, and not another host that somebody chose.
+    /// Whether the Host field names where the request goes, and not another host.
     private var hostNamesDestination: Bool {
         guard let host = head.fields.value(of: .host), let place = RequestURL.splitAuthority(host) else { return true }
         let port = place.port ?? RequestURL.defaultPort(of: destination.scheme)

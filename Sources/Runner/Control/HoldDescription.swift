@@ -19,7 +19,7 @@ package struct HoldSummary: Codable, Sendable, Hashable {
     package var size: Int?
     /// How long it has waited: seconds.
     package var age: Double
-    /// `execute`, `cancel` or `abort`: what happens where nobody decides; `nil` where it waits for ever.
+    /// `execute`, `cancel` or `abort`: what happens without a decision; `nil` where it waits without limit.
     package var unanswered: String?
     /// Seconds until then.
     package var remaining: Double?
