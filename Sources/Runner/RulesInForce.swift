@@ -100,8 +100,8 @@ actor RulesInForce {
     /// Puts texts in force without writing them; files that are not named stay as they are.
     ///
     /// A file that is not of the profile yet becomes its last. `revision` is what the texts were made from, `nil` for
-    /// whatever is in force. Throws what is wrong with the texts, or ``ControlFailure`` where something else is in force
-    /// than what they were made from; the rules then stay as they were.
+    /// whatever is in force. Throws what is wrong with the texts, or ``ControlFailure`` where something else is in
+    /// force than what they were made from; the rules then stay as they were.
     func apply(_ texts: [ProfileSource], madeFrom revision: String? = nil) async throws -> RulesDifference {
         await beginTurn()
         defer { endTurn() }
@@ -134,8 +134,8 @@ actor RulesInForce {
 
     /// Reads the files again and puts them in force; returns what has changed, `nil` where there is no profile.
     ///
-    /// `discardsEdits`: texts that are not saved are lost; else they are a ``ControlFailure``. Throws what is wrong with
-    /// the files, too; the rules then stay as they were.
+    /// `discardsEdits`: texts that are not saved are lost; else they are a ``ControlFailure``. Throws what is wrong
+    /// with the files, too; the rules then stay as they were.
     func reload(discardsEdits: Bool = false) async throws -> RulesDifference? {
         await beginTurn()
         defer { endTurn() }
@@ -211,8 +211,8 @@ actor RulesInForce {
 
     /// Writes texts that are in force to these files, or to all that are not saved, and returns the files.
     ///
-    /// `isForced`: files that others have changed meanwhile are overwritten. Throws ``ControlFailure`` for the first file
-    /// that was not written; those before it were.
+    /// `isForced`: files that others have changed meanwhile are overwritten. Throws ``ControlFailure`` for the first
+    /// file that was not written; those before it were.
     func save(_ files: [String]? = nil, isForced: Bool = false) async throws(ControlFailure) -> [String] {
         await beginTurn()
         defer { endTurn() }

@@ -43,9 +43,9 @@ package final class RunningProxy: Sendable {
 
     /// Starts everything that the settings ask for; `files` are those that they name, where they were read already.
     ///
-    /// `onFinished` gets the exchanges that ended, beside the log; `print` log lines; `complain` errors that are not of one
-    /// exchange. Throws `StartFailure`, `SessionError`, `CertificateFailure` or `ProfileError`, each with a text for the
-    /// user.
+    /// `onFinished` gets the exchanges that ended, beside the log; `print` log lines; `complain` errors that are not of
+    /// one exchange. Throws `StartFailure`, `SessionError`, `CertificateFailure` or `ProfileError`, each with a text
+    /// for the user.
     package static func start(
         _ settings: RunSettings,
         files: StartFiles? = nil,

@@ -3,8 +3,8 @@ import HTTPModel
 
 /// Standard output and standard error, written without buffering in between.
 ///
-/// What a terminal would obey or hide is made visible, as in text of traffic, files and arguments. Exact bytes go through
-/// ``OutputFile``.
+/// What a terminal would obey or hide is made visible, as in text of traffic, files and arguments. Exact bytes go
+/// through ``OutputFile``.
 package enum StandardStreams {
     package static func out(_ text: String) { write(text, to: FileHandle.standardOutput) }
     package static func error(_ text: String) { write(text, to: FileHandle.standardError) }

@@ -4,8 +4,8 @@ import Wire
 
 /// The files that a proxy needs before it begins: its profile and the authorities.
 ///
-/// They are read before anything is started that must be stopped, so that until then a signal may end the process. A file
-/// may be the output of a command, the shell's `<(…)`, which is given up after five seconds of silence.
+/// They are read before anything is started that must be stopped, so that until then a signal may end the process. A
+/// file may be the output of a command, the shell's `<(…)`, which is given up after five seconds of silence.
 package struct StartFiles: Sendable {
     let profile: RuleProfile?
     let authority: CertificateAuthority

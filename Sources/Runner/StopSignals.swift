@@ -2,8 +2,8 @@ import Foundation
 
 /// The signals that stop a run: SIGINT, SIGTERM, or SIGHUP where the terminal is closed.
 ///
-/// The handler writes into a pipe that a thread reads, so an early signal is not lost. (Blocking the signals and waiting
-/// for them does not work: the main thread of an async program unblocks them all.)
+/// The handler writes into a pipe that a thread reads, so an early signal is not lost. (Blocking the signals and
+/// waiting for them does not work: the main thread of an async program unblocks them all.)
 package enum StopSignals {
     private static let numbers = [SIGINT, SIGTERM, SIGHUP]
 

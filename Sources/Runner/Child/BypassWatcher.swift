@@ -5,8 +5,8 @@ import Synchronization
 /// Watches a running command for connections past the proxy, on a thread of its own.
 ///
 /// It samples every 5 ms until it has used 100 ms of processor time, since the connections of short commands are short;
-/// then every 50 ms, or more rarely where a sample takes long, so that it needs at most 0.7 % of a core. Elsewhere than on
-/// Linux nothing is found.
+/// then every 50 ms, or more rarely where a sample takes long, so that it needs at most 0.7 % of a core. Elsewhere than
+/// on Linux nothing is found.
 final class BypassWatcher: Sendable {
     private static let allowance = 0.1
     private static let shortestPause = 0.005

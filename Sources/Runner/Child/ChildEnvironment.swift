@@ -3,10 +3,10 @@ import NIOCore
 
 /// The variables of a command that is to use the proxy and trust its authority.
 ///
-/// All requests go through the proxy, those to this machine too, since these are often what is tested: `NO_PROXY` is not
-/// passed on. Go and Ruby never use a proxy for `localhost` and loopback addresses, whatever the variables; to record
-/// those, use a name such as `myhost.test` in `/etc/hosts`. To leave hosts out, let the command set the variable: `sluice
-/// run -- env NO_PROXY=db.example npm test`.
+/// All requests go through the proxy, those to this machine too, since these are often what is tested: `NO_PROXY` is
+/// not passed on. Go and Ruby never use a proxy for `localhost` and loopback addresses, whatever the variables; to
+/// record those, use a name such as `myhost.test` in `/etc/hosts`. To leave hosts out, let the command set the
+/// variable: `sluice run -- env NO_PROXY=db.example npm test`.
 struct ChildEnvironment {
     /// The variables that Sluice was started with.
     let inherited: [String: String]

@@ -6,9 +6,10 @@ package import Wire
 package enum ChildRun {
     /// Runs a command to its end.
     ///
-    /// It gets our standard streams and terminal, and variables for the proxy and the authority (``ClientVariable/all``,
-    /// `JAVA_TOOL_OPTIONS`, Git's). SIGINT, SIGTERM, SIGHUP and SIGQUIT do not end us meanwhile: they are passed on, unless
-    /// the terminal sent them to the whole group. `note` gets each line that the user should read before the command starts.
+    /// It gets our standard streams and terminal, and variables for the proxy and the authority
+    /// (``ClientVariable/all``, `JAVA_TOOL_OPTIONS`, Git's). SIGINT, SIGTERM, SIGHUP and SIGQUIT do not end us
+    /// meanwhile: they are passed on, unless the terminal sent them to the whole group. `note` gets each line that the
+    /// user should read before the command starts.
     package static func run(
         _ command: ChildCommand,
         proxy: SocketAddress,

@@ -8,7 +8,8 @@ package struct ClientVariable: Sendable {
         case authority
         /// A file with Sluice's authority and those that the user adds, for clients with built-in roots.
         case additions
-        /// A file with the system's authorities, the user's and Sluice's, for clients that trust only those of the file.
+        /// A file with the system's authorities, the user's and Sluice's, for clients that trust only those of the
+        /// file.
         case bundle
         case text(String)
     }
@@ -24,8 +25,8 @@ package struct ClientVariable: Sendable {
         self.clients = clients
     }
 
-    /// Every variable that is set, except those that extend the user's value: `JAVA_TOOL_OPTIONS`, `GIT_CONFIG_COUNT` with
-    /// its keys and values, `PHP_INI_SCAN_DIR` and `WGETRC`.
+    /// Every variable that is set, except those that extend the user's value: `JAVA_TOOL_OPTIONS`, `GIT_CONFIG_COUNT`
+    /// with its keys and values, `PHP_INI_SCAN_DIR` and `WGETRC`.
     package static let all: [ClientVariable] = [
         ClientVariable("http_proxy", .proxy, "curl (which knows no HTTP_PROXY), wget, Python, Ruby, Git, PHP"),
         ClientVariable("HTTP_PROXY", .proxy, "Go, Node from 22.21 and 24.5, Deno, .NET, Rust's reqwest, Python"),
@@ -54,8 +55,8 @@ package struct ClientVariable: Sendable {
         ClientVariable("SLUICE_CA", .authority, "scripts that pass the authority on by hand"),
     ]
 
-    /// Variables that would lead a client past the proxy or to another one. They are removed and not set to the empty text,
-    /// which old gRPC takes for exceptions for every host.
+    /// Variables that would lead a client past the proxy or to another one. They are removed and not set to the empty
+    /// text, which old gRPC takes for exceptions for every host.
     static let removed = [
         "NO_PROXY", "no_proxy", "no_grpc_proxy", "grpc_proxy", "ws_proxy", "WS_PROXY", "wss_proxy", "WSS_PROXY",
         "PIP_PROXY", "npm_config_proxy", "npm_config_https_proxy", "npm_config_noproxy",

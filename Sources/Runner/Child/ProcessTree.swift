@@ -1,6 +1,7 @@
 import Foundation
 
-/// The running processes of a command: those with a member for a parent, or with the variable that only the command has.
+/// The running processes of a command: those with a member for a parent, or with the variable that only the command
+/// has.
 ///
 /// The variable finds a process whose parent ended before it was seen.
 struct ProcessTree {

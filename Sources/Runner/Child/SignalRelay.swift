@@ -3,8 +3,8 @@ import Synchronization
 
 /// Passes the signals that would end Sluice on to the commands that it runs, and waits for them to end.
 ///
-/// A signal of the terminal (Ctrl-C, Ctrl-\) goes to the whole process group, so it is not sent to the command again: many
-/// programs end at once on a second Ctrl-C. A signal of another process was sent to us only, and is passed on.
+/// A signal of the terminal (Ctrl-C, Ctrl-\) goes to the whole process group, so it is not sent to the command again:
+/// many programs end at once on a second Ctrl-C. A signal of another process was sent to us only, and is passed on.
 enum SignalRelay {
     private struct State {
         var children: [ChildProcess] = []
@@ -79,8 +79,8 @@ enum SignalRelay {
 
     /// Waits until no signal is pending for us.
     ///
-    /// The Ctrl-C that ended the command is sent to us, too, and may be delivered only now: without our handler it would
-    /// end the process.
+    /// The Ctrl-C that ended the command is sent to us, too, and may be delivered only now: without our handler it
+    /// would end the process.
     private static func waitForDelivery() {
         var ours = sigset_t()
         sigemptyset(&ours)

@@ -55,8 +55,8 @@ struct SocketRow: Equatable {
 
 /// The TCP sockets of our network namespace, from Linux's `sock_diag(7)`, which needs no privileges.
 ///
-/// `/proc/net/tcp` has the same, but takes thirty times as long: on a machine with 24 GB 10 ms of processor time for both
-/// families, in place of 0.35.
+/// `/proc/net/tcp` has the same, but takes thirty times as long: on a machine with 24 GB 10 ms of processor time for
+/// both families, in place of 0.35.
 final class SocketTable: Sendable {
     /// Values of `<linux/netlink.h>`, `<linux/sock_diag.h>` and `<linux/inet_diag.h>`, which no module exports.
     private enum Netlink {

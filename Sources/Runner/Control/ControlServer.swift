@@ -12,7 +12,8 @@ struct ControlServer: Sendable {
     private let listener: any Channel
     private let dispatcher: ControlDispatcher
 
-    /// Listens in the first directory that can have the socket, named by `process`: this one unless a test says otherwise.
+    /// Listens in the first directory that can have the socket, named by `process`: this one unless a test says
+    /// otherwise.
     ///
     /// Throws ``StartFailure`` where no directory can; the proxy works without.
     static func start(

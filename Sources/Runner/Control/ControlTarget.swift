@@ -1,8 +1,8 @@
 import ExchangeCore
 package import HTTPModel
 
-/// A running Sluice that can be asked and controlled: the one of this process (`RunningTarget`), or another one over its
-/// control socket (``ControlClient``).
+/// A running Sluice that can be asked and controlled: the one of this process (`RunningTarget`), or another one over
+/// its control socket (``ControlClient``).
 ///
 /// Called on any thread, by several callers at once. A refusal is a ``ControlFailure``.
 package protocol ControlTarget: Sendable {
@@ -30,12 +30,14 @@ package protocol ControlTarget: Sendable {
     /// Puts texts in force without writing them; files that are not named stay as they are.
     ///
     /// `revision` is the ``ProfileInForce/rules`` that the texts were made from: where something else is in force they
-    /// are refused; `nil` is for whatever is in force. Returns a sentence on what has changed, and what is in force then.
+    /// are refused; `nil` is for whatever is in force. Returns a sentence on what has changed, and what is in force
+    /// then.
     func applyProfile(
         _ texts: [ProfileSource],
         madeFrom revision: String?
     ) async throws -> (message: String, profile: ProfileInForce)
-    /// Reads the profile again, puts it in force, and returns a sentence on what has changed; a wrong one changes nothing.
+    /// Reads the profile again, puts it in force, and returns a sentence on what has changed; a wrong one changes
+    /// nothing.
     ///
     /// `discardsEdits`: texts that are not saved are lost, in place of a refusal.
     func reloadProfile(discardsEdits: Bool) async throws -> String

@@ -67,7 +67,8 @@ struct HoldDraft {
     func apply(_ edited: String) throws(ControlFailure) -> HeldMessage {
         var reader = LineReader(edited)
         while reader.rest.first == UInt8(ascii: "#") { _ = reader.next() }
-        // An unedited text is the message as it was, even where it could not be read back, as a target that is not a URL.
+        // An unedited text is the message as it was, even where it could not be read back, as a target that is not a
+        // URL.
         guard !reader.rest.elementsEqual(text.utf8) else { return message }
         let first = reader.number + 1
         guard let start = reader.next(), !start.isEmpty else {

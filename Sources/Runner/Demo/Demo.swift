@@ -49,8 +49,8 @@ package enum Demo {
 
     /// The settings of a proxy for the demo's traffic that a user watches.
     ///
-    /// It listens on a free port of loopback, trusts the origin, and has the demo's rules; a message that their breakpoint
-    /// holds waits for a decision. The files are removed with the origin.
+    /// It listens on a free port of loopback, trusts the origin, and has the demo's rules; a message that their
+    /// breakpoint holds waits for a decision. The files are removed with the origin.
     package static func settings(
         for origin: DemoOrigin,
         session: String?

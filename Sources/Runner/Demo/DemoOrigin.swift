@@ -7,8 +7,8 @@ import Wire
 
 /// The demo's own origin: an HTTP and three HTTPS servers on loopback, with an authority of its own.
 ///
-/// It runs until ``stop()``, which also removes its directory: its authority's certificate, a profile, and a file that the
-/// profile answers with.
+/// It runs until ``stop()``, which also removes its directory: its authority's certificate, a profile, and a file that
+/// the profile answers with.
 package final class DemoOrigin: Sendable {
     /// The authority of the HTTPS servers, which only the demo trusts.
     let authority: CertificateAuthority

@@ -4,9 +4,9 @@ package import Wire
 extension Demo {
     /// Sends the demo's requests through a proxy: one exchange of every kind within about two seconds.
     ///
-    /// With `forever` about one exchange a second follows, a WebSocket and a stream of events stay open, and a request is
-    /// held again and again, until the task is cancelled. No error ends it: the user may change the proxy's rules, and
-    /// shall see what they do.
+    /// With `forever` about one exchange a second follows, a WebSocket and a stream of events stay open, and a request
+    /// is held again and again, until the task is cancelled. No error ends it: the user may change the proxy's rules,
+    /// and shall see what they do.
     package static func drive(
         _ origin: DemoOrigin,
         through proxy: SocketAddress,

@@ -15,8 +15,8 @@ package enum RecordedWhy {
     /// Explains an exchange of a session (a file, `last`, or a HAR) by the rules that were in force when it began.
     ///
     /// With `profiles`, the recorded request is played through these instead, and the server answers with the recorded
-    /// response. `isWhole`: rules for other hosts are listed one by one, even where they are many. Throws `StartFailure`,
-    /// `SessionError` or `ProfileError`.
+    /// response. `isWhole`: rules for other hosts are listed one by one, even where they are many. Throws
+    /// `StartFailure`, `SessionError` or `ProfileError`.
     package static func text(
         session: String,
         id: Int64,

@@ -44,8 +44,8 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
         return parts.isEmpty ? "no rule has changed" : parts.joined(separator: ", ")
     }
 
-    /// Pairs rules tool by tool: first those that are the same, then those of one name, then those for the same requests or
-    /// with the same action; the rest was added or removed.
+    /// Pairs rules tool by tool: first those that are the same, then those of one name, then those for the same
+    /// requests or with the same action; the rest was added or removed.
     private mutating func compareRules(_ before: [Tool: [ComparedRule]], _ after: [Tool: [ComparedRule]]) {
         for tool in ToolRegistry.standard.inOrder {
             var old = before[tool] ?? []

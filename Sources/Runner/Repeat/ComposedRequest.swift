@@ -53,8 +53,8 @@ package struct ComposedRequest: Sendable {
 
     /// Takes the request of an exchange as the client sent it.
     ///
-    /// Hop-by-hop fields (RFC 9110 §7.6.1), `Expect` and trailers are left out; a WebSocket becomes a plain GET. Throws for
-    /// a tunnel, bytes that were not HTTP, or a body that was not recorded whole.
+    /// Hop-by-hop fields (RFC 9110 §7.6.1), `Expect` and trailers are left out; a WebSocket becomes a plain GET. Throws
+    /// for a tunnel, bytes that were not HTTP, or a body that was not recorded whole.
     package init(_ exchange: RecordedExchange, body: ByteBuffer) throws(ControlFailure) {
         let record = exchange.record
         guard [.http, .upgraded, .webSocket].contains(record.kind),

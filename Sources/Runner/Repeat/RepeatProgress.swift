@@ -19,7 +19,8 @@ package struct RepeatProgress: Sendable, Hashable {
     package var failures = 0
     /// The number of answers by status.
     package var statuses: [Int: Int] = [:]
-    /// The times that 50 and 95 of 100 answers took at most, and that the slowest took, in microseconds; 0 without answers.
+    /// The times that 50 and 95 of 100 answers took at most, and that the slowest took, in microseconds; 0 without
+    /// answers.
     package var p50: Int64 = 0
     package var p95: Int64 = 0
     package var max: Int64 = 0
