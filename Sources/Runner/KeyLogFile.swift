@@ -5,9 +5,9 @@ import Synchronization
 final class KeyLogFile: Sendable {
     private let handle: Mutex<FileHandle>
 
-    /// Opens the file for appending, without waiting for whatever it is; only its user can read a new one.
+    /// Opens the file for appending, without waiting for a pipe or device; only its user can read a new one.
     init(path: String) throws {
-        // A pipe whose reader is slow loses lines, and no connection waits for it.
+        // A pipe whose reader is slow loses lines, so that no connection waits for it.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
         var facts = stat()
         var problem: String?

@@ -6,33 +6,32 @@ import Recording
 import Rules
 import Tools
 
-/// The rules of a running proxy: where they come from, which tools are switched off, and how others take their place.
+/// The rules of a running proxy: their files, the tools that are switched off, and how they are replaced.
 ///
-/// Exchanges that are going on keep the rules they began with, but for tools that are switched in place. What is in
-/// force may be edited without being saved; a change of the files then never throws the edits away.
+/// Exchanges under way keep the rules that they began with, except for tools that are switched in place. What is in
+/// force may be edited without being saved; a change of the files never discards these edits.
 actor RulesInForce {
     /// The profile; `nil` where the run began without one.
     private(set) var profile: RuleProfile?
     /// The tools that are switched off, whether the profile says something about them or not.
     private(set) var off: Set<StageID>
 
-    /// The files that were asked for; those that they include are not among them.
+    /// The files that were asked for, without those that they include.
     private var paths: [String]
-    /// What came out of pipes at the start, which give it once only.
+    /// What was read from pipes at the start, which cannot be read again.
     private let piped: [ProfileSource]
     /// The texts that are in force and not in their files.
     private var unsaved: [ProfileSource] = []
-    /// What was in each file when it was read or written last, by its identity; none for a file that was not there.
+    /// What was in each file when it was read or written last, by its identity; none for a file that did not exist.
     private var disk: [String: String] = [:]
-    /// Whether the user was told that the files cannot be used as they are.
+    /// Whether a problem of the files was reported that is not solved yet.
     private var hasComplained = false
-    /// One change after the other comes to its end, though an actor goes on with others while one waits.
+    /// Changes are made one after the other, although an actor goes on with another while one waits.
     private var isChanging = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private let server: ProxyServer
     private let recorder: Recorder
 
-    /// Notes what the server was started with.
     init(profile: RuleProfile?, paths: [String], server: ProxyServer, recorder: Recorder) {
         self.profile = profile
         self.paths = paths
@@ -44,43 +43,34 @@ actor RulesInForce {
         RulesInForce.note(profile, off, recorder)
     }
 
-    /// What a server begins with under a profile.
+    /// The rules that a server begins with under a profile.
     static func rules(_ profile: RuleProfile?, without off: Set<StageID>? = nil) throws -> ProxyRules {
         guard let profile else { return ProxyRules() }
         let intercept = profile.intercept
         var rules = ProxyRules(chain: profile.chain(without: off ?? profile.off)) { host, port in
             intercept.decrypts(host: host, port: port)
         }
-        rules.access = AccessRules(networks: try profile.access.map(network))
-        return rules
-    }
-
-    private static func network(_ text: String) throws -> AccessRules.Network {
-        guard let network = AccessRules.Network(text) else {
-            throw StartFailure(
-                "'\(text)' under 'access' is no network.",
-                hint: "It takes an address or a network such as 192.168.0.0/16."
-            )
+        let networks = try profile.access.map { text in
+            if let network = AccessRules.Network(text) { return network }
+            let hint = "It takes an address or a network such as 192.168.0.0/16."
+            throw StartFailure("'\(text)' under 'access' is no network.", hint: hint)
         }
-        return network
+        rules.access = AccessRules(networks: networks)
+        return rules
     }
 
     private static func texts(_ sources: [ProfileSource]) -> [String: String] {
         Dictionary(sources.map { ($0.identity, $0.text) }) { first, _ in first }
     }
 
-    // MARK: - Looking
+    // MARK: - State
 
     /// Every tool in the fixed order, with what the profile has for it.
     var tools: [ToolState] {
         ToolRegistry.standard.inOrder.map { tool in
             let rules = profile?.tools.first { $0.tool == tool }?.rules ?? []
-            return ToolState(
-                name: tool.key,
-                isOn: !off.contains(tool.id),
-                rules: rules.count,
-                enabled: rules.count { $0.isEnabled }
-            )
+            let enabled = rules.count { $0.isEnabled }
+            return ToolState(name: tool.key, isOn: !off.contains(tool.id), rules: rules.count, enabled: enabled)
         }
     }
 
@@ -94,7 +84,7 @@ actor RulesInForce {
 
     var current: ProfileInForce { ProfileInForce(profiles: states, rules: revision) }
 
-    /// Names what is in force, and whether it is saved; another name for anything else.
+    /// A hash of what is in force and whether it is saved, as a name for it.
     var revision: String { String(UInt(bitPattern: states.hashValue), radix: 36) }
 
     // MARK: - Changing
@@ -109,12 +99,9 @@ actor RulesInForce {
 
     /// Puts texts in force without writing them; files that are not named stay as they are.
     ///
-    /// - Parameters:
-    ///   - texts: the texts and their files; one that is not of the profile yet becomes its last.
-    ///   - revision: what the texts were made from; `nil` for whatever is in force.
-    /// - Returns: what has changed.
-    /// - Throws: what is wrong with the texts, or ``ControlFailure`` where something else is in force than what they were
-    ///   made from; the rules stay as they were then.
+    /// A file that is not of the profile yet becomes its last. `revision` is what the texts were made from, `nil` for
+    /// whatever is in force. Throws what is wrong with the texts, or ``ControlFailure`` where something else is in
+    /// force than what they were made from; the rules then stay as they were.
     func apply(_ texts: [ProfileSource], madeFrom revision: String? = nil) async throws -> RulesDifference {
         await beginTurn()
         defer { endTurn() }
@@ -145,13 +132,11 @@ actor RulesInForce {
         return RulesDifference(before: before, after: after)
     }
 
-    /// Reads the files again and puts what they say in force.
+    /// Reads the files again and puts them in force; returns what has changed, `nil` where there is no profile.
     ///
-    /// - Parameter discardsEdits: whether texts that are not saved give way to what is in their files.
-    /// - Returns: the profile before, and the one now.
-    /// - Throws: ``ControlFailure`` where there are texts that are not saved; or what is wrong with the files. The rules
-    ///   stay as they were then.
-    func reload(discardsEdits: Bool = false) async throws -> (before: RuleProfile?, after: RuleProfile?) {
+    /// `discardsEdits`: texts that are not saved are lost; else they are a ``ControlFailure``. Throws what is wrong
+    /// with the files, too; the rules then stay as they were.
+    func reload(discardsEdits: Bool = false) async throws -> RulesDifference? {
         await beginTurn()
         defer { endTurn() }
         guard discardsEdits || unsaved.isEmpty else {
@@ -160,22 +145,20 @@ actor RulesInForce {
                 hint: "Save it with profile.save, or throw the edits away: profile.reload with \"force\":true."
             )
         }
+        guard !paths.isEmpty else { return nil }
         // A profile that was never saved has no file to go back to.
-        let roots = paths.filter { path in
-            !unsaved.contains { $0.file == path && disk[$0.identity] == nil }
-        }
-        guard !roots.isEmpty || !paths.isEmpty else { return (nil, nil) }
+        let roots = paths.filter { path in !unsaved.contains { $0.file == path && disk[$0.identity] == nil } }
         let before = profile
         let after = roots.isEmpty ? nil : try RuleProfile.load(paths: roots, edited: piped)
         try await change(to: after)
         (unsaved, paths, hasComplained) = ([], roots, false)
         disk = RulesInForce.texts(after?.sources ?? [])
-        return (before, after)
+        return RulesDifference(before: before, after: after)
     }
 
-    /// What came of a change of the files.
+    /// What a change of the files has led to.
     enum FileChange: Sendable {
-        /// The files say what is in force, or what they said before.
+        /// The files have what is in force, or what they had before.
         case none
         /// Other rules are in force.
         case changed(RulesDifference, lints: [ProfileIssue])
@@ -183,10 +166,9 @@ actor RulesInForce {
         case conflict([String])
     }
 
-    /// Looks at the files after they have changed: texts that are edited and not saved stay in force, for the rest what is
-    /// in the files counts.
+    /// Reads the files after they have changed: edits that are not saved stay in force, other texts are replaced.
     ///
-    /// - Throws: what is wrong with the files; the rules stay as they were then.
+    /// Throws what is wrong with the files; the rules then stay as they were.
     func followFiles() async throws -> FileChange {
         await beginTurn()
         defer { endTurn() }
@@ -195,7 +177,7 @@ actor RulesInForce {
             let now = try ProfileFile.text(text.file)
             let identity = text.identity
             if now == text.text {
-                // Somebody else has saved the same.
+                // Another program has saved the same.
                 unsaved.removeAll { $0.identity == identity }
                 disk[identity] = now
             } else if let now, now != disk[identity] {
@@ -227,13 +209,10 @@ actor RulesInForce {
 
     // MARK: - Saving
 
-    /// Writes texts that are in force to their files.
+    /// Writes texts that are in force to these files, or to all that are not saved, and returns the files.
     ///
-    /// - Parameters:
-    ///   - files: the files; `nil` for all that are not saved.
-    ///   - isForced: whether files are overwritten that others have changed meanwhile.
-    /// - Returns: the files that were written.
-    /// - Throws: ``ControlFailure`` for the first file that was not written; those before it were.
+    /// `isForced`: files that others have changed meanwhile are overwritten. Throws ``ControlFailure`` for the first
+    /// file that was not written; those before it were.
     func save(_ files: [String]? = nil, isForced: Bool = false) async throws(ControlFailure) -> [String] {
         await beginTurn()
         defer { endTurn() }
@@ -249,12 +228,11 @@ actor RulesInForce {
         var saved: [String] = []
         for text in chosen {
             let identity = text.identity
-            let now: String?
+            var now: String?
             do throws(ProfileError) {
                 now = try ProfileFile.text(text.file)
             } catch {
                 if !isForced { throw ControlFailure(error.description) }
-                now = nil
             }
             if let now, now != disk[identity], now != text.text, !isForced {
                 let isNew = disk[identity] == nil
@@ -275,11 +253,7 @@ actor RulesInForce {
     // MARK: - Putting in force
 
     private func beginTurn() async {
-        guard isChanging else {
-            isChanging = true
-            return
-        }
-        await withCheckedContinuation { waiting.append($0) }
+        if isChanging { await withCheckedContinuation { waiting.append($0) } } else { isChanging = true }
     }
 
     private func endTurn() {
@@ -288,13 +262,13 @@ actor RulesInForce {
 
     private func change(to after: RuleProfile?) async throws(ProfileError) {
         do {
-            // Fails for networks that are none, before anything is changed.
+            // Fails for a wrong network before anything is changed.
             _ = try RulesInForce.rules(after, without: off)
             let before = profile
-            let (saidBefore, saysNow) = (before?.off ?? [], after?.off ?? [])
-            // What the user switched by hand stays so, unless the file itself says something else than before.
-            off.subtract(saidBefore.subtracting(saysNow))
-            off.formUnion(saysNow.subtracting(saidBefore))
+            let (offBefore, offNow) = (before?.off ?? [], after?.off ?? [])
+            // What the user switched stays so, unless the file has something else than before.
+            off.subtract(offBefore.subtracting(offNow))
+            off.formUnion(offNow.subtracting(offBefore))
             profile = after
             if let before { after?.prepare(toReplace: before) }
             try await putInForce()
@@ -312,9 +286,6 @@ actor RulesInForce {
     }
 
     private static func note(_ profile: RuleProfile?, _ off: Set<StageID>, _ recorder: Recorder) {
-        recorder.noteRules(
-            sources: profile?.sources ?? [],
-            switchedOff: off.map(\.name)
-        )
+        recorder.noteRules(sources: profile?.sources ?? [], switchedOff: off.map(\.name))
     }
 }

@@ -1,7 +1,7 @@
 package import ProxyServer
 package import Recording
 
-/// What a headless run was asked to do.
+/// The settings of a run.
 package struct RunSettings: Sendable {
     /// The host to listen on.
     package var host = "127.0.0.1"
@@ -12,11 +12,10 @@ package struct RunSettings: Sendable {
     /// The session file; `nil` for a new one among the user's sessions.
     package var session: String?
     package var recordsNothing = false
-    /// What gives way when the disk is slower than the traffic.
+    /// What is given up when the disk is slower than the traffic.
     package var recorder = RecorderConfiguration.Mode.lossless
-    /// The files of the rule profile, in the order in which their rules stand.
+    /// The files of the rule profile, in the order of their rules.
     package var profiles: [String] = []
-    /// What is printed for each exchange.
     package var output = ExchangeLog.Form.lines
     /// A certificate authority to use in place of the user's own: PEM or PKCS #12.
     package var authority: String?
@@ -34,13 +33,11 @@ package struct RunSettings: Sendable {
     package var legacyHosts: [String] = []
     /// Whether hosts whose clients refuse our certificate are passed through unread.
     package var tunnelsRefusingHosts = true
-    /// On which legs HTTP/2 is spoken.
+    /// The legs with HTTP/2.
     package var http2: ProxyConfiguration.HTTP2Legs = [.client, .upstream]
-    /// Time limits.
     package var timeouts = ProxyConfiguration.Timeouts()
-    /// Whether the profile is put in force anew when its files change.
+    /// Whether the profile is put in force again when its files change.
     package var watchesProfile = true
-    /// Whether there is a control socket.
     package var hasControl = true
     /// How long exchanges may take to finish when Sluice is stopped.
     package var grace = Duration.seconds(3)

@@ -1,15 +1,14 @@
 package import Recording
 import Sharing
 
-/// What a run came to, in words.
+/// The text that is printed when Sluice stops.
 package enum RunSummary {
-    /// The text that is printed when Sluice stops.
     package static func text(_ summary: RecorderSummary) -> String {
-        var text =
-            "sluice: \(summary.exchanges) exchange\(summary.exchanges == 1 ? "" : "s"), \(summary.failures) failed, \(Measures.size(summary.bodyBytes)) of bodies\n"
+        let exchanges = "\(summary.exchanges) exchange\(summary.exchanges == 1 ? "" : "s")"
+        var text = "sluice: \(exchanges), \(summary.failures) failed, \(Measures.size(summary.bodyBytes)) of bodies\n"
         if summary.droppedBytes > 0 {
-            text +=
-                "sluice: \(Measures.size(summary.droppedBytes)) of bodies were dropped, as --recorder lossy allows\n"
+            let size = Measures.size(summary.droppedBytes)
+            text += "sluice: \(size) of bodies were dropped, as --recorder lossy allows\n"
         }
         if let error = summary.error {
             let count = summary.notRecorded

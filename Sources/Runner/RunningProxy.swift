@@ -21,9 +21,9 @@ package final class RunningProxy: Sendable {
     package let recovered: RecoveryReport?
     /// The authority that signs what clients are shown.
     package let authority: CertificateAuthority
-    /// What the profile holds, in one line; `nil` where there is none.
+    /// The profile's summary, in one line; `nil` without a profile.
     package let profileSummary: String?
-    /// What the profile says that is allowed but hardly meant, one line each.
+    /// The profile's warnings, one line each.
     package let profileLints: [String]
     /// The first exchange of this run; a session that is continued has others before it.
     private let firstExchange: ExchangeID
@@ -39,19 +39,14 @@ package final class RunningProxy: Sendable {
 
     /// Why the recording stopped, once it has.
     private final class RecordingProblem: Sendable {
-        let words = Mutex<String?>(nil)
+        let text = Mutex<String?>(nil)
     }
 
-    /// Starts everything.
+    /// Starts everything that the settings ask for; `files` are those that they name, where they were read already.
     ///
-    /// - Parameters:
-    ///   - settings: what to do.
-    ///   - files: what the settings name, where it was read already.
-    ///   - onFinished: told of the exchanges that ended, beside the log.
-    ///   - print: where log lines go.
-    ///   - complain: where errors go that are not of one exchange.
-    /// - Returns: what is running.
-    /// - Throws: `StartFailure`, `SessionError`, `CertificateFailure` or `ProfileError`, each with words for the user.
+    /// `onFinished` gets the exchanges that ended, beside the log; `print` log lines; `complain` errors that are not of
+    /// one exchange. Throws `StartFailure`, `SessionError`, `CertificateFailure` or `ProfileError`, each with a text
+    /// for the user.
     package static func start(
         _ settings: RunSettings,
         files: StartFiles? = nil,
@@ -60,8 +55,7 @@ package final class RunningProxy: Sendable {
         complain: @escaping @Sendable (String) -> Void = StandardStreams.error
     ) async throws -> RunningProxy {
         let files = try files ?? StartFiles(settings)
-        let (profile, authority) = (files.profile, files.authority)
-        try checkAccess(settings, profile)
+        try checkAccess(settings, files.profile)
         TemporaryDirectory.sweep()
         let session = try sessionPath(settings)
         let isNew = session.map { !FileManager.default.fileExists(atPath: $0) } ?? false
@@ -74,90 +68,65 @@ package final class RunningProxy: Sendable {
                 onFinished?(records)
             },
             onFailure: { error in
-                problem.words.withLock { $0 = "\(error)" }
+                problem.text.withLock { $0 = "\(error)" }
                 complain("sluice: recording stopped: \(error)\nThe traffic goes on unrecorded.\n")
             }
         )
         do {
-            let configuration = try configuration(settings, files, recorder)
-            let server = try await ProxyServer.start(
-                configuration,
-                rules: try RulesInForce.rules(profile),
-                makeOutlet: { onRoom in recorder.makeProducer(onCredit: onRoom).submit },
-                logger: logger(complain)
-            )
-            let rules = RulesInForce(
-                profile: profile,
-                paths: settings.profiles,
-                server: server,
-                recorder: recorder
-            )
-            let running = RunningProxy(
-                server,
-                recorder,
-                rules,
-                authority,
-                profile,
-                session,
-                settings,
-                problem,
-                complain
-            )
-            await running.beginControl(complain)
+            let running = try await RunningProxy(settings, files, session, recorder, problem, complain)
+            await running.beginControl()
             await running.watchProfile()
             return running
         } catch {
             recorder.close()
-            // A session in which nothing could be recorded would only be in the way of 'last'.
+            // An empty session would be found as 'last'.
             if isNew, let session { try? FileManager.default.removeItem(atPath: session) }
             throw describe(error, settings)
         }
     }
 
     private init(
-        _ server: ProxyServer,
-        _ recorder: Recorder,
-        _ rules: RulesInForce,
-        _ authority: CertificateAuthority,
-        _ profile: RuleProfile?,
-        _ session: String?,
         _ settings: RunSettings,
+        _ files: StartFiles,
+        _ session: String?,
+        _ recorder: Recorder,
         _ recordingProblem: RecordingProblem,
         _ complain: @escaping @Sendable (String) -> Void
-    ) {
-        self.complain = complain
-        self.recordingProblem = recordingProblem
-        self.server = server
-        self.recorder = recorder
-        self.rules = rules
-        self.authority = authority
+    ) async throws {
+        (self.settings, self.session, self.recorder) = (settings, session, recorder)
+        (self.recordingProblem, self.complain) = (recordingProblem, complain)
+        let profile = files.profile
+        authority = files.authority
         profileSummary = profile?.summary
         profileLints = profile?.lints.map(\.description) ?? []
         firstExchange = ExchangeID(recorder.nextExchangeID)
-        self.session = session
-        self.settings = settings
-        address = server.address
         recovered = recorder.recovered
+        server = try await ProxyServer.start(
+            try RunningProxy.configuration(settings, files, recorder),
+            rules: try RulesInForce.rules(profile),
+            makeOutlet: { onRoom in recorder.makeProducer(onCredit: onRoom).submit },
+            logger: Logger(label: "sluice") { _ in ComplainingLogHandler(complain: complain) }
+        )
+        address = server.address
+        rules = RulesInForce(profile: profile, paths: settings.profiles, server: server, recorder: recorder)
     }
 
     /// The messages that wait for a decision.
     package var holds: HoldBoard { server.holds }
 
-    /// The file with the authority's certificate, that clients can trust: the one that the settings name, else the user's own.
+    /// The file with the authority's certificate: the one that the settings name, else the user's own.
     package var authorityPath: String {
         settings.authority.map { URL(fileURLWithPath: $0).path } ?? StandardPaths.authorityCertificate
     }
 
-    /// Counts up whenever the session has changed.
+    /// Rises whenever the session has changed.
     package var revision: Int { recorder.revision }
 
-    /// Waits until everything that was seen so far is in the session file.
-    package func flush() {
-        recorder.flush()
-    }
+    /// Waits until everything recorded so far is in the session file.
+    package func flush() { recorder.flush() }
 
-    /// Without a control socket everything else works, so that is no reason not to start.
-    private func beginControl(_ complain: @escaping @Sendable (String) -> Void) async {
+    /// Opens the control socket; a failure is reported, since everything else works without.
+    private func beginControl() async {
         guard settings.hasControl else { return }
         do {
             let server = try await ControlServer.start(controlTarget)
@@ -167,13 +136,13 @@ package final class RunningProxy: Sendable {
         }
     }
 
-    /// What can be asked of the proxy and steered: what the control socket offers, without the socket.
+    /// What the control socket offers, without the socket.
     package var controlTarget: any ControlTarget {
         RunningTarget(
             address: "\(address.ipAddress.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""):\(address.port ?? 0)",
             authority: AuthorityInUse(path: authorityPath, certificate: Data(authority.certificateDER)),
             session: session,
-            recordingProblem: { [recordingProblem] in recordingProblem.words.withLock { $0 } },
+            recordingProblem: { [recordingProblem] in recordingProblem.text.withLock { $0 } },
             rules: rules,
             holds: holds,
             decryptAgain: { [server] in server.decryptAgain($0, port: $1) },
@@ -182,7 +151,7 @@ package final class RunningProxy: Sendable {
         )
     }
 
-    /// Watches the profile's files, those that have come to it too, and puts them in force anew whenever they change.
+    /// Watches the profile's files, new ones too, and puts them in force again whenever they change.
     func watchProfile() async {
         let rules = rules
         let files = await rules.states.map(\.file)
@@ -227,10 +196,9 @@ package final class RunningProxy: Sendable {
         return recorder.close()
     }
 
-    /// Checks what the profile asserts of the traffic; to be asked after `stop`.
+    /// Checks the profile's assertions on the traffic, after ``stop()``.
     ///
-    /// - Returns: what came of each assertion.
-    /// - Throws: `StartFailure` where nothing was recorded; `SessionError` where the session cannot be read.
+    /// Throws `StartFailure` where nothing was recorded, `SessionError` where the session cannot be read.
     package func checkAssertions() async throws -> [AssertionResult] {
         guard let assertions = await rules.profile?.assertions, !assertions.isEmpty else { return [] }
         guard let session else {
@@ -244,7 +212,7 @@ package final class RunningProxy: Sendable {
 
     // MARK: - Setting up
 
-    /// A proxy that anybody on the network can use must be asked for.
+    /// Refuses to listen for other machines where neither the settings nor the profile say which ones.
     private static func checkAccess(_ settings: RunSettings, _ profile: RuleProfile?) throws {
         let isLoopback = ["localhost", "::1"].contains(settings.host) || settings.host.hasPrefix("127.")
         guard !isLoopback, settings.allowed.isEmpty, profile?.access.isEmpty ?? true else { return }
@@ -258,11 +226,8 @@ package final class RunningProxy: Sendable {
     /// Loads the authority that the settings name, or the user's own, which is made at first use.
     package static func loadAuthority(_ settings: RunSettings) throws -> CertificateAuthority {
         if let file = settings.authority {
-            return try CertificateAuthority.load(
-                file: file,
-                keyFile: settings.authorityKey,
-                password: settings.authorityPassword
-            )
+            let (key, password) = (settings.authorityKey, settings.authorityPassword)
+            return try CertificateAuthority.load(file: file, keyFile: key, password: password)
         }
         try StandardPaths.makeDirectory(StandardPaths.configuration)
         return try CertificateAuthority.open(directory: StandardPaths.configuration)
@@ -305,10 +270,6 @@ package final class RunningProxy: Sendable {
         Set(names.map { RequestURL.splitAuthority($0)?.host ?? $0.lowercased() })
     }
 
-    private static func logger(_ complain: @escaping @Sendable (String) -> Void) -> Logger {
-        Logger(label: "sluice") { _ in ComplainingLogHandler(complain: complain) }
-    }
-
     private static func describe(_ error: any Error, _ settings: RunSettings) -> any Error {
         guard let error = error as? IOError else { return error }
         let place = "\(settings.host):\(settings.port)"
@@ -319,26 +280,19 @@ package final class RunningProxy: Sendable {
                 hint: "Stop that one, or choose another port: --listen 127.0.0.1:8081, or :0 for any free one."
             )
         case EACCES:
-            return StartFailure(
-                "\(place) may not be listened on.",
-                hint: "Ports below 1024 need privileges; choose a higher one."
-            )
-        case EADDRNOTAVAIL:
-            return StartFailure("\(settings.host) is no address of this machine.", hint: "")
-        default: return StartFailure("\(place) cannot be listened on: \(error).", hint: "")
+            let hint = "Ports below 1024 need privileges; choose a higher one."
+            return StartFailure("\(place) may not be listened on.", hint: hint)
+        case EADDRNOTAVAIL: return StartFailure("\(settings.host) is no address of this machine.")
+        default: return StartFailure("\(place) cannot be listened on: \(error).")
         }
     }
 }
 
-/// Passes what is worth telling the user on, in words and with its facts.
+/// Passes messages and their metadata on to the user.
 private struct ComplainingLogHandler: LogHandler {
     let complain: @Sendable (String) -> Void
     var metadata = Logger.Metadata()
     var logLevel = Logger.Level.notice
-
-    init(complain: @escaping @Sendable (String) -> Void) {
-        self.complain = complain
-    }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }

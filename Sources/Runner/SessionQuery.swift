@@ -5,16 +5,13 @@ package import Recording
 /// The exchanges of a session that a filter chooses.
 package struct SessionQuery {
     package let reader: SessionReader
-    /// The file that was named: the session or the HAR.
+    /// The session or the HAR.
     package let path: String
     private let filter: Filter
 
-    /// Opens a session and reads a filter.
+    /// Opens a session as ``open(_:)`` does, and reads the words of a filter; none choose everything.
     ///
-    /// - Parameters:
-    ///   - session: the file, `last` for the newest session that was given no name, or a HAR.
-    ///   - filter: the words of the filter; none for everything.
-    /// - Throws: `StartFailure` for a wrong filter, `SessionError` for a file that cannot be read.
+    /// Throws `StartFailure` for a wrong filter, `SessionError` for a file that cannot be read.
     package init(session: String, filter: [String]) throws {
         let expression = filter.joined(separator: " ")
         do {
@@ -28,12 +25,12 @@ package struct SessionQuery {
 
     /// Opens a session: a file, `last` for the newest one that was given no name, or a HAR.
     ///
-    /// - Throws: `StartFailure` for what is neither, `SessionError` for a session that cannot be read.
+    /// Throws `StartFailure` for another file, `SessionError` for a session that cannot be read.
     package static func open(_ session: String) throws -> SessionReader {
         let path = try path(session)
         guard try !RequestArchive.isHAR(path) else {
             let archive = try ImportedArchive(path)
-            // The reader has it open, so nothing of it stays behind whatever becomes of the process.
+            // The reader has it open, so it can be removed now, and is not left behind if the process is killed.
             defer { archive.remove() }
             return try SessionReader(path: archive.session)
         }

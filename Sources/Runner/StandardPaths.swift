@@ -4,9 +4,7 @@ import Wire
 /// Where Sluice keeps its files (XDG Base Directory Specification).
 package enum StandardPaths {
     /// The directory of the certificate authority: `$XDG_CONFIG_HOME/sluice`.
-    package static var configuration: String {
-        directory("XDG_CONFIG_HOME", ".config")
-    }
+    package static var configuration: String { directory("XDG_CONFIG_HOME", ".config") }
 
     /// The certificate of the user's own authority, which clients are to trust.
     package static var authorityCertificate: String {
@@ -14,16 +12,14 @@ package enum StandardPaths {
     }
 
     /// The directory of sessions that were given no name: `$XDG_STATE_HOME/sluice/sessions`.
-    package static var sessions: String {
-        directory("XDG_STATE_HOME", ".local/state") + "/sessions"
-    }
+    package static var sessions: String { directory("XDG_STATE_HOME", ".local/state") + "/sessions" }
 
-    /// A name for a session that begins now; `tag` tells apart those of one second.
-    package static func newSession(tag: String = "") -> String {
+    /// An unused name for a session that begins now.
+    static func newSession() -> String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.dateFormat = "yyyy-MM-dd'T'HH-mm-ss"
-        let stem = sessions + "/" + formatter.string(from: Date()) + tag
+        let stem = sessions + "/" + formatter.string(from: Date())
         var path = stem + ".sluice"
         var number = 2
         while FileManager.default.fileExists(atPath: path) {

@@ -1,23 +1,22 @@
 /// Why Sluice could not start, or a command could not do its work.
 package struct StartFailure: Error, CustomStringConvertible {
-    /// What happened, where.
     package let message: String
     /// What to try; may be empty.
     package let hint: String
-    /// Whether the command was called wrongly (exit code 2), not just in vain (1).
+    /// Whether the command was called wrongly (exit code 2), or failed (1).
     package let isUsage: Bool
-
-    /// Whether the message begins with `file:line:column:`, so that nothing must come before it.
+    /// Whether the message begins with `file:line:column:`, so that nothing may precede it.
     package let isPositioned: Bool
-
-    /// Whether the Sluice that was asked is there no more.
+    /// Whether the Sluice that was asked no longer runs.
     package let isGone: Bool
 
-    package init(_ message: String, hint: String = "", isUsage: Bool = false, isPositioned: Bool = false) {
-        self.init(message, hint: hint, isUsage: isUsage, isPositioned: isPositioned, isGone: false)
-    }
-
-    init(_ message: String, hint: String = "", isUsage: Bool = false, isPositioned: Bool = false, isGone: Bool) {
+    package init(
+        _ message: String,
+        hint: String = "",
+        isUsage: Bool = false,
+        isPositioned: Bool = false,
+        isGone: Bool = false
+    ) {
         self.isGone = isGone
         self.message = message
         self.hint = hint

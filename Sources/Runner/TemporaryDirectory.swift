@@ -1,17 +1,8 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// A directory in the temporary folder that only the user can enter.
 ///
-/// It is locked as long as the process lives, so that one whose process was killed is known, and removed by the next
-/// Sluice that starts.
+/// It is locked as long as the process lives; the next Sluice that starts removes one without a lock.
 final class TemporaryDirectory: Sendable {
     /// Absolute, since commands change their directory.
     let path: String
@@ -20,10 +11,7 @@ final class TemporaryDirectory: Sendable {
     private static let kinds = ["har", "run", "demo"]
     private static var parent: String { FileManager.default.temporaryDirectory.absoluteURL.path }
 
-    /// Makes a directory.
-    ///
-    /// - Parameter kind: what it is for, one of the words that ``sweep()`` knows.
-    /// - Throws: ``StartFailure`` where it cannot be made.
+    /// Makes a directory of a kind that ``sweep()`` knows.
     convenience init(_ kind: String) throws(StartFailure) {
         try self.init(kind, in: TemporaryDirectory.parent)
     }
@@ -36,7 +24,7 @@ final class TemporaryDirectory: Sendable {
             let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             while descriptor >= 0, flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
-            // Another Sluice that starts may have taken it for one that was left.
+            // Another Sluice that starts may have removed it before it was locked.
             if access(path, F_OK) == 0 {
                 (self.path, self.descriptor) = (path, descriptor)
                 return
@@ -49,16 +37,23 @@ final class TemporaryDirectory: Sendable {
         )
     }
 
-    deinit {
-        close(descriptor)
+    deinit { close(descriptor) }
+
+    /// Writes a file in the directory and returns its path.
+    func write(_ content: Data, to name: String) throws(StartFailure) -> String {
+        let file = "\(path)/\(name)"
+        do {
+            try content.write(to: URL(fileURLWithPath: file))
+        } catch {
+            throw StartFailure("\(file) cannot be written: \(error.localizedDescription)")
+        }
+        return file
     }
 
     /// Removes the directory and everything in it.
-    func remove() {
-        try? FileManager.default.removeItem(atPath: path)
-    }
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Removes what Sluices have left that were killed.
+    /// Removes the directories of Sluices that were killed.
     static func sweep() { sweep(parent) }
 
     static func sweep(_ parent: String) {

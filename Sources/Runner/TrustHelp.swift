@@ -1,9 +1,6 @@
 /// How to make each platform trust the certificate authority.
 package enum TrustHelp {
-    /// The instructions.
-    ///
-    /// - Parameter path: where the authority's certificate (PEM) lies.
-    /// - Returns: the text to print.
+    /// The instructions; `path` is the authority's certificate (PEM).
     package static func text(path: String) -> String {
         """
         The certificate of your Sluice authority is

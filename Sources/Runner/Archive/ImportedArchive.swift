@@ -6,7 +6,7 @@ import HTTPModel
 import Recording
 import Sharing
 
-/// A HAR that was written into a session of its own, so that all that works on sessions works on it.
+/// A HAR that was written into a temporary session, so that every function for sessions can be used.
 package struct ImportedArchive: Sendable {
     /// The session's file, in a directory that only the user can read.
     package let session: String
@@ -14,12 +14,10 @@ package struct ImportedArchive: Sendable {
     package let count: Int
     private let directory: TemporaryDirectory
 
-    /// Reads a HAR 1.2 of any size into a temporary session.
+    /// Reads a HAR 1.2 of any size; throws ``StartFailure`` where it cannot be read, with the position, or the session
+    /// cannot be written.
     ///
-    /// Bodies come back as they were before their content coding; where a field names one, they are coded so again.
-    ///
-    /// - Parameter path: the HAR.
-    /// - Throws: ``StartFailure`` where it cannot be read, with the place, or the session cannot be written.
+    /// A HAR has bodies without content coding; where a field names one, it is applied again.
     package init(_ path: String) throws {
         directory = try TemporaryDirectory("har")
         session = directory.path + "/archive.sluice"
@@ -31,20 +29,18 @@ package struct ImportedArchive: Sendable {
         }
     }
 
-    /// Removes the session.
     package func remove() { directory.remove() }
 
     private static func read(_ path: String, into session: String) throws -> Int {
-        let recorder = try Recorder(
-            RecorderConfiguration(path: session, sluiceVersion: "sluice \(SluiceVersion.current)")
-        )
+        let version = "sluice \(SluiceVersion.current)"
+        let recorder = try Recorder(RecorderConfiguration(path: session, sluiceVersion: version))
         let credit = DispatchSemaphore(value: 0)
         let producer = recorder.makeProducer { credit.signal() }
         var recording = HARRecording()
         do {
             defer { recorder.close() }
             try forEachEntry(of: path) { entry in
-                // Whoever waits for it may have left.
+                // The caller may have been cancelled.
                 try Task.checkCancellation()
                 let events = recording.events(entry)
                 let cost = events.reduce(0) { $0 + $1.cost }
@@ -55,25 +51,17 @@ package struct ImportedArchive: Sendable {
         return recording.count
     }
 
-    /// Calls `body` with each entry of a HAR.
+    /// Calls `body` with each entry of a HAR, of which texts and bodies have at most `textLimit` bytes.
     ///
-    /// - Parameters:
-    ///   - textLimit: how many bytes of a text or a body are kept.
-    /// - Throws: ``StartFailure`` where it cannot be read, with the place.
-    static func forEachEntry(
-        of path: String,
-        textLimit: Int = 64 << 20,
-        _ body: (HAREntry) throws -> Void
-    ) throws {
+    /// Throws ``StartFailure`` where it cannot be read, with the position.
+    static func forEachEntry(of path: String, textLimit: Int = 64 << 20, _ body: (HAREntry) throws -> Void) throws {
         let file = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)
         var reader = HARReader(textLimit: textLimit) { Array(try file.read(upToCount: 1 << 20) ?? Data()) }
         do {
             try reader.forEach(body)
         } catch let error as JSONSyntaxError {
-            throw StartFailure(
-                "\(path):\(error.line):\(error.column): no HAR that can be read: \(error.message)",
-                isPositioned: true
-            )
+            let place = "\(path):\(error.line):\(error.column)"
+            throw StartFailure("\(place): no HAR that can be read: \(error.message)", isPositioned: true)
         }
     }
 }

@@ -1,40 +1,38 @@
 import Foundation
 import NIOCore
 
-/// Looks which connections of a command's processes do not lead to the proxy (Linux).
+/// Finds the connections of a command's processes that do not lead to the proxy (Linux).
 ///
-/// Needs no privileges, and sees what is there at the moment of each ``sample()``: a connection that comes and goes
-/// between two of them is missed, and so are those of processes of another user or in a network of their own.
+/// Needs no privileges. It misses a connection that is opened and closed between two ``sample()`` calls, and those of
+/// processes of another user or in another network namespace.
 struct BypassScan {
     private static let dns: UInt16 = 53
-    /// More than anybody reads; so that a program that scans ports does not fill our memory.
+    /// More than a user reads, so that a program that scans ports does not fill our memory.
     private static let mostReported = 1_000
 
     private let proxy: SocketEndpoint?
     private let table = SocketTable()
     private var tree: ProcessTree
-    /// Sockets whose owner was looked for already.
+    /// Sockets whose owner was already searched for.
     private var examined: Set<UInt64> = []
-    /// Ports on which something listens, or did: what comes in there are no connections that the command made.
+    /// Ports on which some process listens or did: their connections came in, and were not made by the command.
     private var listening: Set<UInt16> = []
     private var reported: Set<BypassedConnection> = []
 
-    /// Prepares for a command that is not started yet; only that command will be given `variable` with its value.
+    /// Prepares for a command that is not started yet and that alone gets `variable`, as `NAME=VALUE`.
     init(variable: String, proxy: SocketAddress) {
         self.proxy = SocketEndpoint(proxy)
         tree = ProcessTree(variable: variable)
     }
 
-    mutating func start(_ root: pid_t) {
-        tree.start(root)
-    }
+    mutating func start(_ root: pid_t) { tree.start(root) }
 
-    /// The connections that were not there before; each destination of each process once.
+    /// The new connections; each destination of each process once.
     mutating func sample() -> [BypassedConnection] {
         if tree.refresh() { examined = [] }
         let candidates = candidates()
         examined.formIntersection(candidates.keys)
-        // Reading what every process has open is the dearer part, and needless where no socket is new.
+        // Reading the open files of every process is the expensive part, and needless where no socket is new.
         guard candidates.keys.contains(where: { !examined.contains($0) }) else { return [] }
         var found: [BypassedConnection] = []
         for pid in tree.members.sorted() {
@@ -55,7 +53,7 @@ struct BypassScan {
         return found
     }
 
-    /// The connections of this network, whosever they are.
+    /// The connections of this network namespace, of any process.
     private mutating func candidates() -> [UInt64: SocketRow] {
         var candidates: [UInt64: SocketRow] = [:]
         table.read { row in
@@ -68,7 +66,7 @@ struct BypassScan {
         return candidates.filter { !listening.contains($0.value.local.port) }
     }
 
-    /// Whether a connection leads elsewhere than to the proxy, and is not one that asks for an address.
+    /// Whether a connection leads neither to the proxy nor to a DNS server.
     func passesProxy(_ row: SocketRow) -> Bool {
         if row.remote.port == Self.dns { return false }
         guard let proxy, row.remote.port == proxy.port else { return true }

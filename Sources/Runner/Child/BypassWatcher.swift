@@ -4,14 +4,14 @@ import Synchronization
 
 /// Watches a running command for connections past the proxy, on a thread of its own.
 ///
-/// It looks every 50 ms, or more rarely where looking takes long, so that it needs at most 0.7 % of a core. Before
-/// that it has 100 ms of processor time to spend on looking every 5 ms: the connections of short commands are short.
-/// Only Linux tells; elsewhere nothing is found.
+/// It samples every 5 ms until it has used 100 ms of processor time, since the connections of short commands are short;
+/// then every 50 ms, or more rarely where a sample takes long, so that it needs at most 0.7 % of a core. Elsewhere than
+/// on Linux nothing is found.
 final class BypassWatcher: Sendable {
     private static let allowance = 0.1
     private static let shortestPause = 0.005
     private static let usualPause = 0.05
-    /// How many times as long as it looked the watcher pauses.
+    /// The least pause, as a multiple of the time that a sample took.
     private static let pauseRatio = 150.0
 
     private let found = Mutex<[BypassedConnection]>([])
@@ -26,7 +26,7 @@ final class BypassWatcher: Sendable {
         Thread.detachNewThread { self.watch(scan, onFound) }
     }
 
-    /// Looks once more and stops; returns all that was found.
+    /// Takes a last sample and stops; returns all that was found.
     func stop() async -> [BypassedConnection] {
         stopping.signal()
         await withCheckedContinuation { continuation in
@@ -51,14 +51,14 @@ final class BypassWatcher: Sendable {
             if isLast { break }
             let before = used
             used = Self.processorSeconds - start
-            let pause =
-                used < Self.allowance ? Self.shortestPause : max(Self.usualPause, (used - before) * Self.pauseRatio)
+            let longPause = max(Self.usualPause, (used - before) * Self.pauseRatio)
+            let pause = used < Self.allowance ? Self.shortestPause : longPause
             isLast = stopping.wait(timeout: .now() + pause) == .success
         }
         stopped.signal()
     }
 
-    /// What this thread has used of a core so far.
+    /// The processor time that this thread has used so far.
     private static var processorSeconds: Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -3,18 +3,21 @@ import Foundation
 /// A command that is to run behind the proxy, found but not started.
 package struct ChildCommand: Sendable, Equatable {
     /// The file that is executed.
-    package let executable: String
+    let executable: String
     /// The command and its arguments as they were given.
-    package let words: [String]
+    let words: [String]
 
-    /// Looks a command up in `PATH` as a shell does.
+    /// Finds a command in `PATH` as a shell does; throws where there is none (exit code 127), or it cannot be executed
+    /// (126).
     ///
-    /// Do this before anything else is started, so that a misspelt command leaves nothing behind. Throws where there is
-    /// no such command (exit code 127), or it cannot be executed (126).
+    /// Do this before anything else is started, so that a misspelt command leaves nothing behind.
     package init(_ words: [String], environment: [String: String]) throws(ChildFailure) {
         guard let name = words.first, !name.isEmpty else {
-            let hint = "Write sluice run -- COMMAND ARGS…"
-            throw ChildFailure("There is no command after --.", hint: hint, exitCode: 127)
+            throw ChildFailure(
+                "There is no command after --.",
+                hint: "Write sluice run -- COMMAND ARGS…",
+                exitCode: 127
+            )
         }
         self.words = words
         if name.contains("/") {
@@ -31,7 +34,7 @@ package struct ChildCommand: Sendable, Equatable {
                 executable = candidate
                 return
             }
-            // What cannot be executed does not end the search, but is the better answer where nothing else is found.
+            // A file that cannot be executed does not end the search, but is reported where nothing else is found.
             if problem.exitCode == 126, refusal == nil { refusal = problem }
         }
         throw refusal
@@ -52,11 +55,10 @@ package struct ChildCommand: Sendable, Equatable {
 
 /// Why a command could not be started.
 package struct ChildFailure: Error, CustomStringConvertible {
-    /// What happened, where.
     package let message: String
     /// What to try; may be empty.
     package let hint: String
-    /// The exit code that shells give for it: 127 for a command that is not there, 126 for one that cannot be executed.
+    /// The exit code of shells: 127 for a command that does not exist, 126 for one that cannot be executed.
     package let exitCode: Int32
 
     init(_ message: String, hint: String = "", exitCode: Int32) {

@@ -3,9 +3,9 @@ import NIOCore
 
 /// The variables of a command that is to use the proxy and trust its authority.
 ///
-/// Everything goes through the proxy, servers on this machine too, since those are what is often tested: `NO_PROXY` is
-/// not handed on. Go and Ruby never use a proxy for `localhost` and loopback addresses, whatever the variables say; a
-/// name such as `myhost.test` in `/etc/hosts` gets their requests recorded. To leave hosts out, let the command set the
+/// All requests go through the proxy, those to this machine too, since these are often what is tested: `NO_PROXY` is
+/// not passed on. Go and Ruby never use a proxy for `localhost` and loopback addresses, whatever the variables; to
+/// record those, use a name such as `myhost.test` in `/etc/hosts`. To leave hosts out, let the command set the
 /// variable: `sluice run -- env NO_PROXY=db.example npm test`.
 struct ChildEnvironment {
     /// The variables that Sluice was started with.
@@ -27,10 +27,8 @@ struct ChildEnvironment {
         port = proxy.port ?? 0
     }
 
-    /// The proxy's URL.
     var proxyURL: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
-    /// All variables of the command.
     var variables: [String: String] {
         var variables = inherited
         for name in ClientVariable.removed { variables[name] = nil }
@@ -52,7 +50,7 @@ struct ChildEnvironment {
         return variables
     }
 
-    /// What the command does not get although the user set it, in words.
+    /// A sentence for each variable that the user set and the command does not get.
     var notes: [String] {
         var notes: [String] = []
         for name in ["NO_PROXY", "no_proxy"] {
@@ -73,18 +71,18 @@ struct ChildEnvironment {
 
     private static let javaTrustStore = "-Djavax.net.ssl.trustStore="
 
-    /// Every Java machine reads `JAVA_TOOL_OPTIONS` (and says so on standard error); the last of two options counts.
+    /// Every Java machine reads `JAVA_TOOL_OPTIONS` (and prints it on standard error); the last of two options counts.
     private var javaOptions: String {
         let options = [
             "-Dhttp.proxyHost=\(host)", "-Dhttp.proxyPort=\(port)",
             "-Dhttps.proxyHost=\(host)", "-Dhttps.proxyPort=\(port)",
-            // Empty, it drops the exceptions for loopback hosts, which Java has where nothing is said.
+            // Empty, it removes Java's default exceptions for loopback hosts.
             "-Dhttp.nonProxyHosts=",
             "\(Self.javaTrustStore)\(trust.javaStore)", "-Djavax.net.ssl.trustStoreType=PKCS12",
             "-Djavax.net.ssl.trustStorePassword=\(TrustFiles.javaPassword)",
         ]
-        let former = inherited["JAVA_TOOL_OPTIONS"].flatMap { $0.isEmpty ? nil : $0 }
-        return ([former].compactMap(\.self) + options.map(Self.quoted)).joined(separator: " ")
+        let former = [inherited["JAVA_TOOL_OPTIONS"] ?? ""].filter { !$0.isEmpty }
+        return (former + options.map(Self.quoted)).joined(separator: " ")
     }
 
     /// Java splits the variable at spaces that are not within quotes.
@@ -95,7 +93,7 @@ struct ChildEnvironment {
 
     // MARK: - Git
 
-    /// Git's own setting `http.proxy` outranks the variables for proxies, and these outrank the setting.
+    /// Git's own setting `http.proxy` overrides the variables for proxies, and these variables override the setting.
     private func addGitConfiguration(to variables: inout [String: String]) {
         let count = max(0, inherited["GIT_CONFIG_COUNT"].flatMap { Int($0) } ?? 0)
         variables["GIT_CONFIG_COUNT"] = "\(count + 1)"

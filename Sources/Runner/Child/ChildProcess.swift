@@ -6,9 +6,9 @@ import Synchronization
 /// Foundation's `Process` is not used because it gives the command a process group of its own: at a terminal that is a
 /// background one, which may not read and gets no Ctrl-C.
 final class ChildProcess: Sendable {
-    /// The number of the process; of no use for `kill` once it was waited for.
+    /// The number of the process; not for `kill`, since after the process has ended it can be another's.
     let pid: pid_t
-    /// The same, until the process was waited for and the number can be another's.
+    /// The same, `nil` after the process has ended.
     private let running: Mutex<pid_t?>
 
     private init(_ pid: pid_t) {
@@ -34,16 +34,12 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// Sends a signal, unless the process is over.
+    /// Sends a signal, unless the process has ended.
     func send(_ signal: Int32) {
-        running.withLock { running in
-            if let running { kill(running, signal) }
-        }
+        running.withLock { if let pid = $0 { kill(pid, signal) } }
     }
 
-    /// Waits until the process is over, whatever its own children do.
-    ///
-    /// Returns its exit code; 128 and the signal's number where a signal ended it.
+    /// Waits until the process has ended, without its children, and returns its exit code as ``exitCode(_:)`` has it.
     func exitCode() async -> Int32 {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: self.wait()) }
@@ -51,7 +47,7 @@ final class ChildProcess: Sendable {
     }
 
     private func wait() -> Int32 {
-        // It stays a zombie, and so keeps its number, until nobody can send it signals any more.
+        // It stays a zombie, and so keeps its number, until ``send(_:)`` no longer uses the number.
         var information = siginfo_t()
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
         return running.withLock { running in
@@ -60,9 +56,14 @@ final class ChildProcess: Sendable {
             while waitpid(pid, &status, 0) < 0 {
                 if errno != EINTR { return 1 }
             }
-            let signal = status & 0x7F
-            return signal == 0 ? status >> 8 & 0xFF : 128 + signal
+            return ChildProcess.exitCode(status)
         }
+    }
+
+    /// The exit code in a status of `waitpid`; 128 and the signal's number where a signal ended the process.
+    static func exitCode(_ status: Int32) -> Int32 {
+        let signal = status & 0x7F
+        return signal == 0 ? status >> 8 & 0xFF : 128 + signal
     }
 
     private static func spawn(_ file: String, _ words: [String], _ variables: [String]) -> (pid: pid_t, error: Int32) {
@@ -94,10 +95,10 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// Keeps our sockets from the command: else it would hold connections open that we close.
+    /// Keeps our sockets from the command, which would hold connections open that we close, and the event loops' own
+    /// descriptors, which have no file type.
     ///
-    /// So too what has no type, which is what the event loops wait with. What else it inherits, such as the pipe of
-    /// `make`'s job server, is the user's business.
+    /// Others are inherited, such as the pipe of `make`'s job server.
     private static func keepSockets() {
         for descriptor in 3..<max(3, min(getdtablesize(), 65_536)) {
             var facts = stat()
@@ -107,7 +108,7 @@ final class ChildProcess: Sendable {
     }
 
     /// Runs `body` with the strings in the form of `argv`.
-    private static func withCStrings<Result>(
+    static func withCStrings<Result>(
         _ strings: [String],
         _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
     ) -> Result {

@@ -6,11 +6,10 @@ package import Wire
 package enum ChildRun {
     /// Runs a command to its end.
     ///
-    /// It gets our standard streams and terminal, and variables by which it finds the proxy and trusts the authority
+    /// It gets our standard streams and terminal, and variables for the proxy and the authority
     /// (``ClientVariable/all``, `JAVA_TOOL_OPTIONS`, Git's). SIGINT, SIGTERM, SIGHUP and SIGQUIT do not end us
-    /// meanwhile: they are passed on, unless the terminal sent them to the whole group anyway.
-    ///
-    /// `note` takes what the user should know before the command starts, each in one line.
+    /// meanwhile: they are passed on, unless the terminal sent them to the whole group. `note` gets each line that the
+    /// user should read before the command starts.
     package static func run(
         _ command: ChildCommand,
         proxy: SocketAddress,
@@ -35,26 +34,24 @@ package enum ChildRun {
     }
 }
 
-/// What became of a command.
 package struct ChildOutcome: Sendable {
-    /// The command's own exit code; 128 and the signal's number where a signal ended it.
+    /// The command's exit code; 128 and the signal's number where a signal ended it.
     package let exitCode: Int32
     /// Connections past the proxy that were seen while it ran, in the order in which they were found.
     package let bypassed: [BypassedConnection]
 
-    /// What there is to say of the bypassed connections, each in one line; nothing where there were none.
-    ///
-    /// Processes of one program that went to the same place share a line.
+    /// The lines that report the bypassed connections; processes of one program with the same destination share a line.
     package var notes: [String] {
         let limit = 20
-        let groups = Dictionary(grouping: bypassed) { [$0.address, "\($0.port)", $0.process] }
-        let firsts = bypassed.filter { connection in
-            groups[[connection.address, "\(connection.port)", connection.process]]?.first == connection
+        func key(_ connection: BypassedConnection) -> [String] {
+            [connection.address, "\(connection.port)", connection.process]
         }
+        let groups = Dictionary(grouping: bypassed, by: key)
+        let firsts = bypassed.filter { groups[key($0)]?.first == $0 }
         guard !firsts.isEmpty else { return [] }
         var notes = ["\(firsts.count == 1 ? "a connection was" : "connections were") made past the proxy:"]
         for first in firsts.prefix(limit) {
-            let count = groups[[first.address, "\(first.port)", first.process]]?.count ?? 1
+            let count = groups[key(first)]?.count ?? 1
             notes.append("  \(first)\(count > 1 ? " and \(count - 1) more like it" : "")")
         }
         if firsts.count > limit { notes.append("  and \(firsts.count - limit) more") }

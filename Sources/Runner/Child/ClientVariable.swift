@@ -1,23 +1,22 @@
 /// A variable by which programs learn of a proxy, or of the authorities to trust.
 package struct ClientVariable: Sendable {
-    /// What it is set to.
+    /// What a variable is set to.
     package enum Content: Sendable, Equatable {
         /// The proxy's URL.
         case proxy
         /// A file with Sluice's authority alone.
         case authority
-        /// A file with Sluice's authority and those that the user adds, for clients that have roots of their own.
+        /// A file with Sluice's authority and those that the user adds, for clients with built-in roots.
         case additions
-        /// A file with the system's authorities, the user's and Sluice's, for clients that trust what the file says.
+        /// A file with the system's authorities, the user's and Sluice's, for clients that trust only those of the
+        /// file.
         case bundle
-        /// Always the same.
         case text(String)
     }
 
     package let name: String
-    /// What it is set to.
     package let content: Content
-    /// The programs that read it, in words.
+    /// The programs that read it, as a text.
     package let clients: String
 
     private init(_ name: String, _ content: Content, _ clients: String) {
@@ -26,7 +25,7 @@ package struct ClientVariable: Sendable {
         self.clients = clients
     }
 
-    /// Every variable that is set, but for those that add to what the user set: `JAVA_TOOL_OPTIONS`, `GIT_CONFIG_COUNT`
+    /// Every variable that is set, except those that extend the user's value: `JAVA_TOOL_OPTIONS`, `GIT_CONFIG_COUNT`
     /// with its keys and values, `PHP_INI_SCAN_DIR` and `WGETRC`.
     package static let all: [ClientVariable] = [
         ClientVariable("http_proxy", .proxy, "curl (which knows no HTTP_PROXY), wget, Python, Ruby, Git, PHP"),
@@ -56,9 +55,8 @@ package struct ClientVariable: Sendable {
         ClientVariable("SLUICE_CA", .authority, "scripts that pass the authority on by hand"),
     ]
 
-    /// Variables that would lead a client past the proxy, or to another one; the command does not get them.
-    ///
-    /// They are taken away and not set to nothing, because to old gRPC an empty list of exceptions means every host.
+    /// Variables that would lead a client past the proxy or to another one. They are removed and not set to the empty
+    /// text, which old gRPC takes for exceptions for every host.
     static let removed = [
         "NO_PROXY", "no_proxy", "no_grpc_proxy", "grpc_proxy", "ws_proxy", "WS_PROXY", "wss_proxy", "WSS_PROXY",
         "PIP_PROXY", "npm_config_proxy", "npm_config_https_proxy", "npm_config_noproxy",

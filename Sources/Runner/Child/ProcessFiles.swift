@@ -1,14 +1,14 @@
 import Foundation
 
-/// What Linux tells of processes under `/proc`; everything is `nil` or empty where it does not, or not us.
+/// Reads Linux's files about processes in `/proc`; results are `nil` or empty where there are none, or not for us.
 enum ProcessFiles {
-    /// No file that matters here is longer.
+    /// More bytes than a file that matters here has.
     private static let largest = 1 << 20
 
-    /// Whether this system has them.
+    /// Whether this system has these files.
     static var exist: Bool { access("/proc/self/fd", R_OK) == 0 && access("/proc/self/stat", R_OK) == 0 }
 
-    /// The content of a file of this kind, which has no size before it is read.
+    /// The content of a file in `/proc`, whose size is not known before it is read.
     static func content(_ path: String) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -36,7 +36,6 @@ enum ProcessFiles {
         return processes
     }
 
-    /// The process's parent.
     static func parent(of pid: pid_t) -> pid_t? {
         // The program's name, in parentheses, may have parentheses and spaces itself.
         guard let stat = content("/proc/\(pid)/stat"), let end = stat.lastIndex(of: UInt8(ascii: ")")) else {
@@ -46,13 +45,12 @@ enum ProcessFiles {
         return fields.count > 1 ? pid_t(String(decoding: fields[1], as: UTF8.self)) : nil
     }
 
-    /// Whether the process was started with this variable.
+    /// Whether the process was started with this variable, `NAME=VALUE`.
     static func has(_ variable: [UInt8], pid: pid_t) -> Bool {
         guard let content = content("/proc/\(pid)/environ") else { return false }
         return content.split(separator: 0).contains { $0.elementsEqual(variable) }
     }
 
-    /// The name of the process's program.
     static func program(of pid: pid_t) -> String {
         if let path = target(of: "/proc/\(pid)/exe"), let name = path.split(separator: "/").last {
             return name.hasSuffix(" (deleted)") ? String(name.dropLast(10)) : String(name)

@@ -1,53 +1,46 @@
 import Foundation
 
-/// The processes that came of a command, as far as they are still there.
+/// The running processes of a command: those with a member for a parent, or with the variable that only the command
+/// has.
 ///
-/// A process belongs to it if its parent does, or if it has the variable that only our command was given: so one whose
-/// parent ended before we looked is found, too.
+/// The variable finds a process whose parent ended before it was seen.
 struct ProcessTree {
     private let variable: [UInt8]
     private(set) var members: Set<pid_t> = []
-    /// Processes that do not belong to it.
-    private var strangers: Set<pid_t>
+    /// The other processes of the system.
+    private var others: Set<pid_t>
 
-    /// Prepares for a command that is not started yet; no other process will have `variable` with its value.
+    /// Prepares for a command that is not started yet and that alone gets `variable`, as `NAME=VALUE`.
     init(variable: String) {
         self.variable = Array(variable.utf8)
-        strangers = Set(ProcessFiles.all())
+        others = Set(ProcessFiles.all())
     }
 
-    /// The command was started.
     mutating func start(_ root: pid_t) {
-        strangers.remove(root)
+        others.remove(root)
         members.insert(root)
     }
 
-    /// Looks for processes that have come and gone; returns whether any has come.
+    /// Updates the members; returns whether there are new ones.
     mutating func refresh() -> Bool {
         let now = Set(ProcessFiles.all())
         let ended = members.subtracting(now)
-        strangers.formIntersection(now)
+        others.formIntersection(now)
         // Parents mostly have lower numbers than their children, so one pass in order nearly always finds all.
-        var unknown = now.subtracting(strangers).subtracting(members).sorted()
-        var hasGrown = false
+        var unknown = now.subtracting(others).subtracting(members).sorted()
+        let known = members.count
         var before = Int.max
         while unknown.count < before, !unknown.isEmpty {
             before = unknown.count
             unknown.removeAll { pid in
                 guard let parent = ProcessFiles.parent(of: pid), members.contains(parent) else { return false }
-                members.insert(pid)
-                hasGrown = true
-                return true
+                return members.insert(pid).inserted
             }
         }
         for pid in unknown {
-            if ProcessFiles.has(variable, pid: pid) {
-                members.insert(pid)
-                hasGrown = true
-            } else {
-                strangers.insert(pid)
-            }
+            if ProcessFiles.has(variable, pid: pid) { members.insert(pid) } else { others.insert(pid) }
         }
+        let hasGrown = members.count > known
         members.subtract(ended)
         return hasGrown
     }

@@ -1,32 +1,29 @@
 import Foundation
 import Synchronization
 
-/// Passes the signals that would end Sluice on to the commands that it runs.
+/// Passes the signals that would end Sluice on to the commands that it runs, and waits for them to end.
 ///
-/// What the terminal sends (Ctrl-C, Ctrl-\) goes to the whole process group, so the command has it already and is not
-/// sent it again: many programs take a second Ctrl-C for impatience. Whatever another process sends is meant for us
-/// alone as far as we know, and is passed on. Either way Sluice waits for what the command makes of it.
+/// A signal of the terminal (Ctrl-C, Ctrl-\) goes to the whole process group, so it is not sent to the command again:
+/// many programs end at once on a second Ctrl-C. A signal of another process was sent to us only, and is passed on.
 enum SignalRelay {
     private struct State {
         var children: [ChildProcess] = []
-        /// What was done on each signal before; empty while nothing runs.
+        /// The actions of before, to be restored; empty while no command runs.
         var former: [(signal: Int32, action: sigaction)] = []
     }
 
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
     private static let state = Mutex(State())
 
-    /// The end that is read and the end that is written.
-    ///
-    /// The handler writes, since it must neither lock nor allocate.
-    private static let pipe: (reading: Int32, writing: Int32) = {
-        var ends: [Int32] = [-1, -1]
-        _ = systemPipe(&ends)
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
-        let reading = ends[0]
-        Thread.detachNewThread { passOn(from: reading) }
-        return (ends[0], ends[1])
+    private static let pipe: SignalPipe = {
+        let pipe = SignalPipe()
+        Thread.detachNewThread {
+            while let signal = pipe.next() {
+                let children = state.withLock { $0.children }
+                for child in children { child.send(signal) }
+            }
+        }
+        return pipe
     }()
 
     /// Starts a command, which gets the signals from now on until ``remove(_:)``.
@@ -47,7 +44,7 @@ enum SignalRelay {
         return try result.get()
     }
 
-    /// The command is over; after the last one, signals do what they did before.
+    /// Forgets a command that has ended; after the last one, signals do what they did before.
     static func remove(_ child: ChildProcess) {
         state.withLock { state in
             state.children.removeAll { $0 === child }
@@ -58,14 +55,14 @@ enum SignalRelay {
     private static func takeOver() -> [(signal: Int32, action: sigaction)] {
         var former: [(signal: Int32, action: sigaction)] = []
         for signal in signals {
-            // What `nohup` and the shell's `&` have us ignore, the command shall ignore, too.
+            // The command also ignores what `nohup` and the shell's `&` make us ignore.
             if let action = replace(signal, by: relaying), !action.isIgnoring {
                 former.append((signal, action))
             } else {
                 _ = replace(signal, by: ignoring)
             }
         }
-        // Without this the command's exit code could not be had, or a closed pipe would end us before the command.
+        // With SIGCHLD ignored there is no exit code; with SIGPIPE's default a closed pipe would end us.
         for (signal, handler) in [(SIGCHLD, SIG_DFL), (SIGPIPE, SIG_IGN)] {
             var action = sigaction()
             action.setHandler(handler)
@@ -80,15 +77,15 @@ enum SignalRelay {
         former = []
     }
 
-    /// Waits until no signal is on its way to us.
+    /// Waits until no signal is pending for us.
     ///
-    /// The Ctrl-C that ended the command is meant for us, too, and may be delivered to us only now: to end the process,
-    /// if it no longer found our handler.
+    /// The Ctrl-C that ended the command is sent to us, too, and may be delivered only now: without our handler it
+    /// would end the process.
     private static func waitForDelivery() {
         var ours = sigset_t()
         sigemptyset(&ours)
         for signal in signals { sigaddset(&ours, signal) }
-        // Only what this thread blocks is told as pending; another thread takes it meanwhile.
+        // Only a signal that this thread blocks is reported as pending; another thread takes it meanwhile.
         var former = sigset_t()
         pthread_sigmask(SIG_BLOCK, &ours, &former)
         defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
@@ -114,31 +111,14 @@ enum SignalRelay {
     private static var relaying: sigaction {
         var action = sigaction()
         action.setInformedHandler { signal, information, _ in
-            // A terminal that goes away tells only the leader of its session, which may be us.
+            // A terminal that is closed sends SIGHUP only to the leader of its session, which may be us.
             guard signal == SIGHUP || information?.pointee.isFromProcess ?? true else { return }
-            let before = errno
-            var byte = UInt8(truncatingIfNeeded: signal)
-            _ = write(SignalRelay.pipe.writing, &byte, 1)
-            errno = before
+            SignalRelay.pipe.note(signal)
         }
         action.sa_flags |= SA_RESTART
         return action
     }
-
-    private static func passOn(from reading: Int32) {
-        var byte: UInt8 = 0
-        while true {
-            let count = read(reading, &byte, 1)
-            if count < 0, errno == EINTR { continue }
-            guard count == 1 else { return }
-            let children = state.withLock { $0.children }
-            for child in children { child.send(Int32(byte)) }
-        }
-    }
 }
-
-/// `pipe(2)`, which the property of that name hides.
-private func systemPipe(_ ends: UnsafeMutablePointer<Int32>) -> Int32 { pipe(ends) }
 
 extension siginfo_t {
     /// Whether a process sent the signal, not the terminal or another part of the kernel.
@@ -154,10 +134,8 @@ extension siginfo_t {
 extension sigaction {
     #if canImport(Darwin)
     fileprivate typealias Handler = @convention(c) (Int32) -> Void
-    fileprivate typealias Information = UnsafeMutablePointer<siginfo_t>?
     #else
     fileprivate typealias Handler = __sighandler_t
-    fileprivate typealias Information = UnsafeMutablePointer<siginfo_t>?
     #endif
 
     fileprivate var isIgnoring: Bool {
@@ -178,7 +156,7 @@ extension sigaction {
     }
 
     fileprivate mutating func setInformedHandler(
-        _ handler: @escaping @convention(c) (Int32, Information, UnsafeMutableRawPointer?) -> Void
+        _ handler: @escaping @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void
     ) {
         sa_flags = Int32(SA_SIGINFO)
         #if canImport(Darwin)

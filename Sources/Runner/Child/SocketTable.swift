@@ -3,7 +3,7 @@ import NIOCore
 
 /// One end of a connection.
 struct SocketEndpoint: Hashable {
-    /// The address: 4 bytes, or 16; an IPv4 address within IPv6 (`::ffff:192.0.2.1`) counts as the former.
+    /// 4 or 16 bytes; an IPv4 address within IPv6 (`::ffff:192.0.2.1`) has 4.
     var address: [UInt8]
     var port: UInt16
 
@@ -23,7 +23,6 @@ struct SocketEndpoint: Hashable {
         self.init(address: bytes, port: UInt16(truncatingIfNeeded: address.port ?? 0))
     }
 
-    /// The address in text form.
     var text: String {
         (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address), port: 0))?.ipAddress ?? "?"
     }
@@ -47,19 +46,19 @@ struct SocketRow: Equatable {
     var local: SocketEndpoint
     var remote: SocketEndpoint
     var state: UInt8
-    /// What tells whose socket it is: the target of a link in `/proc/PID/fd`; 0 where it is nobody's any more.
+    /// The number that a link in `/proc/PID/fd` of its owner leads to; 0 where it has no owner any more.
     var inode: UInt64
 
     /// Whether it leads to this machine.
     var isLocal: Bool { remote.isLoopback || remote.address == local.address }
 }
 
-/// The TCP sockets of the network that we are in, as Linux's `sock_diag(7)` tells them to everybody.
+/// The TCP sockets of our network namespace, from Linux's `sock_diag(7)`, which needs no privileges.
 ///
-/// `/proc/net/tcp` says the same at thirty times the price: on a machine with 24 GB, 10 ms of processor time for both
-/// families in place of 0.35.
+/// `/proc/net/tcp` has the same, but takes thirty times as long: on a machine with 24 GB 10 ms of processor time for
+/// both families, in place of 0.35.
 final class SocketTable: Sendable {
-    /// Values of `<linux/netlink.h>`, `<linux/sock_diag.h>` and `<linux/inet_diag.h>`, which no module shows.
+    /// Values of `<linux/netlink.h>`, `<linux/sock_diag.h>` and `<linux/inet_diag.h>`, which no module exports.
     private enum Netlink {
         static let family: Int32 = 16
         static let socketDiagnosis: Int32 = 4
@@ -74,15 +73,12 @@ final class SocketTable: Sendable {
 
     private let descriptor: Int32
 
-    /// Opens the way to the kernel; where there is none, there are no sockets.
+    /// Opens a socket to the kernel; where that fails, the table is empty.
     init() {
         #if os(Linux)
-        descriptor = socket(
-            Netlink.family,
-            Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
-            Netlink.socketDiagnosis
-        )
-        // The answer is there at once; the limit only keeps a fault from becoming a standstill.
+        let kind = Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue)
+        descriptor = socket(Netlink.family, kind, Netlink.socketDiagnosis)
+        // The kernel answers at once; the limit only keeps a fault from blocking for good.
         var limit = timeval(tv_sec: 1, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         #else
@@ -121,7 +117,7 @@ final class SocketTable: Sendable {
         return send(descriptor, request, request.count, 0) == request.count
     }
 
-    /// Reads one datagram of an answer; returns whether there is more to come.
+    /// Reads one datagram of an answer; returns whether more follow.
     static func parse(_ datagram: ArraySlice<UInt8>, _ body: (SocketRow) -> Void) -> Bool {
         var rest = datagram
         while rest.count >= Netlink.headerSize {
@@ -157,7 +153,7 @@ final class SocketTable: Sendable {
 }
 
 extension ArraySlice<UInt8> {
-    /// The number that begins at an offset from the slice's start; the caller has seen to it that it is there.
+    /// The number at an offset from the slice's start, which the caller has checked.
     fileprivate func number<Number: FixedWidthInteger>(at offset: Int, as: Number.Type) -> Number {
         withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
     }

@@ -4,26 +4,25 @@ import Wire
 
 /// The files by which a command trusts Sluice's authority without losing any that it trusted before.
 ///
-/// They lie in a directory that only the user can enter, and are removed when the command is over.
+/// They are in a directory that only the user can enter, and removed when the command has ended.
 struct TrustFiles: Sendable {
-    /// What Java calls its trust stores' password everywhere; it protects nothing.
+    /// The usual password of Java's trust stores; it protects nothing.
     static let javaPassword = "changeit"
 
-    var directory: String { folder.path }
-    private let folder: TemporaryDirectory
+    let directory: TemporaryDirectory
     /// Sluice's authority alone, PEM.
-    var authority: String { "\(directory)/ca.pem" }
+    let authority: String
     /// Sluice's authority and those that the user adds to built-in ones, PEM.
-    var additions: String { "\(directory)/additions.pem" }
+    let additions: String
     /// The system's authorities, all of the user's, and Sluice's, PEM.
-    var bundle: String { "\(directory)/bundle.pem" }
+    let bundle: String
     /// The same for Java, PKCS#12.
-    var javaStore: String { "\(directory)/truststore.p12" }
+    let javaStore: String
     /// A directory with settings for PHP.
-    var phpDirectory: String { "\(directory)/php" }
+    let phpDirectory: String
     /// The user's settings for wget, and ours.
-    var wgetSettings: String { "\(directory)/wgetrc" }
-    /// Files that the user's variables name and that could not be read, in words.
+    let wgetSettings: String
+    /// A sentence for each file that the user's variables name and that could not be read.
     private(set) var notes: [String] = []
 
     /// Makes the files; the authorities that the user's variables name stay trusted.
@@ -46,37 +45,28 @@ struct TrustFiles: Sendable {
                 notes.append("the authorities that \(variable.name) names cannot be used: \(error.reason) (\(file))")
             }
         }
-        folder = try TemporaryDirectory("run")
+        let directory = try TemporaryDirectory("run")
+        self.directory = directory
         do {
-            try write(Array(authority.certificatePEM.utf8), to: self.authority)
-            try write(additions.pem, to: self.additions)
-            try write(bundle.pem, to: self.bundle)
-            try write(bundle.pkcs12(password: Self.javaPassword), to: javaStore)
-            try writeSettings(environment)
+            self.authority = try directory.write(Data(authority.certificatePEM.utf8), to: "ca.pem")
+            self.additions = try directory.write(Data(additions.pem), to: "additions.pem")
+            let file = try directory.write(Data(bundle.pem), to: "bundle.pem")
+            self.bundle = file
+            javaStore = try directory.write(Data(bundle.pkcs12(password: Self.javaPassword)), to: "truststore.p12")
+            // For clients that take authorities from their settings only: PHP's curl, and wget where it uses GnuTLS.
+            phpDirectory = "\(directory.path)/php"
+            try StandardPaths.makeDirectory(phpDirectory)
+            let php = "curl.cainfo=\"\(file)\"\nopenssl.cafile=\"\(file)\"\n"
+            _ = try directory.write(Data(php.utf8), to: "php/sluice.ini")
+            let former = environment["WGETRC"] ?? environment["HOME"].map { "\($0)/.wgetrc" }
+            let wget = former.flatMap { try? InputFile.contents(of: $0, atMost: 1 << 20) } ?? []
+            wgetSettings = try directory.write(Data(wget + "\nca_certificate=\(file)\n".utf8), to: "wgetrc")
         } catch {
-            remove()
+            directory.remove()
             throw error
         }
     }
 
     /// Removes the directory and everything in it.
-    func remove() { folder.remove() }
-
-    /// For clients that take authorities from their settings only: PHP's curl, and wget where it uses GnuTLS.
-    private func writeSettings(_ environment: [String: String]) throws {
-        try StandardPaths.makeDirectory(phpDirectory)
-        let php = "curl.cainfo=\"\(bundle)\"\nopenssl.cafile=\"\(bundle)\"\n"
-        try write(Array(php.utf8), to: "\(phpDirectory)/sluice.ini")
-        let former = environment["WGETRC"] ?? environment["HOME"].map { "\($0)/.wgetrc" }
-        let wget = former.flatMap { try? InputFile.contents(of: $0, atMost: 1 << 20) } ?? []
-        try write(wget + Array("\nca_certificate=\(bundle)\n".utf8), to: wgetSettings)
-    }
-
-    private func write(_ content: [UInt8], to path: String) throws {
-        do {
-            try Data(content).write(to: URL(fileURLWithPath: path))
-        } catch {
-            throw StartFailure("\(path) cannot be written: \(error.localizedDescription)")
-        }
-    }
+    func remove() { directory.remove() }
 }

@@ -2,40 +2,23 @@ import Dispatch
 import Foundation
 package import HTTPModel
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
-/// A Sluice that runs in another process, by way of its control socket.
+/// A Sluice that runs in another process, asked over its control socket.
 ///
-/// Every request has a connection of its own, so that a command holds nothing while a person edits.
+/// Every request has a connection of its own, so that no connection stays open while a user edits.
 package struct ControlClient: Sendable {
     package let path: String
     private let timeout: Duration
 
-    /// Finds the running Sluice.
+    /// Finds the running Sluice: by its socket or process, or the only one where `choice` is `nil`.
     ///
-    /// - Parameters:
-    ///   - choice: its socket or process; `nil` where there should be just one.
-    ///   - directories: where to look.
-    ///   - timeout: how long a request may take.
-    /// - Throws: ``StartFailure`` that says what is running, or how to start something.
+    /// `timeout` is for one request. Throws ``StartFailure`` that says what is running, or how to start something.
     package init(
         _ choice: String?,
         in directories: [String] = ControlPaths.directories,
         timeout: Duration = .seconds(10)
     ) throws(StartFailure) {
         self.timeout = timeout
-        path =
-            if let choice {
-                try ControlClient.chosen(choice, directories)
-            } else {
-                try ControlClient.only(directories, timeout)
-            }
+        path = if let choice { try Self.chosen(choice, directories) } else { try Self.only(directories, timeout) }
     }
 
     private static func chosen(_ choice: String, _ directories: [String]) throws(StartFailure) -> String {
@@ -66,11 +49,9 @@ package struct ControlClient: Sendable {
         for directory in directories where seen.insert(directory).inserted {
             for (process, path) in ControlPaths.sockets(in: directory) {
                 do {
-                    let reply = try ask(path, .status, timeout)
-                    let status: ControlStatus? = if case .status(let status) = reply { status } else { nil }
-                    running.append((path, process, status))
+                    running.append((path, process, try ask(path, ControlRequest(command: .status), timeout).status))
                 } catch ControlSocket.Failure.refused {
-                    // Left behind by a process that ended without a word.
+                    // A process that was killed has left it.
                     continue
                 } catch {
                     running.append((path, process, nil))
@@ -90,15 +71,15 @@ package struct ControlClient: Sendable {
         )
     }
 
-    /// Asks something, and waits for the answer on a thread that nothing else needs.
+    /// Asks on a thread of its own, which waits for the answer.
     ///
-    /// - Throws: ``ControlFailure`` where the answer is no, ``StartFailure`` where there is none.
+    /// - Throws: ``ControlFailure`` for a refusal, ``StartFailure`` where there is no answer.
     private func ask<Answer>(_ request: ControlRequest, _ read: (ControlReply) -> Answer?) async throws -> Answer {
         let reply = try await withCheckedThrowingContinuation {
             (answer: CheckedContinuation<ControlReply, any Error>) in
             DispatchQueue(label: "sluice.control").async { answer.resume(with: Result { try self.reply(to: request) }) }
         }
-        if case .refused(let failure) = reply { throw failure }
+        if let failure = reply.failure { throw failure }
         guard let answer = read(reply) else { throw StartFailure("The reply from \(path) is to another question.") }
         return answer
     }
@@ -143,60 +124,56 @@ package struct ControlClient: Sendable {
 }
 
 extension ControlClient: ControlTarget {
-    package func status() async throws -> ControlStatus {
-        try await ask(.status) { if case .status(let status) = $0 { status } else { nil } }
-    }
+    package func status() async throws -> ControlStatus { try await ask(.init(command: .status), \.status) }
 
-    package func tools() async throws -> [ToolState] { try await askForTools(.tools) }
+    package func tools() async throws -> [ToolState] { try await ask(.init(command: .toolList), \.tools) }
 
     package func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState] {
-        try await askForTools(.setTools(names, isOn: isOn))
+        try await ask(.init(command: .toolSet, tools: names, on: isOn), \.tools)
     }
 
-    private func askForTools(_ request: ControlRequest) async throws -> [ToolState] {
-        try await ask(request) { if case .tools(let tools) = $0 { tools } else { nil } }
-    }
-
-    package func holds() async throws -> [HoldSummary] {
-        try await ask(.holds) { if case .holds(let holds) = $0 { holds } else { nil } }
-    }
+    package func holds() async throws -> [HoldSummary] { try await ask(.init(command: .holdList), \.holds) }
 
     package func hold(_ id: String) async throws -> HoldDetails {
-        try await ask(.hold(id)) { if case .hold(let hold) = $0 { hold } else { nil } }
+        try await ask(.init(command: .holdShow, id: id), \.hold)
     }
 
     package func editHold(_ id: String, _ edit: HoldEdit) async throws -> String {
-        try await ask(.editHold(id, edit)) { if case .edited(let id) = $0 { id } else { nil } }
+        try await ask(.init(command: .holdEdit, id: id, edit: edit), \.decided?.first)
     }
 
     package func decide(_ ids: [String], _ decision: HoldDecision) async throws -> HoldsDecided {
-        try await ask(.decide(ids, decision)) { if case .decided(let result) = $0 { result } else { nil } }
+        let command: ControlRequest.Command =
+            switch decision {
+            case .execute: .holdExecute
+            case .cancel: .holdCancel
+            case .abort: .holdAbort
+            }
+        return try await ask(.init(command: command, ids: ids)) { reply in
+            reply.decided.map { HoldsDecided(decided: $0, gone: reply.gone ?? []) }
+        }
     }
 
-    package func decrypt(_ place: String) async throws -> String { try await askForWords(.decrypt(place)) }
+    package func decrypt(_ place: String) async throws -> String {
+        try await ask(.init(command: .decrypt, host: place), \.message)
+    }
 
     package func reloadProfile(discardsEdits: Bool) async throws -> String {
-        try await askForWords(.reloadProfile(discardsEdits: discardsEdits))
+        try await ask(.init(command: .profileReload, force: discardsEdits), \.message)
     }
 
-    private func askForWords(_ request: ControlRequest) async throws -> String {
-        try await ask(request) { if case .done(let message) = $0 { message } else { nil } }
-    }
-
-    package func profile() async throws -> ProfileInForce {
-        try await ask(.profile) { if case .profile(let profile) = $0 { profile } else { nil } }
-    }
+    package func profile() async throws -> ProfileInForce { try await ask(.init(command: .profileShow), \.profile) }
 
     package func applyProfile(
         _ texts: [ProfileSource],
         madeFrom revision: String?
     ) async throws -> (message: String, profile: ProfileInForce) {
-        try await ask(.applyProfile(texts, madeFrom: revision)) {
-            if case .applied(let message, let profile) = $0 { (message, profile) } else { nil }
+        try await ask(.init(command: .profileApply, profiles: texts, rules: revision)) { reply in
+            reply.profile.map { (reply.message ?? "", $0) }
         }
     }
 
     package func saveProfile(_ files: [String]?, isForced: Bool) async throws -> [String] {
-        try await ask(.saveProfile(files, isForced: isForced)) { if case .saved(let files) = $0 { files } else { nil } }
+        try await ask(.init(command: .profileSave, files: files, force: isForced), \.saved)
     }
 }

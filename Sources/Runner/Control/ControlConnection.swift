@@ -11,7 +11,7 @@ final class ControlConnection: ChannelInboundHandler {
 
     private let dispatcher: ControlDispatcher
     private var received = ByteBuffer()
-    /// How many of the received bytes have been looked at, and hold no line feed.
+    /// How many of the received bytes were searched, and have no line feed.
     private var searched = 0
     private var isAnswering = false
     /// Nothing more is taken: a line had no end.
@@ -19,9 +19,7 @@ final class ControlConnection: ChannelInboundHandler {
     /// The client sends nothing more, but may still wait for replies.
     private var hasInputEnded = false
 
-    init(_ dispatcher: ControlDispatcher) {
-        self.dispatcher = dispatcher
-    }
+    init(_ dispatcher: ControlDispatcher) { self.dispatcher = dispatcher }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !hasEnded else { return }
@@ -37,9 +35,7 @@ final class ControlConnection: ChannelInboundHandler {
         takeLine(context)
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.close(promise: nil)
-    }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     private func takeLine(_ context: ChannelHandlerContext) {
         guard !isAnswering, !hasEnded else { return }
@@ -68,7 +64,7 @@ final class ControlConnection: ChannelInboundHandler {
         let dispatcher = dispatcher
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         dispatcher.inProgress.add(1, ordering: .relaxed)
-        // Ends with its reply, which nobody needs to hear: a client that has gone away is no problem.
+        // The task ends with its reply, also where the client has gone away.
         let reply = context.eventLoop.makeFutureWithTask { await dispatcher.reply(to: bytes) }
         reply.whenSuccess { reply in
             let (connection, context) = bound.value
@@ -86,7 +82,7 @@ final class ControlConnection: ChannelInboundHandler {
         hasEnded = true
         received = ByteBuffer()
         let failure = ControlFailure("A line has at most \(ControlProtocol.longestLine >> 20) MiB.")
-        guard let line = try? ControlLine.encode(ControlReply.refused(failure)) else {
+        guard let line = try? ControlLine.encode(ControlReply(failure)) else {
             return context.close(promise: nil)
         }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)

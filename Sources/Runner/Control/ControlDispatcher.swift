@@ -7,42 +7,62 @@ final class ControlDispatcher: Sendable {
     let inProgress = Atomic(0)
     private let target: any ControlTarget
 
-    init(_ target: any ControlTarget) {
-        self.target = target
-    }
+    init(_ target: any ControlTarget) { self.target = target }
 
     /// Answers one line, whatever is in it.
     func reply(to line: Data) async -> Data {
-        var reply: ControlReply
+        let reply: ControlReply
         do {
-            reply = try await answer(try ControlLine.decode(ControlRequest.self, line))
-        } catch let failure as ControlFailure {
-            reply = .refused(failure)
+            reply = try await answer(try ControlLine.decode(StrictRequest.self, line).request)
         } catch {
-            reply = .refused(ControlFailure("It could not be done: \(error)."))
+            reply = ControlReply(error as? ControlFailure ?? ControlFailure("It could not be done: \(error)."))
         }
         if let line = try? ControlLine.encode(reply), line.count <= ControlProtocol.longestLine { return line }
         return Data(#"{"error":"The reply is too long for a line.","ok":false}"#.utf8) + [0x0A]
     }
 
     private func answer(_ request: ControlRequest) async throws -> ControlReply {
-        switch request {
-        case .status: return .status(try await target.status())
-        case .tools: return .tools(try await target.tools())
-        case .setTools(let names, let isOn): return .tools(try await target.setTools(names, isOn: isOn))
-        case .holds: return .holds(try await target.holds())
-        case .hold(let id): return .hold(try await target.hold(id))
-        case .editHold(let id, let edit): return .edited(try await target.editHold(id, edit))
-        case .decide(let ids, let decision): return .decided(try await target.decide(ids, decision))
-        case .decrypt(let place): return .done(try await target.decrypt(place))
-        case .profile: return .profile(try await target.profile())
-        case .applyProfile(let texts, let revision):
-            let (message, profile) = try await target.applyProfile(texts, madeFrom: revision)
-            return .applied(message, profile)
-        case .reloadProfile(let discardsEdits):
-            return .done(try await target.reloadProfile(discardsEdits: discardsEdits))
-        case .saveProfile(let files, let isForced):
-            return .saved(try await target.saveProfile(files, isForced: isForced))
+        let isForced = request.force ?? false
+        switch request.command {
+        case .status: return ControlReply(status: try await target.status())
+        case .toolList: return ControlReply(tools: try await target.tools())
+        case .toolSet:
+            let names = (request.tools ?? []) + (request.tool.map { [$0] } ?? [])
+            let isOn = try request.needed(names.isEmpty ? nil : request.on, "a 'tool' and whether it is to be 'on'")
+            return ControlReply(tools: try await target.setTools(names, isOn: isOn))
+        case .holdList: return ControlReply(holds: try await target.holds())
+        case .holdShow: return ControlReply(hold: try await target.hold(try oneHold(request)))
+        case .holdEdit:
+            let id = try oneHold(request)
+            return ControlReply(decided: [try await target.editHold(id, try request.needed(request.edit, "an 'edit'"))])
+        case .holdExecute: return try await decide(request, .execute)
+        case .holdCancel: return try await decide(request, .cancel)
+        case .holdAbort: return try await decide(request, .abort)
+        case .decrypt:
+            return ControlReply(message: try await target.decrypt(try request.needed(request.host, "a 'host'")))
+        case .profileReload: return ControlReply(message: try await target.reloadProfile(discardsEdits: isForced))
+        case .profileShow: return ControlReply(try await target.profile())
+        case .profileApply:
+            let texts = try request.needed(request.profiles, "'profiles', each with its 'file' and 'text'")
+            let (message, profile) = try await target.applyProfile(texts, madeFrom: request.rules)
+            return ControlReply(profile, message: message)
+        case .profileSave: return ControlReply(saved: try await target.saveProfile(request.files, isForced: isForced))
         }
+    }
+
+    private func decide(_ request: ControlRequest, _ decision: HoldDecision) async throws -> ControlReply {
+        let ids = holds(request)
+        let named = try request.needed(ids.isEmpty ? nil : ids, "the 'id' of a message, 'ids', or 'all'")
+        let result = try await target.decide(named, decision)
+        return ControlReply(decided: result.decided, gone: result.gone)
+    }
+
+    private func oneHold(_ request: ControlRequest) throws(ControlFailure) -> String {
+        let ids = holds(request)
+        return try request.needed(ids.count == 1 ? ids.first : nil, "the 'id' of one message")
+    }
+
+    private func holds(_ request: ControlRequest) -> [String] {
+        (request.ids ?? []) + (request.id.map { [$0] } ?? [])
     }
 }

@@ -2,9 +2,9 @@
 package struct ControlFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, in one sentence.
     package var message: String
-    /// What to try; empty where there is nothing to say.
+    /// What to try; may be empty.
     package var hint: String
-    /// What is in the way of saving; `nil` where it is something else that was wanted, or that is wrong.
+    /// Why a file was not saved over; `nil` for any other failure.
     package var conflict: SavingConflict?
 
     package init(_ message: String, hint: String = "", conflict: SavingConflict? = nil) {
@@ -16,10 +16,10 @@ package struct ControlFailure: Error, Sendable, Hashable, CustomStringConvertibl
     package var description: String { hint.isEmpty ? message : "\(message)\n\(hint)" }
 }
 
-/// Why a file of the profile is not written over without being forced to.
+/// Why a file of the profile is not overwritten unless forced.
 package enum SavingConflict: String, Codable, Sendable, Hashable {
-    /// The text was never in a file, and one of its name is there.
+    /// The text was never saved, and a file of its name exists.
     case exists
-    /// The file was changed by another since it was read.
+    /// Another program has changed the file since it was read.
     case changed
 }

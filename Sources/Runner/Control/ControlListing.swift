@@ -1,7 +1,9 @@
 import Foundation
 import HTTPModel
+import Sharing
 import Text
 
+/// What commands print of a running Sluice.
 package enum ControlListing {
     // MARK: - Holds
 
@@ -10,7 +12,7 @@ package enum ControlListing {
         let rows = holds.map { hold in
             [
                 hold.id, clock(hold.age), hold.status.map { "\($0) for \(hold.method)" } ?? hold.method,
-                hold.url, hold.size.map(size) ?? "head", unanswered(hold),
+                hold.url, hold.size.map { Measures.size(Int64($0)) } ?? "head", unanswered(hold),
             ]
         }
         return columns([["ID", "AGE", "WHAT", "URL", "BODY", "UNANSWERED"]] + rows, rightAligned: [1, 4])
@@ -30,10 +32,11 @@ package enum ControlListing {
             text += "\n\(printable(shown))"
             return text.hasSuffix("\n") ? text : text + "\n"
         }
-        let encoded = body.size == body.decodedSize ? "" : ", \(size(body.size)) as received"
-        text += "\n(a body of \(size(body.decodedSize))\(encoded)"
+        let encoded = body.size == body.decodedSize ? "" : ", \(Measures.size(Int64(body.size))) as received"
+        text += "\n(a body of \(Measures.size(Int64(body.decodedSize)))\(encoded)"
         guard !body.isCut, let bytes = body.base64 else { return text + ")\n" }
-        return text + " that is no text; it begins with \(hex(bytes.prefix(24))))\n"
+        let start = bytes.prefix(24).map { String(format: "%02x", $0) }.joined(separator: " ")
+        return text + " that is no text; it begins with \(start))\n"
     }
 
     private static func unanswered(_ hold: HoldSummary) -> String {
@@ -65,12 +68,11 @@ package enum ControlListing {
         let count = rows.first?.count ?? 0
         let widths = (0..<count).map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
-            var line = ""
-            for (column, cell) in row.enumerated() {
+            let cells = row.enumerated().map { column, cell in
                 let gap = String(repeating: " ", count: widths[column] - cell.count)
-                line += rightAligned.contains(column) ? gap + cell : cell + gap
-                line += "  "
+                return rightAligned.contains(column) ? gap + cell : cell + gap
             }
+            var line = cells.joined(separator: "  ")
             while line.last == " " { line.removeLast() }
             return line + "\n"
         }.joined()
@@ -79,23 +81,11 @@ package enum ControlListing {
     private static func clock(_ seconds: Double) -> String {
         let total = Int(seconds.isFinite ? min(max(seconds, 0), 1e9) : 0)
         let (hours, minutes, rest) = (total / 3_600, total / 60 % 60, total % 60)
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return hours > 0 ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
+        return hours > 0
+            ? String(format: "%d:%02d:%02d", hours, minutes, rest) : String(format: "%d:%02d", minutes, rest)
     }
 
-    private static func size(_ bytes: Int) -> String {
-        switch bytes {
-        case ..<1_000: "\(bytes) B"
-        case ..<1_000_000: "\((Double(bytes) / 100).rounded() / 10) kB"
-        default: "\((Double(bytes) / 100_000).rounded() / 10) MB"
-        }
-    }
-
-    private static func hex(_ bytes: Data) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
-    }
-
-    /// Lines as a terminal may have them; the exact text is had with `--json`.
+    /// Lines as a terminal may have them; `--json` gives the exact text.
     private static func printable(_ text: String) -> String {
         VisibleText.lines(text.replacing("\r\n", with: "\n"))
     }

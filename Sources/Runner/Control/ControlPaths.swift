@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// Where the control sockets of running Sluices are: one for each, named by its process.
 package enum ControlPaths {
     /// The directories where sockets may be, the preferred one first: `$XDG_RUNTIME_DIR/sluice`, then
@@ -21,25 +13,24 @@ package enum ControlPaths {
     }
 
     /// The name of a process's socket in a directory.
-    static func socket(of process: Int32, in directory: String) -> String {
-        "\(directory)/\(process).sock"
-    }
+    static func socket(of process: Int32, in directory: String) -> String { "\(directory)/\(process).sock" }
 
     /// The longest path that a socket's address takes, in bytes (`sun_path`, without the NUL that ends it).
-    static var longestPath: Int {
-        let address = sockaddr_un()
-        return MemoryLayout.size(ofValue: address.sun_path) - 1
-    }
+    static var longestPath: Int { MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1 }
 
-    /// Chooses the path of our own socket, and makes the directory for it.
-    ///
-    /// - Throws: ``StartFailure`` where no directory will do.
-    static func prepare(in directories: [String], process: Int32 = getpid()) throws -> String {
+    /// Chooses the path of a process's socket, and makes the directory for it; throws where no directory can have it.
+    static func prepare(in directories: [String], process: Int32) throws -> String {
         var failure: (any Error)?
         for directory in directories {
             do {
                 let path = socket(of: process, in: directory)
-                try checkLength(path)
+                guard path.utf8.count <= longestPath else {
+                    throw StartFailure(
+                        "The path of the control socket is longer than the \(longestPath) bytes "
+                            + "that a socket can have: \(path).",
+                        hint: "Set XDG_RUNTIME_DIR to a shorter directory."
+                    )
+                }
                 try makePrivate(directory)
                 removeStale(in: directory)
                 return path
@@ -50,16 +41,7 @@ package enum ControlPaths {
         throw failure ?? StartFailure("There is no directory for the control socket.")
     }
 
-    /// Refuses a path that no socket's address can hold.
-    static func checkLength(_ path: String) throws(StartFailure) {
-        guard path.utf8.count > longestPath else { return }
-        throw StartFailure(
-            "The path of the control socket is longer than the \(longestPath) bytes that a socket can have: \(path).",
-            hint: "Set XDG_RUNTIME_DIR to a shorter directory."
-        )
-    }
-
-    /// Makes a directory that only its user can enter; one that is there already must be that.
+    /// Makes a directory that only its user can enter, or makes sure that an existing one is such.
     private static func makePrivate(_ directory: String) throws {
         try StandardPaths.makeDirectory(directory)
         var facts = stat()
@@ -69,8 +51,7 @@ package enum ControlPaths {
                 hint: "Remove it, or set XDG_RUNTIME_DIR to a directory of your own."
             )
         }
-        guard facts.st_mode & 0o077 != 0 else { return }
-        guard chmod(directory, 0o700) == 0 else {
+        if facts.st_mode & 0o077 != 0, chmod(directory, 0o700) != 0 {
             throw StartFailure(
                 "The directory \(directory) cannot be kept from others: \(String(cString: strerror(errno)))."
             )
@@ -86,9 +67,9 @@ package enum ControlPaths {
         }.sorted { $0.process < $1.process }
     }
 
-    /// Removes the sockets of processes that ended without a word.
+    /// Removes the sockets of processes that were killed.
     ///
-    /// A process of another container may not be seen from here; so nobody must answer at the socket either.
+    /// The process may also be in another container and not visible here, so the socket must not answer either.
     static func removeStale(in directory: String) {
         for (process, path) in sockets(in: directory) where kill(process, 0) != 0 && errno == ESRCH {
             let connection = try? ControlSocket(path: path, deadline: .now + .milliseconds(200))

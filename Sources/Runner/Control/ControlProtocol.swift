@@ -1,5 +1,5 @@
 package import Foundation
-package import HTTPModel
+import HTTPModel
 import Text
 
 /// What goes over the control socket: one JSON object a line, a reply for each request, in order.
@@ -22,33 +22,20 @@ import Text
 /// ```
 ///
 /// A reply has `"ok":true` and what was asked for (`status`, `tools`, `holds`, `hold`, `decided` and `gone`,
-/// `profiles`, `saved`, `message`), or `"ok":false`, an `error` and perhaps a `hint`. Members of a reply that a client does not know are to be
-/// passed over; unknown members of a request are an error. ``HoldEdit`` says what an edit may have.
+/// `profiles`, `saved`, `message`), or `"ok":false`, an `error` and perhaps a `hint`. Clients ignore members of a reply
+/// that they do not know; an unknown member of a request is an error. ``HoldEdit`` says what an edit may have.
 package enum ControlProtocol {
-    /// The version that `status` tells; one more with every change that an older client would trip over.
+    /// The version in a `status`; it rises with every change that an older client does not understand.
     package static let version = 1
-    /// The longest line either side takes, in bytes; a held body goes over it whole.
+    /// The longest line either side takes, in bytes; a held body is sent in one.
     package static let longestLine = 64 << 20
     /// How much of a held body `hold.show` gives, in bytes after decoding; escaped, it must still fit a line.
     package static let longestShownBody = 8 << 20
 }
 
-/// What a client asks: the calls of ``ControlTarget``, each a JSON object with a `command`.
-package enum ControlRequest: Codable, Sendable, Hashable {
-    case status
-    case tools
-    case setTools([String], isOn: Bool)
-    case holds
-    case hold(String)
-    case editHold(String, HoldEdit)
-    case decide([String], HoldDecision)
-    case decrypt(String)
-    case profile
-    case applyProfile([ProfileSource], madeFrom: String?)
-    case reloadProfile(discardsEdits: Bool)
-    case saveProfile([String]?, isForced: Bool)
-
-    private enum Command: String, CaseIterable {
+/// What a client asks: a command, and the members that it takes.
+struct ControlRequest: Codable, Sendable, Hashable {
+    enum Command: String, Codable, CaseIterable, Sendable {
         case status
         case toolList = "tool.list"
         case toolSet = "tool.set"
@@ -63,204 +50,90 @@ package enum ControlRequest: Codable, Sendable, Hashable {
         case profileShow = "profile.show"
         case profileApply = "profile.apply"
         case profileSave = "profile.save"
-    }
 
-    private struct Members: Codable {
-        var command: String
-        var tool: String?
-        var tools: [String]?
-        var on: Bool?
-        var id: String?
-        var ids: [String]?
-        var edit: HoldEdit?
-        var host: String?
-        var profiles: [ProfileSource]?
-        var files: [String]?
-        var rules: String?
-        var force: Bool?
-
-        enum CodingKeys: String, CodingKey, CaseIterable {
-            case command, tool, tools, on, id, ids, edit, host, profiles, files, rules, force
-        }
-
-        var names: [String] { (tools ?? []) + (tool.map { [$0] } ?? []) }
-        var holds: [String] { (ids ?? []) + (id.map { [$0] } ?? []) }
-
-        init(_ command: Command) {
-            self.command = command.rawValue
-        }
-
-        /// A member that the command cannot do without.
-        func needed<Value>(_ value: Value?, _ what: String) throws(ControlFailure) -> Value {
-            guard let value else { throw ControlFailure("'\(command)' needs \(what).") }
-            return value
-        }
-
-        func decision(_ decision: HoldDecision) throws(ControlFailure) -> ControlRequest {
-            .decide(try needed(holds.isEmpty ? nil : holds, "the 'id' of a message, 'ids', or 'all'"), decision)
-        }
-
-        func hold() throws(ControlFailure) -> String {
-            try needed(holds.count == 1 ? holds.first : nil, "the 'id' of one message")
-        }
-    }
-
-    /// Reads a request; unknown members are errors, since a misspelt one must not be taken for none.
-    package init(from decoder: any Decoder) throws {
-        try decoder.refuseUnknownMembers(of: Members.CodingKeys.self)
-        let members = try Members(from: decoder)
-        if members.profiles != nil {
-            let object = try decoder.container(keyedBy: Members.CodingKeys.self)
-            var list = try object.nestedUnkeyedContainer(forKey: .profiles)
-            while !list.isAtEnd { try list.superDecoder().refuseUnknownMembers(of: ProfileSource.CodingKeys.self) }
-        }
-        guard let command = Command(rawValue: members.command) else {
-            let words = Command.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ControlFailure("There is no command '\(members.command.prefix(40))'.", hint: "There are: \(words).")
-        }
-        let isForced = members.force ?? false
-        switch command {
-        case .status: self = .status
-        case .toolList: self = .tools
-        case .toolSet:
-            let names = members.names
-            let isOn = names.isEmpty ? nil : members.on
-            self = .setTools(names, isOn: try members.needed(isOn, "a 'tool' and whether it is to be 'on'"))
-        case .holdList: self = .holds
-        case .holdShow: self = .hold(try members.hold())
-        case .holdEdit: self = .editHold(try members.hold(), try members.needed(members.edit, "an 'edit'"))
-        case .holdExecute: self = try members.decision(.execute)
-        case .holdCancel: self = try members.decision(.cancel)
-        case .holdAbort: self = try members.decision(.abort)
-        case .decrypt: self = .decrypt(try members.needed(members.host, "a 'host'"))
-        case .profileReload: self = .reloadProfile(discardsEdits: isForced)
-        case .profileShow: self = .profile
-        case .profileApply:
-            let texts = try members.needed(members.profiles, "'profiles', each with its 'file' and 'text'")
-            self = .applyProfile(texts, madeFrom: members.rules)
-        case .profileSave: self = .saveProfile(members.files, isForced: isForced)
-        }
-    }
-
-    private var members: Members {
-        var members: Members
-        switch self {
-        case .status: members = Members(.status)
-        case .tools: members = Members(.toolList)
-        case .setTools(let names, let isOn):
-            members = Members(.toolSet)
-            (members.tools, members.on) = (names, isOn)
-        case .holds: members = Members(.holdList)
-        case .hold(let id):
-            members = Members(.holdShow)
-            members.id = id
-        case .editHold(let id, let edit):
-            members = Members(.holdEdit)
-            (members.id, members.edit) = (id, edit)
-        case .decide(let ids, let decision):
-            switch decision {
-            case .execute: members = Members(.holdExecute)
-            case .cancel: members = Members(.holdCancel)
-            case .abort: members = Members(.holdAbort)
+        init(from decoder: any Decoder) throws {
+            let word = try String(from: decoder)
+            guard let command = Command(rawValue: word) else {
+                let words = Command.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ControlFailure("There is no command '\(word.prefix(40))'.", hint: "There are: \(words).")
             }
-            members.ids = ids
-        case .decrypt(let place):
-            members = Members(.decrypt)
-            members.host = place
-        case .profile: members = Members(.profileShow)
-        case .applyProfile(let texts, let revision):
-            members = Members(.profileApply)
-            (members.profiles, members.rules) = (texts, revision)
-        case .reloadProfile(let discardsEdits):
-            members = Members(.profileReload)
-            members.force = discardsEdits
-        case .saveProfile(let files, let isForced):
-            members = Members(.profileSave)
-            (members.files, members.force) = (files, isForced)
+            self = command
         }
-        return members
     }
 
-    package func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case command, tool, tools, on, id, ids, edit, host, profiles, files, rules, force
+    }
+
+    var command: Command
+    var tool: String?
+    var tools: [String]?
+    var on: Bool?
+    var id: String?
+    var ids: [String]?
+    var edit: HoldEdit?
+    var host: String?
+    var profiles: [ProfileSource]?
+    var files: [String]?
+    /// The ``ProfileInForce/rules`` that `profiles` were made from.
+    var rules: String?
+    var force: Bool?
+
+    /// Returns a member; throws where the command lacks it.
+    func needed<Value>(_ value: Value?, _ what: String) throws(ControlFailure) -> Value {
+        guard let value else { throw ControlFailure("'\(command.rawValue)' needs \(what).") }
+        return value
+    }
 }
 
-/// What a running Sluice answers: what the call of ``ControlTarget`` returned, in a JSON object with `ok`.
-package enum ControlReply: Codable, Sendable, Hashable {
-    case status(ControlStatus)
-    case tools([ToolState])
-    case holds([HoldSummary])
-    case hold(HoldDetails)
-    case edited(String)
-    case decided(HoldsDecided)
-    case done(String)
-    case profile(ProfileInForce)
-    case applied(String, ProfileInForce)
-    case saved([String])
-    case refused(ControlFailure)
+/// A request that has no unknown member: a misspelt one is an error, so that it is not taken for an absent one.
+struct StrictRequest: Decodable {
+    let request: ControlRequest
 
-    /// The members of the JSON object; those that are `nil` are left out.
-    private struct Members: Codable {
-        var ok = true
-        var error: String?
-        var hint: String?
-        var conflict: SavingConflict?
-        var status: ControlStatus?
-        var tools: [ToolState]?
-        var holds: [HoldSummary]?
-        var hold: HoldDetails?
-        var decided: [String]?
-        var gone: [String]?
-        var profiles: [ProfileSource]?
-        var rules: String?
-        var saved: [String]?
-        var message: String?
+    init(from decoder: any Decoder) throws {
+        try decoder.refuseUnknownMembers(of: ControlRequest.CodingKeys.self)
+        request = try ControlRequest(from: decoder)
+        guard request.profiles != nil else { return }
+        let members = try decoder.container(keyedBy: ControlRequest.CodingKeys.self)
+        var profiles = try members.nestedUnkeyedContainer(forKey: .profiles)
+        while !profiles.isAtEnd { try profiles.superDecoder().refuseUnknownMembers(of: ProfileSource.CodingKeys.self) }
+    }
+}
+
+/// What a running Sluice answers; members that are `nil` are left out of the JSON object.
+struct ControlReply: Codable, Sendable {
+    var ok = true
+    var error: String?
+    var hint: String?
+    var conflict: SavingConflict?
+    var status: ControlStatus?
+    var tools: [ToolState]?
+    var holds: [HoldSummary]?
+    var hold: HoldDetails?
+    var decided: [String]?
+    var gone: [String]?
+    var profiles: [ProfileSource]?
+    /// The ``ProfileInForce/rules`` of `profiles`.
+    var rules: String?
+    var saved: [String]?
+    var message: String?
+
+    var profile: ProfileInForce? { profiles.map { ProfileInForce(profiles: $0, rules: rules ?? "") } }
+
+    /// Why the command was not carried out; `nil` where it was.
+    var failure: ControlFailure? {
+        ok ? nil : ControlFailure(error ?? "The running Sluice refused.", hint: hint ?? "", conflict: conflict)
+    }
+}
+
+extension ControlReply {
+    init(_ failure: ControlFailure) {
+        let hint = failure.hint.isEmpty ? nil : failure.hint
+        self.init(ok: false, error: failure.message, hint: hint, conflict: failure.conflict)
     }
 
-    package init(from decoder: any Decoder) throws {
-        let members = try Members(from: decoder)
-        if !members.ok {
-            let message = members.error ?? "The running Sluice refused."
-            self = .refused(ControlFailure(message, hint: members.hint ?? "", conflict: members.conflict))
-        } else if let status = members.status {
-            self = .status(status)
-        } else if let tools = members.tools {
-            self = .tools(tools)
-        } else if let holds = members.holds {
-            self = .holds(holds)
-        } else if let hold = members.hold {
-            self = .hold(hold)
-        } else if let decided = members.decided {
-            self =
-                members.gone.map { .decided(HoldsDecided(decided: decided, gone: $0)) } ?? .edited(decided.first ?? "")
-        } else if let profiles = members.profiles {
-            let profile = ProfileInForce(profiles: profiles, rules: members.rules ?? "")
-            self = members.message.map { .applied($0, profile) } ?? .profile(profile)
-        } else if let saved = members.saved {
-            self = .saved(saved)
-        } else {
-            self = .done(members.message ?? "")
-        }
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var members = Members()
-        switch self {
-        case .status(let status): members.status = status
-        case .tools(let tools): members.tools = tools
-        case .holds(let holds): members.holds = holds
-        case .hold(let hold): members.hold = hold
-        case .edited(let id): members.decided = [id]
-        case .decided(let result): (members.decided, members.gone) = (result.decided, result.gone)
-        case .done(let message): members.message = message
-        case .profile(let profile): (members.profiles, members.rules) = (profile.profiles, profile.rules)
-        case .applied(let message, let profile):
-            (members.message, members.profiles, members.rules) = (message, profile.profiles, profile.rules)
-        case .saved(let files): members.saved = files
-        case .refused(let failure):
-            (members.ok, members.error, members.conflict) = (false, failure.message, failure.conflict)
-            members.hint = failure.hint.isEmpty ? nil : failure.hint
-        }
-        try members.encode(to: encoder)
+    init(_ profile: ProfileInForce, message: String? = nil) {
+        self.init(profiles: profile.profiles, rules: profile.rules, message: message)
     }
 }
 
@@ -273,36 +146,14 @@ package struct ControlStatus: Codable, Sendable, Hashable {
     /// The authority that signs what clients are shown; `nil` from an older Sluice.
     package var authority: AuthorityInUse?
     package var session: String?
-    /// Why the recording stopped, in words; `nil` while it goes on.
+    /// Why the recording stopped; `nil` while it goes on.
     package var recordingProblem: String?
     /// The profile's files, included ones too.
-    package var profiles: [String]
-    package var tools: [ToolState]
-    package var holds: Int
+    package var profiles: [String] = []
+    package var tools: [ToolState] = []
+    package var holds = 0
     /// The name of the rules' texts that are in force, another one after each change; `nil` from an older Sluice.
     package var rules: String?
-
-    package init(
-        version: String,
-        address: String,
-        pid: Int32,
-        authority: AuthorityInUse? = nil,
-        session: String? = nil,
-        profiles: [String] = [],
-        tools: [ToolState] = [],
-        holds: Int = 0,
-        rules: String? = nil
-    ) {
-        self.version = version
-        self.address = address
-        self.pid = pid
-        self.authority = authority
-        self.session = session
-        self.profiles = profiles
-        self.tools = tools
-        self.holds = holds
-        self.rules = rules
-    }
 }
 
 package struct AuthorityInUse: Codable, Sendable, Hashable {
@@ -327,13 +178,6 @@ package struct ToolState: Codable, Sendable, Hashable {
     package var rules: Int
     /// How many of them are enabled.
     package var enabled: Int
-
-    package init(name: String, isOn: Bool, rules: Int, enabled: Int) {
-        self.name = name
-        self.isOn = isOn
-        self.rules = rules
-        self.enabled = enabled
-    }
 }
 
 enum ControlLine {
@@ -344,31 +188,29 @@ enum ControlLine {
         return Data(VisibleText.json(String(decoding: try encoder.encode(value), as: UTF8.self)).utf8) + [0x0A]
     }
 
-    /// Reads a value; says in words what is wrong with it.
+    /// Reads a value; throws what is wrong with the line.
     static func decode<Value: Decodable>(_ type: Value.Type, _ line: Data) throws(ControlFailure) -> Value {
         do {
             return try JSONDecoder().decode(type, from: line)
         } catch let failure as ControlFailure {
             throw failure
-        } catch let error as DecodingError {
-            throw ControlFailure("The line is not understood: \(words(error)).")
         } catch {
-            throw ControlFailure("The line is not understood.")
+            let reason = (error as? DecodingError).map { ": \(describe($0))" } ?? ""
+            throw ControlFailure("The line is not understood\(reason).")
         }
     }
 
-    private static func words(_ error: DecodingError) -> String {
+    private static func describe(_ error: DecodingError) -> String {
         func place(_ context: DecodingError.Context) -> String {
             let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
             return path.isEmpty ? "it" : "'\(path.joined(separator: "."))'"
         }
-        switch error {
-        case .keyNotFound(let key, _): return "'\(key.stringValue)' is missing"
-        case .typeMismatch(_, let context): return "\(place(context)) has another type"
-        case .valueNotFound(_, let context): return "\(place(context)) is null"
-        case .dataCorrupted(let context):
-            return context.codingPath.isEmpty ? "it is not JSON" : "\(place(context)) cannot be read"
-        @unknown default: return "it is not JSON"
+        return switch error {
+        case .keyNotFound(let key, _): "'\(key.stringValue)' is missing"
+        case .typeMismatch(_, let context): "\(place(context)) has another type"
+        case .valueNotFound(_, let context): "\(place(context)) is null"
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty: "\(place(context)) cannot be read"
+        default: "it is not JSON"
         }
     }
 }
@@ -390,11 +232,7 @@ private struct AnyMember: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
 
-    init(stringValue: String) {
-        self.stringValue = stringValue
-    }
+    init(stringValue: String) { self.stringValue = stringValue }
 
-    init?(intValue: Int) {
-        nil
-    }
+    init?(intValue: Int) { nil }
 }

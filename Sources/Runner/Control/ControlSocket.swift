@@ -1,35 +1,24 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
-/// One connection to a control socket, for a command that has nothing else to do than wait.
-///
-/// Closed when it goes.
+/// One connection to a control socket, whose calls block; closed when it is released.
 final class ControlSocket {
     private let descriptor: CInt
     private let deadline: ContinuousClock.Instant
-    /// What came after the last line that was taken.
+    /// The bytes after the last line that was returned.
     private var received = Data()
 
-    /// Why a connection came to nothing.
     enum Failure: Error {
         case refused
-        /// The running Sluice did not answer in time.
+        /// No answer before the deadline.
         case timeout
-        /// The running Sluice went away.
+        /// The running Sluice closed the connection.
         case gone
-        /// The reply is longer than any is.
+        /// A reply that is longer than a line may be.
         case tooLong
         case system(CInt)
     }
 
-    /// Connects; all that follows must be done by the deadline.
+    /// Connects; the deadline is for everything on this connection.
     init(path: String, deadline: ContinuousClock.Instant) throws {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -59,7 +48,7 @@ final class ControlSocket {
             switch errno {
             case EINTR: continue
             case EINPROGRESS, EALREADY: try wait(for: POLLOUT)
-            // A local socket whose queue is full says so at once, and cannot be waited for.
+            // A local socket whose queue is full fails at once, and cannot be polled for.
             case EAGAIN:
                 guard ContinuousClock.now < deadline else { throw Failure.timeout }
                 usleep(5_000)
@@ -69,9 +58,7 @@ final class ControlSocket {
         }
     }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     func sendLine(_ line: Data) throws {
         var rest = line[...]
@@ -88,7 +75,7 @@ final class ControlSocket {
             } else if errno == EAGAIN || errno == EWOULDBLOCK {
                 try wait(for: POLLOUT)
             } else if errno == EPIPE || errno == ECONNRESET {
-                // What it had to say before it went may still be read.
+                // A reply from before it was closed may still be read.
                 return
             } else if errno != EINTR {
                 throw Failure.system(errno)
@@ -96,10 +83,8 @@ final class ControlSocket {
         }
     }
 
-    /// Says that nothing more will be sent.
-    func endInput() {
-        shutdown(descriptor, CInt(SHUT_WR))
-    }
+    /// Closes the sending direction.
+    func endInput() { shutdown(descriptor, CInt(SHUT_WR)) }
 
     /// Receives a line, without its line feed.
     func receiveLine() throws -> Data {

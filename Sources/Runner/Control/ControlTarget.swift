@@ -1,63 +1,49 @@
-package import ExchangeCore
+import ExchangeCore
 package import HTTPModel
 
-/// A running Sluice, as it can be asked and steered: one of this process (`RunningTarget`), or another one over its
-/// control socket (``ControlClient``).
+/// A running Sluice that can be asked and controlled: the one of this process (`RunningTarget`), or another one over
+/// its control socket (``ControlClient``).
 ///
-/// Called on any thread, by several callers at once. Where something is refused, ``ControlFailure`` says why.
+/// Called on any thread, by several callers at once. A refusal is a ``ControlFailure``.
 package protocol ControlTarget: Sendable {
     func status() async throws -> ControlStatus
     /// The tools in their fixed order.
     func tools() async throws -> [ToolState]
-    /// Switches tools on or off, for exchanges that begin from now on.
+    /// Switches tools, or `all`, on or off for exchanges that begin from now on, and returns all tools.
     ///
-    /// - Parameters:
-    ///   - names: the tools' names, or `all`; where one of them is unknown, none is switched.
-    ///   - isOn: whether to switch them on.
-    /// - Returns: all tools, as they are now.
+    /// Where one name is unknown, no tool is switched.
     func setTools(_ names: [String], isOn: Bool) async throws -> [ToolState]
     /// The messages that wait for a decision, oldest first.
     func holds() async throws -> [HoldSummary]
     /// The message of an ID: `12.1`, or `12` where just one of exchange 12 waits.
     func hold(_ id: String) async throws -> HoldDetails
-    /// Executes a message as edited.
-    ///
-    /// - Returns: its whole ID.
+    /// Executes a message as edited, and returns its whole ID.
     func editHold(_ id: String, _ edit: HoldEdit) async throws -> String
-    /// Decides about messages.
+    /// Decides about messages: IDs like `12.1`, `12` for all of exchange 12, or `all`.
     ///
-    /// - Parameters:
-    ///   - ids: IDs like `12.1`, `12` for all of exchange 12, or `all`; where one is unknown, nothing is decided.
-    ///   - decision: what becomes of them.
+    /// Where one ID is unknown, nothing is decided.
     func decide(_ ids: [String], _ decision: HoldDecision) async throws -> HoldsDecided
-    /// Has a host decrypted again for the clients that refused our certificate for it.
-    ///
-    /// - Parameter place: the host, or host and port.
-    /// - Returns: what was done, in words.
+    /// Decrypts a host, or host and port, again for the clients that refused our certificate for it; returns a sentence
+    /// that says so.
     func decrypt(_ place: String) async throws -> String
     func profile() async throws -> ProfileInForce
     /// Puts texts in force without writing them; files that are not named stay as they are.
     ///
-    /// - Parameters:
-    ///   - texts: the texts and their files.
-    ///   - revision: the ``ProfileInForce/rules`` that the texts were made from; where something else is in force they are
-    ///     refused. `nil` for whatever is in force.
-    /// - Returns: what has changed, in words, and what is in force then.
+    /// `revision` is the ``ProfileInForce/rules`` that the texts were made from: where something else is in force they
+    /// are refused; `nil` is for whatever is in force. Returns a sentence on what has changed, and what is in force
+    /// then.
     func applyProfile(
         _ texts: [ProfileSource],
         madeFrom revision: String?
     ) async throws -> (message: String, profile: ProfileInForce)
-    /// Reads the profile again and puts it in force; a wrong one changes nothing.
+    /// Reads the profile again, puts it in force, and returns a sentence on what has changed; a wrong one changes
+    /// nothing.
     ///
-    /// - Parameter discardsEdits: whether texts that are not saved are thrown away.
-    /// - Returns: what has changed, in words.
+    /// `discardsEdits`: texts that are not saved are lost, in place of a refusal.
     func reloadProfile(discardsEdits: Bool) async throws -> String
-    /// Writes texts that are in force to their files.
+    /// Writes texts that are in force to these files, or to all that are not saved, and returns the files.
     ///
-    /// - Parameters:
-    ///   - files: the files; `nil` for all that are not saved.
-    ///   - isForced: whether files are overwritten that others have changed meanwhile.
-    /// - Returns: the files that were written.
+    /// `isForced`: files that others have changed meanwhile are overwritten.
     func saveProfile(_ files: [String]?, isForced: Bool) async throws -> [String]
 }
 
@@ -69,9 +55,26 @@ package enum HoldDecision: String, Sendable, Hashable, CaseIterable {
     case cancel
     /// Its exchange ends.
     case abort
+
+    var resolution: HoldResolution {
+        switch self {
+        case .execute: .execute(nil)
+        case .cancel: .cancel
+        case .abort: .abort
+        }
+    }
 }
 
-/// What came of a decision.
+extension HoldResolution {
+    var decision: HoldDecision {
+        switch self {
+        case .execute: .execute
+        case .cancel: .cancel
+        case .abort: .abort
+        }
+    }
+}
+
 package struct HoldsDecided: Sendable, Hashable {
     /// The messages that were decided about.
     package var decided: [String] = []
@@ -87,23 +90,23 @@ package struct ProfileInForce: Sendable, Hashable {
     package var rules: String
 }
 
-/// A message that waits for a decision, and what is worth knowing about it.
-package struct WaitingHold: Sendable {
-    /// What happens where nobody decides.
-    package struct Outcome: Sendable {
-        package var resolution: HoldResolution
-        /// In how long: seconds.
-        package var remaining: Double
+/// A message that waits for a decision.
+struct WaitingHold: Sendable {
+    /// What happens without a decision.
+    struct Outcome: Sendable {
+        var resolution: HoldResolution
+        /// Seconds until then.
+        var remaining: Double
     }
 
-    package var id: HoldID
-    package var message: HeldMessage
-    /// The exchange's method; empty where it is not known.
-    package var method = ""
-    /// The URL as the client sent it; empty where it is not known.
-    package var url = ""
+    var id: HoldID
+    var message: HeldMessage
+    /// The exchange's method.
+    var method: String
+    /// The URL as the client sent it.
+    var url: String
     /// How long it has waited: seconds.
-    package var age = 0.0
-    /// What happens where nobody decides; `nil` where it waits for ever.
-    package var unanswered: Outcome?
+    var age: Double
+    /// What happens without a decision; `nil` where it waits without limit.
+    var unanswered: Outcome?
 }

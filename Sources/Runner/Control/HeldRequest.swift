@@ -1,13 +1,11 @@
 import ExchangeCore
 import HTTPModel
+import Rules
 
 /// A held request whose method and URL are edited.
 struct HeldRequest {
     var head: RequestHead
     var destination: Destination
-
-    /// The URL that it asks for as things stand.
-    var url: String { destination.url(of: head) }
 
     mutating func setMethod(_ method: String) throws(ControlFailure) {
         guard HeaderRules.isToken(method) else {
@@ -17,10 +15,10 @@ struct HeldRequest {
         head.method = method
     }
 
-    /// Sends the request to another URL, and its Host field with it where that named the old place.
+    /// Sends the request to another URL; the Host field follows where it named the old destination.
     mutating func setURL(_ text: String) throws(ControlFailure) {
-        // What the user left alone stays as it is, also where it is no URL that we would write.
-        guard text != url else { return }
+        // An unedited URL stays as it is, even where it could not be read.
+        guard text != destination.url(of: head) else { return }
         guard let plain = HeldRequest.plain(text), let new = RequestURL(plain) else {
             throw ControlFailure(
                 "'\(text.prefix(200))' is no URL to send a request to.",
@@ -29,14 +27,14 @@ struct HeldRequest {
         }
         let scheme = new.scheme == "ws" ? "http" : new.scheme == "wss" ? "https" : new.scheme
         if (scheme, new.host, new.port) != (destination.scheme, destination.host, destination.port) {
-            let isHostOurs = hostNamesDestination
+            let hostFollows = hostNamesDestination
             destination = Destination(scheme: scheme, host: new.host, port: new.port)
-            if isHostOurs { head.fields.set("Host", new.authority) }
+            if hostFollows { head.fields.set("Host", new.authority) }
         }
         if head.target != new.pathAndQuery { head.target = new.pathAndQuery }
     }
 
-    /// The URL with what follows its host percent-encoded where it must be; a host is what it is.
+    /// The URL with what follows its host percent-encoded where it must be.
     private static func plain(_ url: String) -> String? {
         guard let place = url.firstRange(of: "://") else { return nil }
         let end = url[place.upperBound...].firstIndex { "/?#".contains($0) } ?? url.endIndex
@@ -48,8 +46,7 @@ struct HeldRequest {
         guard text.hasPrefix("/"), let plain = NamedValues.target(text), !plain.contains("#") else {
             throw ControlFailure("A path begins with '/' and has no '#'; '\(text.prefix(200))' is none.")
         }
-        let query = plain.contains("?") ? nil : self.query
-        setTarget(Array(plain.utf8), query)
+        setTarget(Array(plain.utf8), plain.contains("?") ? nil : query)
     }
 
     mutating func setQuery(_ name: String, _ value: String) {
@@ -74,7 +71,7 @@ struct HeldRequest {
         head.setTarget(Array(path) + (query.map { [HeldRequest.mark] + $0 } ?? []))
     }
 
-    /// Whether the Host field says where the request goes, and not something that was chosen.
+    /// Whether the Host field names where the request goes, and not another host.
     private var hostNamesDestination: Bool {
         guard let host = head.fields.value(of: .host), let place = RequestURL.splitAuthority(host) else { return true }
         let port = place.port ?? RequestURL.defaultPort(of: destination.scheme)
@@ -82,37 +79,45 @@ struct HeldRequest {
     }
 }
 
+extension ResponseHead {
+    /// Sets the status of a final response, and its standard reason where that changes it.
+    mutating func setStatus(_ status: Int) throws(ControlFailure) {
+        guard (200...999).contains(status) else {
+            throw ControlFailure("\(status) is no status of a final response.", hint: "They have 200 to 599.")
+        }
+        if self.status != status { reason = ResponseHead.standardReason(status) }
+        self.status = status
+    }
+}
+
 /// What the parts of a head may be.
 enum HeaderRules {
-    /// Fields that follow from the body, and are not edited.
-    static let framing: [FieldName] = [.contentLength, .transferEncoding]
+    /// Whether a field follows from the body, and so is not edited.
+    static func isFraming(_ field: Field) -> Bool { isFraming(FieldName(field.name)) }
+
+    private static func isFraming(_ name: FieldName) -> Bool { name == .contentLength || name == .transferEncoding }
 
     /// Whether a text is a token (RFC 9110 §5.6.2).
     static func isToken(_ text: some StringProtocol) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
+        !text.isEmpty && text.utf8.allSatisfy(ProfileReader.isTokenByte)
     }
 
-    static func checkName(_ name: some StringProtocol) throws(ControlFailure) {
+    /// Whether a text has no control character but tabs, so that it cannot end the line (RFC 9110 §5.5).
+    static func isText(_ text: String) -> Bool {
+        text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
+    }
+
+    static func checkName(_ name: String) throws(ControlFailure) {
         guard isToken(name) else { throw ControlFailure("'\(name.prefix(40))' is no name of a header field.") }
-        guard !framing.contains(FieldName(String(name))) else {
+        guard !isFraming(FieldName(name)) else {
             throw ControlFailure("\(name) follows from the body; Sluice sets it.")
         }
     }
 
-    /// Refuses what could end the line (RFC 9110 §5.5).
     static func check(_ pair: HoldEdit.Pair) throws(ControlFailure) {
         try checkName(pair.name)
-        guard pair.value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
+        guard isText(pair.value) else {
             throw ControlFailure("The value of \(pair.name) has control characters, which no field may have.")
-        }
-    }
-
-    static func checkStatus(_ status: Int) throws(ControlFailure) {
-        guard (200...999).contains(status) else {
-            throw ControlFailure("\(status) is no status of a final response.", hint: "They have 200 to 599.")
         }
     }
 }

@@ -1,51 +1,36 @@
 import Content
 import ExchangeCore
-import Foundation
 import HTTPModel
 import NIOCore
 
+/// The body of a held message, decoded.
 struct HoldContent {
     /// The decoded bytes: all of them, or those before the problem.
     let bytes: ByteBuffer
     /// Why it could not be decoded whole.
     let problem: String?
-    private let size: Int
+    /// How many bytes were received.
+    let size: Int
 
-    /// A few bytes may stand for a great many.
+    /// The most bytes to decode to: a few bytes may expand to very many.
     private static let longestDecoded = 64 << 20
 
-    /// Decodes the body; `nil` where the head alone is held.
+    /// Decodes the body; `nil` where only the head is held.
     init?(_ message: HeldMessage) {
         guard let decoded = message.decodedBody(limit: HoldContent.longestDecoded) else { return nil }
         size = message.body?.readableBytes ?? 0
-        bytes = decoded.0
-        problem = decoded.problem
+        (bytes, problem) = decoded
     }
 
-    /// The body as text, where it is valid UTF-8 that a person can read.
+    /// The body as text, where it was decoded whole and is legible UTF-8.
     var text: String? {
         guard problem == nil, !bytes.readableBytesView.contains(0), TextDecoder.isText(bytes) else { return nil }
         return String(validating: bytes.readableBytesView, as: UTF8.self)
     }
-
-    /// What `hold.show` tells of it.
-    func description(limit: Int) -> HoldDetails.Body {
-        let shown = bytes.getSlice(at: bytes.readerIndex, length: min(bytes.readableBytes, limit)) ?? ByteBuffer()
-        let isCut = shown.readableBytes < bytes.readableBytes
-        let text = isCut || problem != nil ? nil : text
-        return HoldDetails.Body(
-            size: size,
-            decodedSize: bytes.readableBytes,
-            text: text,
-            base64: text == nil ? shown.withUnsafeReadableBytes { Data($0) } : nil,
-            isCut: isCut,
-            problem: problem
-        )
-    }
 }
 
 extension HeldMessage {
-    /// The body as received; `nil` where the head alone is held.
+    /// The body as received; `nil` where only the head is held.
     var body: ByteBuffer? {
         switch self {
         case .request(_, let body, _), .response(_, let body): body
@@ -82,15 +67,9 @@ extension HeldMessage {
         }
     }
 
-    /// Gives the message another body, whose content coding is put on again.
-    ///
-    /// - Throws: ``ControlFailure`` where the body is not held.
+    /// Replaces the body and applies its content coding; throws where the body is not held.
     mutating func setDecodedBody(_ decoded: ByteBuffer) throws(ControlFailure) {
-        do {
-            try setBody(decoded: decoded)
-        } catch {
-            throw ControlFailure.bodyStreamsOn
-        }
+        do { try setBody(decoded: decoded) } catch { throw ControlFailure.bodyStreamsOn }
     }
 }
 

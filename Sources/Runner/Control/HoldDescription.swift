@@ -4,9 +4,9 @@ package import Foundation
 import HTTPModel
 import NIOCore
 
-/// A message that waits, in a few facts: what `hold.list` tells.
+/// A message that waits, as `hold.list` shows it.
 package struct HoldSummary: Codable, Sendable, Hashable {
-    /// Names it, for example `12.1`.
+    /// For example `12.1`.
     package var id: String
     /// `request` or `response`.
     package var side: String
@@ -19,18 +19,18 @@ package struct HoldSummary: Codable, Sendable, Hashable {
     package var size: Int?
     /// How long it has waited: seconds.
     package var age: Double
-    /// `execute`, `cancel` or `abort`: what happens where nobody decides; `nil` where it waits for ever.
+    /// `execute`, `cancel` or `abort`: what happens without a decision; `nil` where it waits without limit.
     package var unanswered: String?
-    /// In how many seconds that is.
+    /// Seconds until then.
     package var remaining: Double?
 
-    package init(_ hold: WaitingHold) {
+    init(_ hold: WaitingHold) {
         id = hold.id.description
         method = hold.method
         url = hold.url
-        age = HoldSummary.milliseconds(hold.age)
-        unanswered = hold.unanswered?.resolution.word
-        remaining = (hold.unanswered?.remaining).map(HoldSummary.milliseconds)
+        age = HoldSummary.rounded(hold.age)
+        unanswered = hold.unanswered?.resolution.decision.rawValue
+        remaining = (hold.unanswered?.remaining).map(HoldSummary.rounded)
         switch hold.message {
         case .request(let head, let body, let destination):
             side = "request"
@@ -45,12 +45,11 @@ package struct HoldSummary: Codable, Sendable, Hashable {
     }
 
     /// Seconds to the millisecond.
-    private static func milliseconds(_ seconds: Double) -> Double { (seconds * 1_000).rounded() / 1_000 }
+    private static func rounded(_ seconds: Double) -> Double { (seconds * 1_000).rounded() / 1_000 }
 }
 
-/// A message that waits, whole: what `hold.show` tells.
+/// A message that waits, whole, as `hold.show` shows it.
 package struct HoldDetails: Codable, Sendable, Hashable {
-    /// What is known of the body.
     package struct Body: Codable, Sendable, Hashable {
         enum CodingKeys: String, CodingKey {
             case size, decodedSize, text, base64
@@ -70,34 +69,32 @@ package struct HoldDetails: Codable, Sendable, Hashable {
         package var isCut: Bool
         /// Why it could not be decoded further.
         package var problem: String?
+
+        init(_ content: HoldContent) {
+            let shown = content.bytes.readableBytesView.prefix(ControlProtocol.longestShownBody)
+            size = content.size
+            decodedSize = content.bytes.readableBytes
+            isCut = shown.count < decodedSize
+            problem = content.problem
+            text = isCut ? nil : content.text
+            base64 = text == nil ? Data(shown) : nil
+        }
     }
 
-    /// The facts that a list has.
     package var summary: HoldSummary
-    /// The start line and fields, a line each; what `hold.edit` takes as `raw`, without the body.
+    /// The start line and all fields, a line each.
     package var head: String
-    /// The message as an editor is to show it, and as `hold.edit` takes it back as `raw`.
+    /// The message as a text to edit, which `hold.edit` takes back as `raw`.
     package var draft: String
     /// The body; `nil` where the head alone is held and the body streams on.
     package var body: Body?
 
-    package init(_ hold: WaitingHold) {
+    init(_ hold: WaitingHold) {
         summary = HoldSummary(hold)
         let draft = HoldDraft(hold.message)
         head = draft.fullHead
         self.draft = draft.text
-        body = HoldContent(hold.message)?.description(limit: ControlProtocol.longestShownBody)
-    }
-}
-
-extension HoldResolution {
-    /// Charles' word for it.
-    var word: String {
-        switch self {
-        case .execute: "execute"
-        case .cancel: "cancel"
-        case .abort: "abort"
-        }
+        body = HoldContent(hold.message).map(Body.init)
     }
 }
 

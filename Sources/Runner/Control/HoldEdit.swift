@@ -1,17 +1,16 @@
-package import ExchangeCore
+import ExchangeCore
 package import Foundation
 import HTTPModel
 import NIOCore
 
-/// What is to be changed about a held message.
+/// What to change in a held message.
 ///
-/// Sent over the control socket and applied by the process that holds the message. The parts are applied in the order
-/// in which they stand here; a length of the body is never given, since it follows from the body.
+/// Sent over the control socket and applied by the process that holds the message, its parts in the order in which they
+/// are declared here. The length of a body is never given, since it follows from the body.
 package struct HoldEdit: Codable, Sendable, Hashable {
+    /// A name and a value, not percent-encoded.
     package struct Pair: Codable, Sendable, Hashable {
-        /// The name, not encoded.
         package var name: String
-        /// The value, not encoded.
         package var value: String
 
         package init(_ name: String, _ value: String) {
@@ -24,19 +23,14 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     package struct JSONChange: Codable, Sendable, Hashable {
         /// The place (RFC 6901), for example `/user/name`.
         package var path: String
-        /// The value as JSON; what is no JSON counts as a text.
+        /// The value as JSON; anything else is taken for a text.
         package var value: String
-
-        package init(path: String, value: String) {
-            self.path = path
-            self.value = value
-        }
     }
 
     /// A body without content coding.
     package struct Body: Codable, Sendable, Hashable {
         package var text: String?
-        /// The body, where it is not.
+        /// The body where it is not text.
         package var base64: Data?
 
         /// Takes bytes, as text where they are UTF-8.
@@ -93,32 +87,29 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     package init(from decoder: any Decoder) throws {
         try decoder.refuseUnknownMembers(of: CodingKeys.self)
         let members = try decoder.container(keyedBy: CodingKeys.self)
-        func list<Element: Decodable>(_ key: CodingKeys) throws -> [Element] {
-            try members.decodeIfPresent([Element].self, forKey: key) ?? []
+        func member<Value: Decodable>(_ key: CodingKeys) throws -> Value? {
+            try members.decodeIfPresent(Value.self, forKey: key)
         }
-        raw = try members.decodeIfPresent(String.self, forKey: .raw)
-        method = try members.decodeIfPresent(String.self, forKey: .method)
-        url = try members.decodeIfPresent(String.self, forKey: .url)
-        path = try members.decodeIfPresent(String.self, forKey: .path)
+        func list<Element: Decodable>(_ key: CodingKeys) throws -> [Element] { try member(key) ?? [] }
+        raw = try member(.raw)
+        method = try member(.method)
+        url = try member(.url)
+        path = try member(.path)
         removeQuery = try list(.removeQuery)
         query = try list(.query)
         removeHeaders = try list(.removeHeaders)
         headers = try list(.headers)
         addHeaders = try list(.addHeaders)
-        status = try members.decodeIfPresent(Int.self, forKey: .status)
-        body = try members.decodeIfPresent(Body.self, forKey: .body)
+        status = try member(.status)
+        body = try member(.body)
         json = try list(.json)
         form = try list(.form)
     }
 
     package var isEmpty: Bool { self == HoldEdit() }
 
-    /// Applies the edit.
-    ///
-    /// - Parameter message: the message as it is held.
-    /// - Returns: the message as it is to go on.
-    /// - Throws: ``ControlFailure`` for what cannot be done; the message then waits on.
-    package func apply(to message: HeldMessage) throws(ControlFailure) -> HeldMessage {
+    /// Returns the message as edited; throws ``ControlFailure`` for what cannot be done.
+    func apply(to message: HeldMessage) throws(ControlFailure) -> HeldMessage {
         if let raw {
             var others = self
             others.raw = nil
@@ -137,10 +128,8 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         return message
     }
 
-    /// What to decide about a message: go on edited, or just go on where the edit comes to nothing.
-    ///
-    /// - Throws: ``ControlFailure`` for what cannot be done; the message then waits on.
-    package func resolution(for message: HeldMessage) throws(ControlFailure) -> HoldResolution {
+    /// The decision to execute a message as edited, or as it is where the edit changes nothing.
+    func resolution(for message: HeldMessage) throws(ControlFailure) -> HoldResolution {
         let edited = try apply(to: message)
         return .execute(edited.isSame(as: message) ? nil : edited)
     }
@@ -186,9 +175,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         guard case .response(var head, let body) = message else {
             throw ControlFailure("A request is held: it has no status.", hint: "Its method and URL can be edited.")
         }
-        try HeaderRules.checkStatus(status)
-        if head.status != status { head.reason = ResponseHead.standardReason(status) }
-        head.status = status
+        try head.setStatus(status)
         message = .response(head, body: body)
     }
 
@@ -219,10 +206,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     private static func decodedBody(of message: HeldMessage) throws(ControlFailure) -> ByteBuffer {
         guard let content = HoldContent(message) else { throw ControlFailure.bodyStreamsOn }
         if let problem = content.problem {
-            throw ControlFailure(
-                "The body cannot be decoded: \(problem).",
-                hint: "It can be replaced as a whole."
-            )
+            throw ControlFailure("The body cannot be decoded: \(problem).", hint: "It can be replaced as a whole.")
         }
         return content.bytes
     }

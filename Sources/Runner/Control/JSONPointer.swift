@@ -19,13 +19,9 @@ struct JSONPointer {
         }
     }
 
-    /// Sets a value at the place.
+    /// Returns a JSON text with this value at the place; a value that is not JSON is taken for a text.
     ///
-    /// - Parameters:
-    ///   - value: the value as JSON; anything that is not JSON is taken for a text.
-    ///   - body: the JSON text.
-    /// - Returns: the text with the value.
-    /// - Throws: ``ControlFailure`` where the body is not JSON, or the place is not in it.
+    /// Throws ``ControlFailure`` where the body is not JSON, or the place is not in it.
     func set(_ value: String, in body: [UInt8]) throws(ControlFailure) -> [UInt8] {
         let tree: JSONTree
         do throws(JSONSyntaxError) {
@@ -46,7 +42,8 @@ struct JSONPointer {
                 } else if isLast {
                     return appended("\(JSONWriter.quoted(token)):\(value)", to: node, of: tree)
                 } else {
-                    throw missing("member", token, walked, tree, node)
+                    let names = children.lazy.compactMap { tree.name(of: $0) }.prefix(8).joined(separator: ", ")
+                    throw missing("member", token, walked, hint: names.isEmpty ? "" : "It has: \(names).")
                 }
             case .arrayBegin:
                 let position = token == "-" ? children.count : Int(token) ?? -1
@@ -55,12 +52,11 @@ struct JSONPointer {
                 } else if isLast, position == children.count {
                     return appended(value, to: node, of: tree)
                 } else {
-                    throw missing("element", token, walked, tree, node)
+                    throw missing("element", token, walked)
                 }
             default:
-                throw ControlFailure(
-                    "There is no \(text) in the body: \(walked.isEmpty ? "it" : walked) is neither object nor array."
-                )
+                let place = walked.isEmpty ? "it" : walked
+                throw ControlFailure("There is no \(text) in the body: \(place) is neither object nor array.")
             }
             walked += "/" + token
         }
@@ -75,18 +71,8 @@ struct JSONPointer {
         return tree.bytes[..<end] + Array((last == nil ? part : "," + part).utf8) + tree.bytes[end...]
     }
 
-    private func missing(
-        _ kind: String,
-        _ token: String,
-        _ walked: String,
-        _ tree: JSONTree,
-        _ node: Int
-    ) -> ControlFailure {
+    private func missing(_ kind: String, _ token: String, _ walked: String, hint: String = "") -> ControlFailure {
         let place = walked.isEmpty ? "the body" : walked
-        let names = tree.nodes[node].children.lazy.compactMap { tree.name(of: $0) }.prefix(8).joined(separator: ", ")
-        return ControlFailure(
-            "There is no \(text) in the body: \(place) has no \(kind) '\(token)'.",
-            hint: names.isEmpty ? "" : "It has: \(names)."
-        )
+        return ControlFailure("There is no \(text) in the body: \(place) has no \(kind) '\(token)'.", hint: hint)
     }
 }

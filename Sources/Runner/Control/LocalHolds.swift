@@ -1,7 +1,7 @@
 import ExchangeCore
 import HTTPModel
 
-/// A target that holds messages in this process: how an order names them, and what is done with them.
+/// A target that holds messages in this process: finds them by the names that commands give, and decides about them.
 protocol LocalHolds: ControlTarget {
     /// The messages that wait, oldest first.
     func waitingHolds() async -> [WaitingHold]
@@ -10,23 +10,17 @@ protocol LocalHolds: ControlTarget {
 }
 
 extension LocalHolds {
-    package func holds() async -> [HoldSummary] { await waitingHolds().map { HoldSummary($0) } }
+    func holds() async -> [HoldSummary] { await waitingHolds().map { HoldSummary($0) } }
 
-    package func hold(_ id: String) async throws -> HoldDetails { HoldDetails(try await only(id)) }
+    func hold(_ id: String) async throws -> HoldDetails { HoldDetails(try await only(id)) }
 
-    package func editHold(_ id: String, _ edit: HoldEdit) async throws -> String {
+    func editHold(_ id: String, _ edit: HoldEdit) async throws -> String {
         let hold = try await only(id)
         guard await resolve(hold.id, try edit.resolution(for: hold.message)) else { throw gone(hold.id.description) }
         return hold.id.description
     }
 
-    package func decide(_ ids: [String], _ decision: HoldDecision) async throws -> HoldsDecided {
-        let resolution: HoldResolution =
-            switch decision {
-            case .execute: .execute(nil)
-            case .cancel: .cancel
-            case .abort: .abort
-            }
+    func decide(_ ids: [String], _ decision: HoldDecision) async throws -> HoldsDecided {
         let waiting = await waitingHolds()
         var chosen: [HoldID] = []
         // All must be there, so that a mistyped name decides about nothing.
@@ -35,11 +29,8 @@ extension LocalHolds {
         }
         var result = HoldsDecided()
         for id in chosen {
-            if await resolve(id, resolution) {
-                result.decided.append(id.description)
-            } else {
-                result.gone.append(id.description)
-            }
+            let list = await resolve(id, decision.resolution) ? \HoldsDecided.decided : \HoldsDecided.gone
+            result[keyPath: list].append(id.description)
         }
         return result
     }
@@ -60,26 +51,20 @@ extension LocalHolds {
         guard (1...2).contains(parts.count), let exchange = Int64(parts[0]),
             let ordinal = parts.count == 1 ? 0 : Int(parts[1])
         else {
-            throw ControlFailure(
-                "'\(name.prefix(40))' names no message.",
-                hint: "They are named like 12.1; 'all' means every one."
-            )
+            let hint = "They are named like 12.1; 'all' means every one."
+            throw ControlFailure("'\(name.prefix(40))' names no message.", hint: hint)
         }
         let found = holds.filter {
             $0.id.exchange.number == exchange && (parts.count == 1 || $0.id.ordinal == ordinal)
         }
-        guard found.isEmpty else { return found }
-        guard holds.isEmpty else {
-            throw ControlFailure("No message \(name) waits.", hint: "There wait: \(list(holds)).")
-        }
-        throw gone(name)
+        if !found.isEmpty { return found }
+        throw holds.isEmpty
+            ? gone(name) : ControlFailure("No message \(name) waits.", hint: "There wait: \(list(holds)).")
     }
 
     private func gone(_ id: String) -> ControlFailure {
-        ControlFailure(
-            "No message \(id) waits any more.",
-            hint: "It was decided about, its time ran out, or its client went away."
-        )
+        let hint = "It was decided about, its time ran out, or its client went away."
+        return ControlFailure("No message \(id) waits any more.", hint: hint)
     }
 
     private func list(_ holds: [WaitingHold]) -> String {

@@ -34,12 +34,10 @@ enum NamedValues {
 
     /// Percent-encodes all but the unreserved characters (RFC 3986 §2.3).
     static func encoded(_ text: String) -> String {
-        escaped(text) { byte in
-            byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-._~".utf8.contains(byte)
-        }
+        escaped(text) { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 || "-._~".utf8.contains($0) }
     }
 
-    /// Percent-encodes what cannot stand in a request target at all; `nil` where there are control characters.
+    /// Percent-encodes what no request target may have; `nil` where there are control characters.
     static func target(_ text: String) -> String? {
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
         return escaped(text) { $0 > 0x20 && $0 < 0x7F && !"\"<>".utf8.contains($0) }

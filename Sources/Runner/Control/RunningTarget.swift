@@ -14,27 +14,26 @@ struct RunningTarget: LocalHolds {
     var recordingProblem: @Sendable () -> String? = { nil }
     let rules: RulesInForce
     let holds: HoldBoard
-    /// Has a host decrypted again, at one port or at all; returns for how many clients.
+    /// Decrypts a host again, at one port or at all; returns for how many clients.
     var decryptAgain: @Sendable (_ host: String, _ port: Int?) -> Int = { _, _ in 0 }
     /// The hosts that are not decrypted because clients refused our certificate.
     var undecryptedHosts: @Sendable () -> [String] = { [] }
-    /// Told when other files may belong to the profile than before.
+    /// Called when the profile may have other files than before.
     var onProfileFiles: @Sendable () async -> Void = {}
 
     func status() async -> ControlStatus {
-        var status = ControlStatus(
+        ControlStatus(
             version: SluiceVersion.current,
             address: address,
             pid: ProcessInfo.processInfo.processIdentifier,
             authority: authority,
             session: session,
+            recordingProblem: recordingProblem(),
             profiles: await rules.profile?.sources.map(\.file) ?? [],
             tools: await rules.tools,
             holds: holds.all.count,
             rules: await rules.revision
         )
-        status.recordingProblem = recordingProblem()
-        return status
     }
 
     func tools() async -> [ToolState] { await rules.tools }
@@ -55,18 +54,13 @@ struct RunningTarget: LocalHolds {
                 url: held.url.description,
                 age: age,
                 unanswered: held.limit.map {
-                    WaitingHold.Outcome(
-                        resolution: $0.resolution,
-                        remaining: max(0, Double($0.after.nanoseconds) / 1e9 - age)
-                    )
+                    .init(resolution: $0.resolution, remaining: max(0, Double($0.after.nanoseconds) / 1e9 - age))
                 }
             )
         }
     }
 
-    func resolve(_ id: HoldID, _ resolution: HoldResolution) async -> Bool {
-        holds.resolve(id, resolution)
-    }
+    func resolve(_ id: HoldID, _ resolution: HoldResolution) async -> Bool { holds.resolve(id, resolution) }
 
     func decrypt(_ place: String) async throws -> String {
         guard let (host, port) = RequestURL.splitAuthority(place) else {
@@ -98,22 +92,16 @@ struct RunningTarget: LocalHolds {
         if let unnamed = texts.first(where: { $0.file.isEmpty || $0.file.utf8.contains(0) }) {
             throw ControlFailure("'\(unnamed.file)' is no name of a file.")
         }
-        let difference = try await RunningTarget.inWords {
-            try await rules.apply(texts, madeFrom: revision)
-        }
+        let difference = try await RunningTarget.explaining { try await rules.apply(texts, madeFrom: revision) }
         await onProfileFiles()
         return (difference.description, await rules.current)
     }
 
     func reloadProfile(discardsEdits: Bool) async throws -> String {
-        let (before, after) = try await RunningTarget.inWords {
-            try await rules.reload(discardsEdits: discardsEdits)
-        }
-        guard before != nil || after != nil else {
-            throw ControlFailure("No profile is in use.", hint: "Start with --profile FILE.")
-        }
+        let difference = try await RunningTarget.explaining { try await rules.reload(discardsEdits: discardsEdits) }
+        guard let difference else { throw ControlFailure("No profile is in use.", hint: "Start with --profile FILE.") }
         await onProfileFiles()
-        return RulesDifference(before: before, after: after).description
+        return difference.description
     }
 
     func saveProfile(_ files: [String]?, isForced: Bool) async throws -> [String] {
@@ -122,7 +110,7 @@ struct RunningTarget: LocalHolds {
         return saved
     }
 
-    private static func inWords<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+    private static func explaining<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
         } catch let error as ProfileError {

@@ -1,30 +1,17 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The user's own editor, on a file that only the user can read.
 package struct TextEditor: Sendable {
     package enum Outcome: Sendable, Hashable {
         case text(String)
-        /// It failed, by which users say that they do not want the text: with a status, or by a signal.
+        /// It ended with a status or by a signal, by which users discard the text.
         case failed(String)
     }
 
     /// The file that was edited; it stays until it is removed.
     package let path: String
 
-    /// Writes a text to a file of its own.
-    ///
-    /// - Parameters:
-    ///   - text: what to edit.
-    ///   - name: what the file's name begins with.
-    /// - Throws: ``StartFailure`` where there can be no file.
+    /// Writes a text to a new file whose name begins with `name`.
     package init(_ text: String, name: String) throws(StartFailure) {
         var directory = NSTemporaryDirectory()
         while directory.count > 1, directory.last == "/" { directory.removeLast() }
@@ -45,15 +32,12 @@ package struct TextEditor: Sendable {
 
     /// Runs the editor that `VISUAL` or `EDITOR` names, else `vi`, and waits for its end.
     ///
-    /// - Throws: ``StartFailure`` where the editor cannot be run or leaves no text.
-    package func run() throws(StartFailure) -> Outcome {
-        try run(environment: ProcessInfo.processInfo.environment)
-    }
-
-    func run(environment: [String: String]) throws(StartFailure) -> Outcome {
-        let named = [environment["VISUAL"], environment["EDITOR"]].compactMap { $0 }.first { !$0.isEmpty }
-        let editor = named ?? "vi"
-        // By way of the shell, since the variable may hold options; the path is no part of what the shell reads.
+    /// Throws where the editor cannot be run or leaves no text.
+    package func run(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(StartFailure) -> Outcome {
+        let editor = ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? "vi"
+        // The shell splits off options; the path is not part of what it parses.
         let status = try TextEditor.spawn(["/bin/sh", "-c", "\(editor) \"$1\"", "sluice", path])
         if status == 127 {
             throw StartFailure("The editor '\(editor)' cannot be run.", hint: "Set VISUAL or EDITOR to one that can.")
@@ -70,15 +54,10 @@ package struct TextEditor: Sendable {
         return .text(text)
     }
 
-    package func remove() {
-        unlink(path)
-    }
+    package func remove() { unlink(path) }
 
     /// Runs a program on our terminal, in our process group, and waits for it.
     private static func spawn(_ arguments: [String]) throws(StartFailure) -> CInt {
-        var argv: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
-        argv.append(nil)
-        defer { for argument in argv { free(argument) } }
         // An editor has its own meaning for Ctrl-C.
         let interrupt = signal(SIGINT, SIG_IGN)
         defer { signal(SIGINT, interrupt) }
@@ -88,15 +67,18 @@ package struct TextEditor: Sendable {
         #else
         let environment = environ
         #endif
-        let code = posix_spawn(&process, arguments[0], nil, nil, argv, environment)
+        let code = ChildProcess.withCStrings(arguments) {
+            posix_spawn(&process, arguments[0], nil, nil, $0, environment)
+        }
         guard code == 0 else {
             throw StartFailure("\(arguments[0]) cannot be run: \(String(cString: strerror(code))).")
         }
         var status: CInt = 0
         while waitpid(process, &status, 0) < 0 {
-            guard errno == EINTR else { throw StartFailure("The editor was lost sight of.") }
+            guard errno == EINTR else {
+                throw StartFailure("The editor cannot be waited for: \(String(cString: strerror(errno))).")
+            }
         }
-        let isExit = status & 0x7F == 0
-        return isExit ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+        return ChildProcess.exitCode(status)
     }
 }

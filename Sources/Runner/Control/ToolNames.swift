@@ -3,23 +3,17 @@ import Rules
 import Tools
 
 enum ToolNames {
-    /// Finds the tools; `all` means every one.
-    ///
-    /// - Throws: ``ControlFailure`` for a name that no tool has.
+    /// Finds the tools, `all` of them or by name; throws for a name that no tool has.
     static func stages(_ names: [String]) throws(ControlFailure) -> Set<StageID> {
         let registry = ToolRegistry.standard
         var stages: Set<StageID> = []
         for name in names {
-            if name == "all" {
-                stages.formUnion(registry.tools.map(\.id))
-            } else if let tool = registry[key: name] {
-                stages.insert(tool.id)
-            } else {
-                throw ControlFailure(
-                    "There is no tool '\(name.prefix(40))'.",
-                    hint: "There are: \(registry.inOrder.map(\.key).joined(separator: ", ")); or all."
-                )
+            let found = name == "all" ? registry.tools.map(\.id) : registry[key: name].map { [$0.id] }
+            guard let found else {
+                let keys = registry.inOrder.map(\.key).joined(separator: ", ")
+                throw ControlFailure("There is no tool '\(name.prefix(40))'.", hint: "There are: \(keys); or all.")
             }
+            stages.formUnion(found)
         }
         return stages
     }

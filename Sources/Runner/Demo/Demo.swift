@@ -4,21 +4,18 @@ import NIOCore
 import Recording
 import Synchronization
 
-/// Sluice at work on traffic of its own: an origin, a client and a real proxy in one process, without any network.
+/// Sluice with traffic of its own: an origin, a client and a real proxy in one process, without a network.
 package enum Demo {
-    /// What never takes so long; so that a fault shows itself as an error, not as silence.
+    /// More than the demo ever takes, so that a fault becomes an error and does not hang.
     private static let limit = Duration.seconds(30)
 
-    /// Runs the demo and prints what passes, what it came to, and what to try next.
-    ///
-    /// `session` is the session file; `nil` for a new one among the user's sessions.
+    /// Runs the demo and prints its exchanges, a summary, and what to try next; `session` is `nil` for a new file.
     package static func run(session: String?) async throws {
         var settings = RunSettings()
         settings.session = session
         try await run(settings)
     }
 
-    /// The same with other settings, and other places for its words than the standard streams.
     static func run(
         _ settings: RunSettings,
         print write: @escaping @Sendable (String) -> Void = StandardStreams.out,
@@ -50,10 +47,10 @@ package enum Demo {
         if let path = summary.path, let id = telling.withLock({ $0 }) { write(advice(path, id)) }
     }
 
-    /// What a proxy is started with that serves the demo's traffic while somebody watches.
+    /// The settings of a proxy for the demo's traffic that a user watches.
     ///
-    /// It listens on a free port of loopback, trusts the origin, and has the demo's rules; what their breakpoint holds
-    /// waits until it is decided about. The files are the origin's and go with it.
+    /// It listens on a free port of loopback, trusts the origin, and has the demo's rules; a message that their
+    /// breakpoint holds waits for a decision. The files are removed with the origin.
     package static func settings(
         for origin: DemoOrigin,
         session: String?
@@ -67,14 +64,14 @@ package enum Demo {
     private static func prepare(_ settings: inout RunSettings, _ origin: DemoOrigin, isAttended: Bool) throws {
         settings.host = "127.0.0.1"
         settings.port = 0
-        settings.upstreamAuthorities = [DemoProfile.authorityFile(in: origin.directory)]
+        settings.upstreamAuthorities = ["\(origin.directory.path)/\(DemoProfile.authorityFile)"]
         settings.profiles = [try DemoProfile.writeRules(in: origin.directory, isAttended: isAttended)]
     }
 
     private static func unattended(_ settings: RunSettings, _ origin: DemoOrigin) throws -> RunSettings {
         var settings = settings
         try prepare(&settings, origin, isAttended: false)
-        // Nobody steers it.
+        // No user controls it.
         settings.hasControl = false
         settings.watchesProfile = false
         return settings
@@ -92,7 +89,7 @@ package enum Demo {
         }
     }
 
-    // MARK: - Words
+    // MARK: - Texts
 
     private static func introduction(_ proxy: RunningProxy, _ origin: DemoOrigin) -> String {
         """
@@ -107,22 +104,18 @@ package enum Demo {
     }
 
     private static func advice(_ path: String, _ id: ExchangeID) -> String {
-        let word = shellWord(path)
-        return """
+        """
 
-            Try next
-              sluice list \(word)
-              sluice show \(word) \(id)
-              sluice export \(word) --format har -o demo.har
+        Try next
+          sluice list \(shellWord(path))
+          sluice show \(shellWord(path)) \(id)
+          sluice export \(shellWord(path)) --format har -o demo.har
 
-            """
+        """
     }
 
     static func shellWord(_ path: String) -> String {
-        let isPlain = path.utf8.allSatisfy { byte in
-            byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "/._-+:,@".utf8.contains(byte)
-        }
-        let isSafe = isPlain && !path.isEmpty && path.first != "-"
-        return isSafe ? path : "'\(path.replacingOccurrences(of: "'", with: "'\\''"))'"
+        let isPlain = path.wholeMatch(of: /[A-Za-z0-9\/._+:,@][A-Za-z0-9\/._+:,@-]*/) != nil
+        return isPlain ? path : "'\(path.replacing("'", with: "'\\''"))'"
     }
 }

@@ -2,20 +2,18 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// The demo's client: asks through the proxy for one thing after the other, and checks what it gets.
+/// The demo's client: sends one request after the other through the proxy, and checks the answers.
 struct DemoClient: Sendable {
-    /// The proxy's address.
     let proxy: SocketAddress
-    /// The origin that is asked.
     let origin: DemoOrigin
-    /// Trusts nothing but the proxy's authority: what passes was decrypted on the way.
+    /// Trusts only the proxy's authority: what it accepts was decrypted on the way.
     private let trustsProxy: TLSTrust
-    /// Trusts nothing but the origin's authority: what passes was not.
+    /// Trusts only the origin's authority: what it accepts was not decrypted.
     private let trustsOrigin: TLSTrust
 
     /// The path of the exchange that has the most to show.
     static let tellingPath = DemoProfile.rewrittenPath
-    /// A port where nobody listens.
+    /// A port where no server listens.
     static let deadPort = 1
 
     init(proxy: SocketAddress, authority: CertificateAuthority, origin: DemoOrigin) {
@@ -25,7 +23,7 @@ struct DemoClient: Sendable {
         trustsOrigin = TLSTrust(includesSystem: false, authorities: [origin.authority])
     }
 
-    /// Makes all the exchanges, one after the other; throws for the first that does not go as it must.
+    /// Makes all the exchanges; throws for the first with another answer than expected.
     func run() async throws {
         try await shop()
         try await logIn()
@@ -41,12 +39,9 @@ struct DemoClient: Sendable {
     /// Over HTTP: JSON with cookies, a form, a redirect, an answer from a file.
     func shop() async throws {
         try await plain { connection in
-            let products = try await connection.fetch("GET", "/api/products", expecting: 200) {
-                $0.text == DemoContent.products()
-            }
+            let products = try await DemoClient.products(connection)
             let cookies = products.head.fields.values(of: .setCookie).map { $0.prefix { $0 != ";" } }
-                .joined(separator: "; ")
-            try await DemoClient.order(connection, cookies: cookies)
+            try await DemoClient.order(connection, cookies: cookies.joined(separator: "; "))
             let moved = try await connection.fetch("GET", "/old-page", expecting: 302)
             let location = moved.head.fields.value(of: "Location") ?? ""
             try await connection.fetch("GET", location, expecting: 200) { $0.text.contains("Here it is") }
@@ -74,16 +69,11 @@ struct DemoClient: Sendable {
 
     /// Over HTTPS: a stream of events.
     func watch(count: Int, pauseMilliseconds: Int) async throws {
-        try await secure { connection in
-            try await connection.fetch(
-                "GET",
-                "/api/events?count=\(count)&pause=\(pauseMilliseconds)",
-                expecting: 200
-            )
-        }
+        let path = "/api/events?count=\(count)&pause=\(pauseMilliseconds)"
+        try await secure { try await $0.fetch("GET", path, expecting: 200) }
     }
 
-    /// What comes to nothing: a tracker that is blocked, a server that is not there.
+    /// Requests that fail: one to a tracker that is blocked, one to a server that does not run.
     func fail() async throws {
         try await track()
         try await askNobody()
@@ -100,28 +90,27 @@ struct DemoClient: Sendable {
             try await connection.fetch("GET", "/api/events", expecting: 200) {
                 $0.text.split(separator: "\n\n").count == 6
             }
-            try await connection.fetch("GET", "/download/large.bin", expecting: 200) {
-                DemoClient.isDownload($0.body)
-            }
-            try await upload(connection)
+            var download = ByteBuffer()
+            for _ in 0..<DemoContent.downloadPieces { download.writeImmutableBuffer(DemoContent.piece) }
+            try await connection.fetch("GET", "/download/large.bin", expecting: 200) { $0.body == download }
+            try await DemoClient.upload(connection)
         }
     }
 
     /// Over HTTP/2 on both legs: JSON, a picture, a gRPC call.
     func multiplex() async throws {
         try await http2 { connection in
-            try await connection.fetch("GET", "/api/products", expecting: 200) { $0.text == DemoContent.products() }
+            try await DemoClient.products(connection)
             try await DemoClient.see(connection)
             try await DemoClient.call(connection)
         }
     }
 
-    /// Over HTTPS that the proxy was told not to decrypt: the client meets the origin's own certificate.
+    /// Over HTTPS that a rule keeps the proxy from decrypting: the client receives the origin's own certificate.
     func passThrough() async throws {
-        let url = RequestURL(scheme: "https", host: DemoProfile.unreadHost, port: origin.unreadPort, path: "/")
-        try await DemoConnection.open(to: url, through: proxy) { connection in
+        try await open("https", DemoProfile.unreadHost, origin.unreadPort) { connection in
             try await connection.startTLS(trust: trustsOrigin)
-            try await connection.fetch("GET", "/api/products", expecting: 200) { $0.text == DemoContent.products() }
+            try await DemoClient.products(connection)
         }
     }
 
@@ -143,6 +132,11 @@ struct DemoClient: Sendable {
         { try await $0.plain { try await askHours($0) } },
         { try await $0.secure { try await $0.fetch("GET", "/api/broken", expecting: 500) } },
     ]
+
+    @discardableResult
+    private static func products(_ connection: DemoConnection) async throws -> DemoConnection.Response {
+        try await connection.fetch("GET", "/api/products", expecting: 200) { $0.text == DemoContent.products() }
+    }
 
     private static func order(_ connection: DemoConnection, cookies: String) async throws {
         try await connection.fetch(
@@ -181,20 +175,18 @@ struct DemoClient: Sendable {
     }
 
     private func track() async throws {
-        let tracker = RequestURL(scheme: "http", host: DemoProfile.blockedHost, port: 80, path: "/")
-        try await DemoConnection.open(to: tracker, through: proxy) {
+        try await open("http", DemoProfile.blockedHost, 80) {
             try await $0.fetch("GET", "/pixel.gif?page=shop", expecting: 403)
         }
     }
 
     private func askNobody() async throws {
-        let nobody = RequestURL(scheme: "http", host: "localhost", port: DemoClient.deadPort, path: "/")
-        try await DemoConnection.open(to: nobody, through: proxy) {
+        try await open("http", "localhost", DemoClient.deadPort) {
             try await $0.fetch("GET", "/api/stock", expecting: 502)
         }
     }
 
-    private func upload(_ connection: DemoConnection) async throws {
+    private static func upload(_ connection: DemoConnection) async throws {
         let pieces = Array(repeating: DemoContent.piece, count: DemoContent.uploadPieces)
         var checksum = CRC32()
         for piece in pieces { checksum.add(piece) }
@@ -207,34 +199,33 @@ struct DemoClient: Sendable {
         ) { $0.text.contains("\"crc32\": \"\(String(checksum.value, radix: 16))\"") }
     }
 
-    private static func isDownload(_ body: ByteBuffer) -> Bool {
-        var rest = body
-        for _ in 0..<DemoContent.downloadPieces {
-            guard rest.readSlice(length: DemoContent.piece.readableBytes) == DemoContent.piece else { return false }
-        }
-        return rest.readableBytes == 0
-    }
-
     // MARK: - Connections
 
     private func plain(_ body: (DemoConnection) async throws -> Void) async throws {
-        let url = RequestURL(scheme: "http", host: "localhost", port: origin.httpPort, path: "/")
-        try await DemoConnection.open(to: url, through: proxy, body)
+        try await open("http", "localhost", origin.httpPort, body)
     }
 
     private func secure(_ body: (DemoConnection) async throws -> Void) async throws {
-        let url = RequestURL(scheme: "https", host: "localhost", port: origin.httpsPort, path: "/")
-        try await DemoConnection.open(to: url, through: proxy) { connection in
+        try await open("https", "localhost", origin.httpsPort) { connection in
             try await connection.startTLS(trust: trustsProxy)
             try await body(connection)
         }
     }
 
     private func http2(_ body: (DemoConnection) async throws -> Void) async throws {
-        let url = RequestURL(scheme: "https", host: "localhost", port: origin.http2Port, path: "/")
-        try await DemoConnection.open(to: url, through: proxy) { connection in
+        try await open("https", "localhost", origin.http2Port) { connection in
             try await connection.startTLS(trust: trustsProxy, isHTTP2: true)
             try await body(connection)
         }
+    }
+
+    private func open(
+        _ scheme: String,
+        _ host: String,
+        _ port: Int,
+        _ body: (DemoConnection) async throws -> Void
+    ) async throws {
+        let url = RequestURL(scheme: scheme, host: host, port: port, path: "/")
+        try await DemoConnection.open(to: url, through: proxy, body)
     }
 }

@@ -3,17 +3,15 @@ import HTTPModel
 import NIOCore
 import Wire
 
-/// One connection of the demo's client through a proxy to an origin, which checks what it is answered.
+/// One connection of the demo's client through a proxy to an origin, which checks the answers.
 final class DemoConnection {
-    /// A response that was read whole.
     struct Response {
         let head: ResponseHead
-        /// Its body as it came.
+        /// The body with its content coding.
         var body = ByteBuffer()
-        /// What came after the body.
         var trailers: FieldSection?
 
-        /// Its body with the content coding undone, as text.
+        /// The decoded body.
         var text: String {
             let encoding = head.fields.value(of: .contentEncoding)
             return String(buffer: ContentDecoder.decode(body, contentEncoding: encoding, limit: 1 << 20).bytes)
@@ -22,7 +20,7 @@ final class DemoConnection {
 
     private let connection: ProxyConnection
     private let origin: RequestURL
-    /// What comes before the path in the requests' targets: everything for a proxy, nothing for an origin.
+    /// What precedes the path in the requests' targets: scheme and authority for a proxy, nothing for an origin.
     private var targetPrefix: String
     private var http2: DemoHTTP2Connection?
 
@@ -44,11 +42,7 @@ final class DemoConnection {
     /// Asks the proxy for a tunnel to the origin, and speaks TLS through it; TLS errors show at the first request.
     func startTLS(trust: TLSTrust, isHTTP2: Bool = false) async throws {
         do {
-            try await connection.startTLS(
-                to: origin,
-                trust: trust,
-                applicationProtocol: isHTTP2 ? "h2" : "http/1.1"
-            )
+            try await connection.startTLS(to: origin, trust: trust, applicationProtocol: isHTTP2 ? "h2" : "http/1.1")
         } catch let error as ProxyConnection.Failure {
             throw StartFailure("CONNECT \(origin.authority): \(error)", hint: DemoConnection.hint)
         }
@@ -56,7 +50,7 @@ final class DemoConnection {
         if isHTTP2 { http2 = DemoHTTP2Connection(connection, origin: origin) }
     }
 
-    /// Asks the origin; throws where there is no answer, another status, or one for which `isRight` is false.
+    /// Sends a request; throws where there is no answer, another status, or an answer for which `isRight` is false.
     @discardableResult
     func fetch(
         _ method: String,
@@ -85,9 +79,10 @@ final class DemoConnection {
             throw StartFailure("The demo got no answer to \(what): \(error)", hint: DemoConnection.hint)
         }
         guard response.head.status == status, isRight(response) else {
+            let status = "\(response.head.status) \(response.head.reason)"
+            let body = "\(response.body.readableBytes) bytes: \(response.text.prefix(300))"
             throw StartFailure(
-                "The demo got an unexpected answer to \(what): \(response.head.status) \(response.head.reason), "
-                    + "\(response.body.readableBytes) bytes: \(response.text.prefix(300))",
+                "The demo got an unexpected answer to \(what): \(status), \(body)",
                 hint: DemoConnection.hint
             )
         }
@@ -96,8 +91,7 @@ final class DemoConnection {
 
     private func exchange(_ head: RequestHead, _ body: [ByteBuffer]) async throws -> Response {
         if let http2 { return try await http2.exchange(head, body) }
-        var whole = ByteBuffer()
-        for piece in body { whole.writeImmutableBuffer(piece) }
+        let whole = body.reduce(into: ByteBuffer()) { $0.writeImmutableBuffer($1) }
         var received = ByteBuffer()
         let response = try await connection.exchange(head, body: whole) { arrival in
             if case .part(let part) = arrival { received.writeImmutableBuffer(part) }

@@ -1,9 +1,9 @@
 import Content
 import NIOCore
 
-/// What the demo's origin has to show.
+/// What the demo's origin answers with.
 enum DemoContent {
-    /// One piece of the large download, and of the upload.
+    /// One piece of the large download and of the upload.
     static let piece = ByteBuffer(bytes: (0..<65_536).map { UInt8(truncatingIfNeeded: $0 &* ($0 >> 7)) })
     /// How many pieces the download has: 5 MiB.
     static let downloadPieces = 80
@@ -30,15 +30,12 @@ enum DemoContent {
     /// A longer text as JSON, worth compressing.
     static func articles() -> String {
         let text = "A sluice lets through what it is meant to let through, and shows how much of it there was."
-        let articles = (1...40).map { number in
-            """
-              { "id": \(number), "title": "Notes on water, part \(number)", "text": "\(text)" }
-            """
+        let articles = (1...40).map {
+            "  { \"id\": \($0), \"title\": \"Notes on water, part \($0)\", \"text\": \"\(text)\" }"
         }
         return "[\n\(articles.joined(separator: ",\n"))\n]\n"
     }
 
-    /// A page of HTML.
     static func page(title: String, text: String) -> String {
         """
         <!doctype html>
@@ -50,7 +47,6 @@ enum DemoContent {
         """
     }
 
-    /// Where the gRPC call goes.
     static let callPath = "/locks.v1.Locks/GetLevel"
 
     /// A message of gRPC: a name as field 1, and a number as field 2 where there is one.
@@ -74,8 +70,7 @@ enum DemoContent {
             }
         }
         var header = ByteBuffer()
-        header.writeInteger(UInt32(width))
-        header.writeInteger(UInt32(height))
+        header.writeMultipleIntegers(UInt32(width), UInt32(height))
         header.writeBytes([8, 2, 0, 0, 0])  // 8 bits, RGB, deflate, no interlacing.
         var picture = ByteBuffer(bytes: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
         writeChunk("IHDR", header, into: &picture)

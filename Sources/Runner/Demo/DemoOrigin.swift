@@ -5,24 +5,21 @@ import NIOPosix
 import ProxyServer
 import Wire
 
-/// The demo's own origin: an HTTP and three HTTPS servers on loopback, with a throw-away authority.
+/// The demo's own origin: an HTTP and three HTTPS servers on loopback, with an authority of its own.
 ///
-/// It runs until ``stop()``. Beside it lie the files of a proxy that knows it: its authority's certificate, a profile, and
-/// what that answers with.
+/// It runs until ``stop()``, which also removes its directory: its authority's certificate, a profile, and a file that
+/// the profile answers with.
 package final class DemoOrigin: Sendable {
-    /// The authority that signs what the HTTPS servers show; nobody trusts it who was not told to.
+    /// The authority of the HTTPS servers, which only the demo trusts.
     let authority: CertificateAuthority
-    /// The port of the HTTP server.
-    package let httpPort: Int
+    let httpPort: Int
     /// The port of the HTTPS server for `localhost` that speaks HTTP/1.1.
-    package let httpsPort: Int
+    let httpsPort: Int
     /// The port of the HTTPS server for `localhost` that speaks HTTP/2.
-    package let http2Port: Int
-    /// The port of the HTTPS server for `127.0.0.1`, which the demo's proxy is told to pass through unread.
-    package let unreadPort: Int
-    /// The directory with the files; it goes with the origin.
-    var directory: String { folder.path }
-    private let folder: TemporaryDirectory
+    let http2Port: Int
+    /// The port of the HTTPS server for `127.0.0.1`, which the demo's rules leave undecrypted.
+    let unreadPort: Int
+    let directory: TemporaryDirectory
     private let task: Task<Void, Never>
 
     typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
@@ -30,36 +27,39 @@ package final class DemoOrigin: Sendable {
 
     package static func start() async throws -> DemoOrigin {
         let authority = try CertificateAuthority.generate(label: "of the demo's origin")
-        let folder = try TemporaryDirectory("demo")
-        try DemoProfile.writeFixtures(in: folder.path, authority: authority)
+        let directory = try TemporaryDirectory("demo")
+        try DemoProfile.writeFixtures(in: directory, authority: authority)
         let key = try LeafKey()
-        let plain = try await listen(as: nil)
-        let secure = try await listen(as: Identity("localhost", "http/1.1", authority, key))
-        let second = try await listen(as: Identity("localhost", "h2", authority, key))
-        let unread = try await listen(as: Identity("127.0.0.1", "http/1.1", authority, key))
-        return DemoOrigin(authority, folder, plain, secure, second, unread)
+        func identity(_ host: String, _ applicationProtocol: String) -> Identity {
+            Identity(host: host, applicationProtocol: applicationProtocol, authority: authority, key: key)
+        }
+        return DemoOrigin(
+            authority,
+            directory,
+            plain: try await listen(as: nil),
+            secure: try await listen(as: identity("localhost", "http/1.1")),
+            http2: try await listen(as: identity("localhost", "h2")),
+            unread: try await listen(as: identity("127.0.0.1", "http/1.1"))
+        )
     }
 
     private init(
         _ authority: CertificateAuthority,
-        _ folder: TemporaryDirectory,
-        _ plain: Listener,
-        _ secure: Listener,
-        _ second: Listener,
-        _ unread: Listener
+        _ directory: TemporaryDirectory,
+        plain: Listener,
+        secure: Listener,
+        http2: Listener,
+        unread: Listener
     ) {
-        self.authority = authority
-        self.folder = folder
-        httpPort = plain.channel.localAddress?.port ?? 0
-        httpsPort = secure.channel.localAddress?.port ?? 0
-        http2Port = second.channel.localAddress?.port ?? 0
-        unreadPort = unread.channel.localAddress?.port ?? 0
+        (self.authority, self.directory) = (authority, directory)
+        let ports = [plain, secure, http2, unread].map { $0.channel.localAddress?.port ?? 0 }
+        (httpPort, httpsPort, http2Port, unreadPort) = (ports[0], ports[1], ports[2], ports[3])
         task = Task(priority: .userInitiated) {
             await withDiscardingTaskGroup { group in
                 for listener in [plain, secure, unread] {
                     group.addTask { await DemoOrigin.accept(listener, DemoServer.serve) }
                 }
-                group.addTask { await DemoOrigin.accept(second, DemoHTTP2Server.serve) }
+                group.addTask { await DemoOrigin.accept(http2, DemoHTTP2Server.serve) }
             }
         }
     }
@@ -68,40 +68,27 @@ package final class DemoOrigin: Sendable {
     package func stop() async {
         task.cancel()
         await task.value
-        folder.remove()
+        directory.remove()
     }
 
     /// Runs an origin while `body` runs.
-    static func run<Result: Sendable>(
-        _ body: @Sendable (DemoOrigin) async throws -> Result
-    ) async throws -> Result {
+    static func run<Value: Sendable>(_ body: @Sendable (DemoOrigin) async throws -> Value) async throws -> Value {
         let origin = try await start()
-        do {
-            let result = try await body(origin)
-            await origin.stop()
-            return result
-        } catch {
-            await origin.stop()
-            throw error
-        }
+        let result: Result<Value, any Error>
+        do { result = .success(try await body(origin)) } catch { result = .failure(error) }
+        await origin.stop()
+        return try result.get()
     }
 
     // MARK: - Connections
 
-    /// What an HTTPS server proves itself with.
+    /// The certificate and protocol of an HTTPS server.
     private struct Identity {
         let host: String
         let applicationProtocol: String
         let authority: CertificateAuthority
         let key: LeafKey
         let ticketKeys = TLSTicketKeys()
-
-        init(_ host: String, _ applicationProtocol: String, _ authority: CertificateAuthority, _ key: LeafKey) {
-            self.host = host
-            self.applicationProtocol = applicationProtocol
-            self.authority = authority
-            self.key = key
-        }
 
         /// The TLS of one connection; there are so few that each makes its own context.
         func makeHandler() throws -> TLSChannelHandler {
@@ -120,24 +107,20 @@ package final class DemoOrigin: Sendable {
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .bind(host: "127.0.0.1", port: 0) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    if let identity {
-                        try channel.pipeline.syncOperations.addHandler(identity.makeHandler())
-                    }
+                    if let identity { try channel.pipeline.syncOperations.addHandler(identity.makeHandler()) }
                     return try Connection(wrappingChannelSynchronously: channel)
                 }
             }
     }
 
-    /// A client that goes away, or a listener that fails, is no matter of the others.
+    /// A client that goes away or a listener that fails does not end the others.
     private static func accept(
         _ listener: Listener,
         _ serve: @escaping @Sendable (Connection) async throws -> Void
     ) async {
         try? await listener.executeThenClose { connections in
             try await withThrowingDiscardingTaskGroup { group in
-                for try await connection in connections {
-                    group.addTask { try? await serve(connection) }
-                }
+                for try await connection in connections { group.addTask { try? await serve(connection) } }
             }
         }
     }

@@ -5,7 +5,7 @@ import Wire
 enum DemoProfile {
     /// A host that is passed through unread.
     static let unreadHost = "127.0.0.1"
-    /// A host that is blocked; it has no address anywhere (RFC 2606).
+    /// A host that is blocked; it has no address (RFC 2606).
     static let blockedHost = "tracker.example"
     /// A path that is answered from a file.
     static let mappedPath = "/api/hours"
@@ -13,12 +13,12 @@ enum DemoProfile {
     static let heldPath = "/api/login"
     /// A path whose answers are rewritten.
     static let rewrittenPath = "/api/articles"
-    /// What the answers to that get.
+    /// The field that these answers get.
     static let stamp = (name: "X-Stamped-By", value: "a rewrite rule")
-    /// What the answer from a file is.
+    /// The answer from a file.
     static let hours = "{ \"open\": \"06:00\", \"closed\": \"22:00\", \"from\": \"a file\" }\n"
 
-    /// The rules, one of each of the usual kinds; unattended, what is held goes on by itself.
+    /// The rules, one of each of the usual kinds; unattended, a held message goes on after a time.
     static func text(isAttended: Bool) -> String {
         """
         # The rules of the demo, one of each of the usual kinds.
@@ -48,26 +48,16 @@ enum DemoProfile {
     private static let unattended = ", after: 500ms, then: execute"
 
     /// Writes what every proxy of the demo needs.
-    static func writeFixtures(in directory: String, authority: CertificateAuthority) throws {
-        try write(hours, to: "\(directory)/hours.json")
-        try write(authority.certificatePEM, to: authorityFile(in: directory))
+    static func writeFixtures(in directory: TemporaryDirectory, authority: CertificateAuthority) throws {
+        _ = try directory.write(Data(hours.utf8), to: "hours.json")
+        _ = try directory.write(Data(authority.certificatePEM.utf8), to: authorityFile)
     }
 
-    /// Writes the rules; returns the file they are in.
-    static func writeRules(in directory: String, isAttended: Bool) throws -> String {
-        let file = "\(directory)/demo.yaml"
-        try write(text(isAttended: isAttended), to: file)
-        return file
+    /// Writes the rules; returns their file.
+    static func writeRules(in directory: TemporaryDirectory, isAttended: Bool) throws -> String {
+        try directory.write(Data(text(isAttended: isAttended).utf8), to: "demo.yaml")
     }
 
-    /// Where the certificate of the origin's authority is.
-    static func authorityFile(in directory: String) -> String { "\(directory)/origin.pem" }
-
-    private static func write(_ text: String, to path: String) throws {
-        do {
-            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-        } catch {
-            throw StartFailure("\(path) cannot be written: \(error.localizedDescription)")
-        }
-    }
+    /// The name of the file with the certificate of the origin's authority.
+    static let authorityFile = "origin.pem"
 }

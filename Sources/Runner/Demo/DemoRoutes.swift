@@ -5,19 +5,15 @@ import NIOCore
 /// A request that the demo's origin has read whole.
 struct DemoRequest {
     let head: RequestHead
-    /// The beginning of its body; what the routes read is short.
+    /// The beginning of the body, at most `bodyLimit` bytes: what the routes read is short.
     private(set) var body = ByteBuffer()
-    /// How long its body is.
+    /// How many bytes the whole body has.
     private(set) var bodySize = 0
-    /// The checksum of its body.
     private(set) var checksum = CRC32()
 
     private static let bodyLimit = 16_384
 
-    /// Begins a request.
-    init(head: RequestHead) {
-        self.head = head
-    }
+    init(head: RequestHead) { self.head = head }
 
     /// Takes a part of the body.
     mutating func add(_ part: ByteBuffer) {
@@ -30,30 +26,25 @@ struct DemoRequest {
 
 /// A response of the demo's origin: what to say, and how fast.
 struct DemoAnswer {
-    /// The status code.
     var status = 200
-    /// The header fields, but for the framing.
+    /// The header fields without the framing.
     var fields: [(String, String)] = []
-    /// The body in pieces, each written when the one before it is on its way.
+    /// The body in pieces, each written when the one before it was.
     var pieces: [ByteBuffer] = []
     /// Whether the length is left open (`Transfer-Encoding: chunked`).
     var isChunked = false
-    /// What follows the body.
     var trailers: FieldSection?
     /// How long to wait before the first byte.
     var delay = Duration.zero
     /// How long to wait between pieces.
     var pause = Duration.zero
 
-    /// The head, but for the framing.
+    /// The head without the framing.
     var head: ResponseHead { ResponseHead(status: status, fields: [("Server", "sluice-demo")] + fields) }
 
-    /// How the body is sent.
-    var framing: BodyFraming {
-        isChunked ? .chunked : .length(pieces.reduce(0) { $0 + Int64($1.readableBytes) })
-    }
+    var framing: BodyFraming { isChunked ? .chunked : .length(pieces.reduce(0) { $0 + Int64($1.readableBytes) }) }
 
-    /// An answer with a body in one piece.
+    /// An answer with its body in one piece.
     static func whole(_ type: String, _ body: ByteBuffer, status: Int = 200) -> DemoAnswer {
         DemoAnswer(status: status, fields: [("Content-Type", type)], pieces: [body])
     }
@@ -113,7 +104,7 @@ enum DemoRoutes {
         }
     }
 
-    /// Says what was ordered, and by whom.
+    /// Echoes the form and the cookies.
     private static func order(_ request: DemoRequest) -> DemoAnswer {
         let fields = FormFields.parse(request.body.readableBytesView).map { field in
             "    \(JSONWriter.quoted(field.name)): \(JSONWriter.quoted(field.value))"
@@ -131,14 +122,12 @@ enum DemoRoutes {
         return .text("application/json", text, status: 201).adding("Location", "/api/orders/1")
     }
 
-    /// A stream of which nobody knows beforehand how long it is; `count` and `pause` (milliseconds) in the query say it
-    /// to us.
+    /// A stream of unannounced length: `count` events, `pause` milliseconds apart, as the query has them.
     private static func events(_ request: DemoRequest) -> DemoAnswer {
         let query = request.head.target.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-        let wishes = FormFields.parse(Array(query.utf8))
+        let parameters = FormFields.parse(Array(query.utf8))
         func number(_ name: String, _ usual: Int) -> Int {
-            let wish = wishes.first { $0.name == name }.flatMap { Int($0.value) }
-            return min(max(wish ?? usual, 0), 3_600)
+            min(max(parameters.first { $0.name == name }.flatMap { Int($0.value) } ?? usual, 0), 3_600)
         }
         let levels = [3, 4, 6, 9, 7, 5]
         let pieces = (0..<number("count", levels.count)).map { index in
@@ -152,7 +141,6 @@ enum DemoRoutes {
         )
     }
 
-    /// Answers a unary gRPC call.
     private static func call(_ request: DemoRequest) -> DemoAnswer {
         var trailers = FieldSection()
         trailers.append("grpc-status", "0")

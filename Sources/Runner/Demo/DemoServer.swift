@@ -48,20 +48,18 @@ enum DemoServer {
         if output.readableBytes > 0 { try await outbound.write(output) }
     }
 
-    /// Takes an upgrade, greets, and answers each message until the client says good-bye.
+    /// Accepts an upgrade, sends a greeting, and answers each message until the client closes the WebSocket.
     private static func converse(
         _ key: String,
         _ early: ByteBuffer?,
         _ arriving: inout NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
         _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     ) async throws {
-        let head = ResponseHead(
-            status: 101,
-            fields: [
-                ("Server", "sluice-demo"), ("Upgrade", "websocket"), ("Connection", "Upgrade"),
-                ("Sec-WebSocket-Accept", WebSocketHandshake.accept(key)),
-            ]
-        )
+        let fields = [
+            ("Server", "sluice-demo"), ("Upgrade", "websocket"), ("Connection", "Upgrade"),
+            ("Sec-WebSocket-Accept", WebSocketHandshake.accept(key)),
+        ]
+        let head = ResponseHead(status: 101, fields: fields)
         var output = ByteBuffer()
         HTTP1Encoder.writeHead(head, into: &output)
         try await outbound.write(output)
@@ -95,12 +93,12 @@ enum DemoServer {
 
 /// Short WebSocket frames (RFC 6455 §5.2).
 enum DemoFrame {
-    /// A message of text; of a longer one its beginning, up to what a one-byte length can say.
+    /// A message of text, cut to the 125 bytes that a one-byte length can give.
     static func text(_ text: String, isMasked: Bool) -> ByteBuffer {
         frame(0x81, Array(text.utf8.prefix(125)), isMasked)
     }
 
-    /// The end of one direction: the work is done.
+    /// A close frame with the status 1000.
     static func close(isMasked: Bool) -> ByteBuffer { frame(0x88, [0x03, 0xE8], isMasked) }
 
     private static func frame(_ first: UInt8, _ payload: [UInt8], _ isMasked: Bool) -> ByteBuffer {

@@ -2,11 +2,11 @@ package import NIOCore
 package import Wire
 
 extension Demo {
-    /// Has the demo's client ask through a proxy: within about two seconds one exchange of every kind, then a trickle.
+    /// Sends the demo's requests through a proxy: one exchange of every kind within about two seconds.
     ///
-    /// No error ends it, as the proxy may have any rules by then: what a rule does to the traffic is there to be seen.
-    /// With `forever` an exchange a second or so follows, a WebSocket and a stream of events stay open, and a request
-    /// is held again and again, until the task is cancelled.
+    /// With `forever` about one exchange a second follows, a WebSocket and a stream of events stay open, and a request
+    /// is held again and again, until the task is cancelled. No error ends it: the user may change the proxy's rules,
+    /// and shall see what they do.
     package static func drive(
         _ origin: DemoOrigin,
         through proxy: SocketAddress,
@@ -44,7 +44,7 @@ extension Demo {
         }
     }
 
-    /// Does something once, or until the task is cancelled, whatever comes of it.
+    /// Does something once, or until the task is cancelled, and ignores its errors.
     private static func repeating(
         _ isRepeated: Bool,
         pause: Duration = .seconds(1),

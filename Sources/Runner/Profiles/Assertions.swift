@@ -1,20 +1,19 @@
 package import HTTPModel
 import NIOCore
-package import Recording
+import Recording
 package import Rules
 
-/// What came of one of a profile's assertions.
+/// The result of one of a profile's assertions.
 package struct AssertionResult: Sendable {
-    package let assertion: Assertion
+    let assertion: Assertion
     /// How many exchanges its filter chose.
-    package let count: Int
-    /// What did not hold, one sentence each; the offending exchanges are named, the first few of them.
-    package let problems: [String]
+    let count: Int
+    /// What did not hold, one sentence each with the first few exchanges that are wrong.
+    let problems: [String]
 
-    /// Whether all of it held.
     package var passes: Bool { problems.isEmpty }
 
-    /// For a report: one line, and one more for each problem.
+    /// One line, and one more for each problem.
     package var text: String {
         let name = assertion.name
         guard !passes else { return "assert: \(name): \(count) exchange\(count == 1 ? "" : "s"), as expected\n" }
@@ -22,19 +21,12 @@ package struct AssertionResult: Sendable {
     }
 }
 
-/// Checks what a profile asserts of the traffic of a run.
+/// Checks a profile's assertions on the traffic of a run.
 package enum Assertions {
-    /// How many offending exchanges are named.
+    /// How many wrong exchanges are named.
     private static let mostNamed = 5
 
-    /// Checks all assertions against a session.
-    ///
-    /// - Parameters:
-    ///   - assertions: what must hold.
-    ///   - session: the session's file.
-    ///   - start: the first exchange that counts, where the session has others from before; `nil` for all.
-    /// - Returns: a result for each assertion, in order.
-    /// - Throws: `SessionError` where the session cannot be read.
+    /// Checks assertions against a session, from an exchange on or all; throws `SessionError` where it cannot be read.
     package static func check(
         _ assertions: [Assertion],
         session: String,
@@ -44,10 +36,7 @@ package enum Assertions {
         return try assertions.map { try check($0, reader, from: start) }
     }
 
-    /// Checks one assertion.
-    ///
-    /// - Throws: `SessionError` where the session cannot be read.
-    package static func check(
+    static func check(
         _ assertion: Assertion,
         _ reader: SessionReader,
         from start: ExchangeID? = nil
@@ -63,7 +52,7 @@ package enum Assertions {
                 wrongStatus.add(record) { "\(record.method) \(record.url) → \($0)" }
             }
             if let limit = assertion.limit {
-                // What is still under way has taken no known time; it did not end within the limit either.
+                // An exchange under way has no total, and did not end within the limit either.
                 let total = record.timings.total
                 if total.map({ $0 > limit.nanoseconds / 1_000 }) ?? true {
                     let time = total.map { "\($0 / 1_000) ms" } ?? "not over yet"
@@ -85,7 +74,7 @@ package enum Assertions {
         return AssertionResult(assertion: assertion, count: count, problems: problems)
     }
 
-    /// Exchanges that something is wrong with, of which the first few are named.
+    /// Exchanges of which the first few are named.
     private struct Offenders {
         private(set) var count = 0
         private var lines: [String] = []

@@ -10,21 +10,14 @@ import Tools
 
 /// Why rules acted on a recorded exchange, or did not.
 package enum RecordedWhy {
-    /// How much of a body a rehearsal is given, in bytes.
+    /// The most bytes of a body in a rehearsal.
     private static let bodyLimit = 1 << 20
 
-    /// Explains an exchange by the rules that were in force when it began, or by those of other profiles.
+    /// Explains an exchange of a session (a file, `last`, or a HAR) by the rules that were in force when it began.
     ///
-    /// With other profiles the recorded request is played through them again, and the recorded response is what the server
-    /// answers.
-    ///
-    /// - Parameters:
-    ///   - session: the session's file, `last`, or a HAR.
-    ///   - id: the exchange's number.
-    ///   - profiles: other profiles to ask; none for the rules of the time.
-    ///   - isWhole: whether rules for other hosts are told one by one, however many they are.
-    /// - Returns: a text for people.
-    /// - Throws: `StartFailure`, `SessionError` or `ProfileError`.
+    /// With `profiles`, the recorded request is played through these instead, and the server answers with the recorded
+    /// response. `isWhole`: rules for other hosts are listed one by one, even where they are many. Throws
+    /// `StartFailure`, `SessionError` or `ProfileError`.
     package static func text(
         session: String,
         id: Int64,
@@ -43,8 +36,8 @@ package enum RecordedWhy {
         if let sent = record.sentURL { text += "\n  sent as \(VisibleText.of(sent.description))" }
         text += "\n\n"
         guard profiles.isEmpty else {
-            return text
-                + (try rehearsed(exchange, reader, by: RuleProfile.load(paths: profiles, takesPipes: true), isWhole))
+            let profile = try RuleProfile.load(paths: profiles, takesPipes: true)
+            return text + (try rehearsed(exchange, reader, by: profile, isWhole))
         }
         guard let rules = try reader.rules(at: record.startedAt) else {
             return text + unknown(exchange, "The session does not say which rules were in force.")
@@ -55,13 +48,8 @@ package enum RecordedWhy {
         let off = Set(ToolRegistry.standard.tools.map(\.id).filter { rules.switchedOff.contains($0.name) })
         do throws(ProfileError) {
             let profile = try RuleProfile(sources: rules.sources)
-            let explanation = Explanation(
-                exchange.messages.trace,
-                of: opening(exchange),
-                by: profile,
-                without: off
-            )
-            text += explanation.text(isWhole: isWhole)
+            let trace = exchange.messages.trace
+            text += Explanation(trace, of: opening(exchange), by: profile, without: off).text(isWhole: isWhole)
         } catch {
             let reason = "The rules of the time cannot be read by this Sluice: \(error.issues.first?.description ?? "")"
             return text + unknown(exchange, reason)
@@ -77,7 +65,7 @@ package enum RecordedWhy {
         return "\(reason)\n\(text)\nTo ask with a profile: --profile FILE\n" + outcome(exchange.record)
     }
 
-    /// What Sluice itself did or noticed.
+    /// The trace entries of Sluice itself.
     private static func remarks(_ exchange: RecordedExchange) -> String {
         let lines = exchange.messages.trace.filter { $0.stage == "sluice" }
         return lines.isEmpty ? "" : "\nsluice\n" + lines.map { "  • \(VisibleText.of($0.text))\n" }.joined()
@@ -97,19 +85,13 @@ package enum RecordedWhy {
 
     private static func head(_ exchange: RecordedExchange) -> RequestHead {
         let record = exchange.record
-        let target = record.url.scheme == "tunnel" ? record.url.authority : record.url.pathAndQuery
         return exchange.messages.requestHead.flatMap { StoredHead.request($0) }
-            ?? RequestHead(method: record.method, target: target)
+            ?? RequestHead(method: record.method, target: record.url.requestTarget)
     }
 
     private static func opening(_ exchange: RecordedExchange) -> ExchangeOpening {
-        let address = exchange.client.map { "\($0.peerAddress)" } ?? ""
-        return ExchangeOpening(
-            id: exchange.record.id,
-            url: exchange.record.url,
-            head: head(exchange),
-            clientAddress: address
-        )
+        let (record, address) = (exchange.record, exchange.client.map { "\($0.peerAddress)" } ?? "")
+        return ExchangeOpening(id: record.id, url: record.url, head: head(exchange), clientAddress: address)
     }
 
     private static func rehearsed(
@@ -118,29 +100,26 @@ package enum RecordedWhy {
         by profile: RuleProfile,
         _ isWhole: Bool
     ) throws -> String {
-        let record = exchange.record
-        let head = head(exchange)
-        let body = try reader.body(of: record.id, side: .requestReceived, limit: bodyLimit)
+        let (record, head) = (exchange.record, head(exchange))
+        func recordedBody(_ side: BodySide) throws -> ByteBuffer? {
+            let body = try reader.body(of: record.id, side: side, limit: bodyLimit)
+            return body.readableBytes > 0 ? body : nil
+        }
+        // Bodies are recorded without their framing.
+        func fields(_ section: FieldSection) -> [(name: String, value: String)] {
+            section.filter { !HeaderRules.isFraming($0) }.map { (name: $0.name, value: $0.value) }
+        }
         let request = RehearsedRequest(
             method: head.method,
             url: record.url,
-            fields: head.fields.filter { !isFraming($0) }.map { ($0.name, $0.value) },
-            body: body.readableBytes > 0 ? body : nil
+            fields: fields(head.fields),
+            body: try recordedBody(.requestReceived)
         )
         var response = RehearsedResponse()
         if let stored = exchange.messages.responseHead.flatMap({ StoredHead.response($0) }), stored.status >= 200 {
-            let body = try reader.body(of: record.id, side: .responseReceived, limit: bodyLimit)
-            response = RehearsedResponse(
-                status: stored.status,
-                fields: stored.fields.filter { !isFraming($0) }.map { ($0.name, $0.value) },
-                body: body.readableBytes > 0 ? body : nil
-            )
+            let body = try recordedBody(.responseReceived)
+            response = RehearsedResponse(status: stored.status, fields: fields(stored.fields), body: body)
         }
         return request.explained(by: profile, answered: response).text(isWhole: isWhole)
-    }
-
-    /// Bodies are kept without the framing that they came in.
-    private static func isFraming(_ field: Field) -> Bool {
-        ["content-length", "transfer-encoding"].contains(field.name.lowercased())
     }
 }

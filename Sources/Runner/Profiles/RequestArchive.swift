@@ -1,26 +1,23 @@
 import ExchangeCore
 import Files
-package import HTTPModel
+import HTTPModel
 import Recording
 package import Rules
 import Sharing
 
 /// Recorded requests, from a session or a HAR: just methods, URLs and fields.
 package enum RequestArchive {
-    package struct Request: Sendable {
-        /// What it is called there: the exchange's number, or its place among the HAR's entries, from 1.
-        package var name: String
-        package var method: String
-        /// What was asked for.
-        package var url: RequestURL
-        /// The fields; empty of a session, whose lists do not have them.
-        package var fields: [(name: String, value: String)] = []
+    struct Request: Sendable {
+        /// The exchange's number, or its position in the HAR, from 1.
+        var name: String
+        var method: String
+        var url: RequestURL
+        /// The fields; empty for a session, whose records do not have them.
+        var fields: [(name: String, value: String)] = []
     }
 
     /// Calls `body` with each request of a session (a file, or `last`) or a HAR, in order.
-    ///
-    /// - Throws: `StartFailure` or `SessionError` where it cannot be read.
-    package static func forEach(_ path: String, _ body: (Request) throws -> Void) throws {
+    static func forEach(_ path: String, _ body: (Request) throws -> Void) throws {
         guard try isHAR(path) else {
             try SessionQuery.open(path).forEachRecord { record in
                 if record.kind != .malformed, record.kind != .failedHandshake {
@@ -38,21 +35,21 @@ package enum RequestArchive {
         }
     }
 
-    /// Refuses a file that is there and begins neither as a session nor as a HAR.
-    package static func requireSession(_ path: String) throws(StartFailure) {
-        // What cannot be read is told by whoever opens it.
+    /// Refuses a file that begins neither as a session nor as a HAR.
+    static func requireSession(_ path: String) throws(StartFailure) {
+        // A file that cannot be read is reported when it is opened.
         guard let start = try? InputFile.contents(of: path, atMost: 15), start != Array("SQLite format 3".utf8)
         else { return }
         throw StartFailure("\(path) is neither a Sluice session nor a HAR.")
     }
 
-    /// A session begins with SQLite's own mark; whatever begins like JSON is taken for a HAR.
+    /// Whether a file begins like JSON; a session begins with SQLite's header.
     package static func isHAR(_ path: String) throws -> Bool {
         let start: [UInt8]
         do throws(FileFailure) {
             start = try InputFile.contents(of: path, atMost: 64)
         } catch {
-            // What is missing may be called 'last', and what else cannot be read is told by whoever opens it.
+            // A missing file may be 'last', and another one that cannot be read is reported when it is opened.
             if error.cause == .noFile { throw error }
             return false
         }
@@ -61,23 +58,18 @@ package enum RequestArchive {
 }
 
 extension RuleUsage {
-    /// Counts all requests of a session or a HAR.
-    ///
-    /// - Throws: `StartFailure` or `SessionError` where it cannot be read.
+    /// Counts all requests of a session or a HAR; throws `StartFailure` or `SessionError` where it cannot be read.
     package mutating func add(archive path: String) throws {
         try RequestArchive.forEach(path) { request in
-            let target = request.url.scheme == "tunnel" ? request.url.authority : request.url.pathAndQuery
-            let opening = ExchangeOpening(
-                id: ExchangeID(1),
-                url: request.url,
-                head: RequestHead(
-                    method: request.method,
-                    target: target,
-                    fields: request.fields.map { ($0.name, $0.value) }
-                ),
-                clientAddress: ""
-            )
-            add(opening, sample: "\(request.name) \(request.method) \(request.url)")
+            let (method, url, fields) = (request.method, request.url, request.fields.map { ($0.name, $0.value) })
+            let head = RequestHead(method: method, target: url.requestTarget, fields: fields)
+            let opening = ExchangeOpening(id: ExchangeID(1), url: url, head: head, clientAddress: "")
+            add(opening, sample: "\(request.name) \(method) \(url)")
         }
     }
+}
+
+extension RequestURL {
+    /// The target of a request for it: its path and query, or the authority of a CONNECT.
+    var requestTarget: String { scheme == "tunnel" ? authority : pathAndQuery }
 }

@@ -1,34 +1,31 @@
-/// Notices that files have changed, and waits until they are quiet.
+/// Reports that files have changed, once two polls in a row find them in the same new state.
 ///
-/// Pure: it is told when to look, and with what eyes. A file that is written in pieces, replaced by another of its
-/// name, or away for a moment is reported once, when one further look finds it as the last one did.
+/// So a file that is written in pieces, replaced by another of its name, or removed for a moment is reported once. It
+/// neither waits nor reads a file: the caller polls and gives the state of each.
 struct FileWatch {
-    /// What tells one state of a file from another.
+    /// The state of a file.
     struct Facts: Sendable, Hashable {
         /// When it was written last: nanoseconds since 1970.
         var modifiedAt: Int64
-        /// Its size in bytes.
+        /// In bytes.
         var size: Int64
-        /// Its number in the file system, which another file of the same name does not have.
+        /// The inode, which another file of the same name does not have.
         var number: UInt64
-        /// The file system.
         var device: UInt64
     }
 
-    /// Looks at a file; `nil` where there is none.
+    /// Gets the state of a file; `nil` where there is none.
     typealias Look = (String) -> Facts?
 
     /// The files as they were when they were reported last.
     private var reported: [String: Facts?] = [:]
-    /// The files as the last look found them.
+    /// The files as the last poll found them.
     private var seen: [String: Facts?] = [:]
 
     /// Begins with the files as they are.
-    init(_ paths: some Sequence<String>, _ look: Look) {
-        watch(paths, look)
-    }
+    init(_ paths: some Sequence<String>, _ look: Look) { watch(paths, look) }
 
-    /// Watches these files and no others; those it watched already keep what is known of them.
+    /// Watches these files and no others; those watched already keep their states.
     mutating func watch(_ paths: some Sequence<String>, _ look: Look) {
         let (reportedBefore, seenBefore) = (reported, seen)
         (reported, seen) = ([:], [:])
@@ -39,11 +36,9 @@ struct FileWatch {
         }
     }
 
-    /// Looks at all files; returns whether something has changed since it was reported last, and nothing since the look
-    /// before.
+    /// Returns whether a file has changed since it was reported last, and none since the poll before.
     mutating func poll(_ look: Look) -> Bool {
-        var now: [String: Facts?] = [:]
-        for path in seen.keys { now[path] = .some(look(path)) }
+        let now = Dictionary(uniqueKeysWithValues: seen.keys.map { ($0, look($0)) })
         defer { seen = now }
         guard now == seen, now != reported else { return false }
         reported = now

@@ -1,34 +1,22 @@
 import Foundation
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
-/// Watches files and tells when they have changed and are quiet again.
+/// Reports when files have changed, as ``FileWatch`` does.
 ///
-/// It looks at them every now and then, which works on every file system, and however an editor writes them.
-package final class FileWatcher: Sendable {
+/// It polls them, which works on every file system, and however an editor writes them.
+final class FileWatcher: Sendable {
     private let task: Task<Void, Never>
-    /// The files to watch from the next look on, where others were named.
     private let next: Next
 
+    /// The files to watch from the next poll on; `nil` for the same.
     private final class Next: Sendable {
-        private let paths = Mutex<[String]?>(nil)
-
-        func put(_ paths: [String]) { self.paths.withLock { $0 = paths } }
-
-        func take() -> [String]? { paths.withLock { $0.take() } }
+        let paths = Mutex<[String]?>(nil)
     }
 
-    /// Begins to watch; what is changed after this call is noticed. The files need not exist.
+    /// Begins to watch; any change after this call is reported. The files need not exist.
     ///
-    /// `onChange` returns the files to watch from then on. Nothing is looked at until it returns.
-    package convenience init(
+    /// `onChange` returns the files to watch from then on. No file is polled until it returns.
+    convenience init(
         _ paths: [String],
         every interval: Duration = .milliseconds(300),
         onChange: @escaping @Sendable () async -> [String]
@@ -36,7 +24,7 @@ package final class FileWatcher: Sendable {
         self.init(paths, tick: { (try? await Task.sleep(for: interval)) != nil }, onChange: onChange)
     }
 
-    /// The same with a clock of the caller's own: `tick` waits until it is time to look, `false` ends the watching.
+    /// The same, where `tick` waits until the next poll; `false` ends the watching.
     init(
         _ paths: [String],
         tick: @escaping @Sendable () async -> Bool,
@@ -48,29 +36,24 @@ package final class FileWatcher: Sendable {
         task = Task(priority: .utility) {
             var watch = watch
             while await tick(), !Task.isCancelled {
-                if let paths = next.take() { watch.watch(paths, FileWatcher.look) }
+                if let paths = next.paths.withLock({ $0.take() }) { watch.watch(paths, FileWatcher.look) }
                 guard watch.poll(FileWatcher.look) else { continue }
                 watch.watch(await onChange(), FileWatcher.look)
             }
         }
     }
 
-    deinit {
-        task.cancel()
-    }
+    deinit { task.cancel() }
 
-    /// Watches these files and no others from the next look on; those it watched already keep what is known of them.
-    package func watch(_ paths: [String]) {
-        next.put(paths)
-    }
+    /// Watches these files and no others from the next poll on; those watched already keep their states.
+    func watch(_ paths: [String]) { next.paths.withLock { $0 = paths } }
 
-    /// Stops watching; a change that is being told is told to its end before this returns.
-    package func stop() async {
+    /// Stops watching; waits for an `onChange` that is running.
+    func stop() async {
         task.cancel()
         await task.value
     }
 
-    /// What the file system says about a file; `nil` where it says that there is none.
     private static func look(_ path: String) -> FileWatch.Facts? {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return nil }

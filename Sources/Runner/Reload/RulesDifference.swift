@@ -2,37 +2,32 @@ import ExchangeCore
 package import Rules
 import Tools
 
-/// What a changed profile comes to, in words for a log line: `2 rules added, 1 changed, 1 now shadowed`.
+/// The numbers of changes between two profiles, as a log line: `2 rules added, 1 changed, 1 now shadowed`.
 package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
-    /// Rules that were not there before.
     package private(set) var added = 0
-    /// Rules that say something else than before.
     package private(set) var changed = 0
-    /// Rules that are not there any more.
     package private(set) var removed = 0
     /// Rules that an earlier one now keeps from acting.
     package private(set) var shadowed = 0
-    /// Other things that are allowed but hardly meant, and were not there before.
+    /// Other new warnings.
     package private(set) var lints = 0
     /// What else has changed: `intercept`, `access`, and tools that were switched off or on.
     package private(set) var others: [String] = []
 
-    /// Compares two profiles; `nil` is one without anything.
+    /// Compares two profiles; `nil` is an empty one.
     package init(before: RuleProfile?, after: RuleProfile?) {
         compareRules(ComparedRule.all(of: before), ComparedRule.all(of: after))
         let known = Set((before?.lints ?? []).map(\.message))
         // Each shadowed rule has a lint of its own.
         lints = max(0, (after?.lints ?? []).count { !known.contains($0.message) } - shadowed)
-        let (intercept, now) = (before?.intercept ?? InterceptRules(), after?.intercept ?? InterceptRules())
-        if intercept != now { others.append("intercept changed") }
+        let none = InterceptRules()
+        if before?.intercept ?? none != after?.intercept ?? none { others.append("intercept changed") }
         if before?.access ?? [] != after?.access ?? [] { others.append("access changed") }
-        let offBefore = before?.off ?? []
-        let offAfter = after?.off ?? []
+        let (offBefore, offAfter) = (before?.off ?? [], after?.off ?? [])
         others += offAfter.subtracting(offBefore).sorted().map { "\($0.name) switched off" }
         others += offBefore.subtracting(offAfter).sorted().map { "\($0.name) switched on" }
     }
 
-    /// The difference in words; says so where there is none.
     package var description: String {
         var parts: [String] = []
         func add(_ count: Int, _ what: String) {
@@ -50,7 +45,7 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Pairs rules tool by tool: first those that are the same, then those of one name, then those for the same
-    /// requests; what is left has come or gone.
+    /// requests or with the same action; the rest was added or removed.
     private mutating func compareRules(_ before: [Tool: [ComparedRule]], _ after: [Tool: [ComparedRule]]) {
         for tool in ToolRegistry.standard.inOrder {
             var old = before[tool] ?? []
@@ -70,7 +65,7 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Takes out what belongs together; returns how many pairs there were.
+    /// Removes the pairs from both lists; returns how many there were.
     @discardableResult
     private static func pair(
         _ old: inout [ComparedRule],
@@ -87,13 +82,12 @@ package struct RulesDifference: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A rule and what it says, so that a change is seen whatever it is about.
+/// A rule with its text, so that any change is found.
 private struct ComparedRule: Equatable {
     var heading: RuleHeading
-    /// The name that it was given; `nil` for one that only counts.
+    /// The name in the profile; `nil` for one without, which is named by its number.
     var name: String?
     var text: String
-    /// Whether an earlier rule keeps it from acting.
     var isShadowed: Bool
 
     static func == (left: ComparedRule, right: ComparedRule) -> Bool {

@@ -4,7 +4,6 @@ import NIOCore
 import Wire
 
 extension ComposedRequest {
-    /// Where it goes, and whether through a tunnel.
     var origin: RequestURL {
         RequestURL(scheme: destination.scheme, host: destination.host, port: destination.port, path: "/")
     }
@@ -12,7 +11,7 @@ extension ComposedRequest {
     /// Whether TLS is spoken to its origin.
     var isSecure: Bool { destination.scheme == "https" }
 
-    /// The head as a proxy is asked: framed, in absolute form where the proxy is to read it (RFC 9112 §3.2.2).
+    /// The head for a proxy: framed, and in absolute form without a tunnel (RFC 9112 §3.2.2).
     var headToSend: RequestHead {
         var head = head
         let isEmpty = body.readableBytes == 0
@@ -25,6 +24,6 @@ extension ComposedRequest {
         return head
     }
 
-    /// Whether sending it twice comes to the same as sending it once (RFC 9110 §9.2.2).
+    /// Whether sending it twice has the effect of sending it once (RFC 9110 §9.2.2).
     var isIdempotent: Bool { ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method) }
 }

@@ -3,26 +3,13 @@ package import HTTPModel
 package import NIOCore
 import Wire
 
-/// A request that is sent, again or for the first time: where to, what, and how it looks as a text to edit.
+/// A request to send, again or for the first time, and the text that it is edited as.
 ///
-/// Its lengths follow from its body, and fields that are for one connection only are not among its own. What was
-/// received keeps its bytes as far as nobody edits it.
+/// Its lengths follow from its body, and it has no fields that are for one connection only. What was received keeps its
+/// bytes until it is edited.
 package struct ComposedRequest: Sendable {
-    /// A header field.
-    package struct Field: Sendable, Hashable {
-        /// The name as spelled.
-        package var name: String
-        package var value: String
-
-        package init(_ name: String, _ value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
-    /// The head: an origin form or `*` as its target, Content-Length at most where it stood.
+    /// The head: its target is in origin form or `*`; a Content-Length keeps its place.
     let head: RequestHead
-    /// Where it goes.
     let destination: Destination
     /// The body with its content coding.
     package let body: ByteBuffer
@@ -33,8 +20,8 @@ package struct ComposedRequest: Sendable {
     package var url: String { destination.url(of: head) }
 
     /// The fields in order, without Content-Length.
-    package var fields: [Field] {
-        head.fields.filter { !HeaderRules.framing.contains(FieldName($0.name)) }.map { Field($0.name, $0.value) }
+    package var fields: [HoldEdit.Pair] {
+        head.fields.filter { !HeaderRules.isFraming($0) }.map { HoldEdit.Pair($0.name, $0.value) }
     }
 
     /// Whether it goes to this machine, by its name or address.
@@ -44,7 +31,7 @@ package struct ComposedRequest: Sendable {
     static func isLocal(_ host: String) -> Bool {
         let host = host.lowercased()
         if host == "localhost" || host.hasSuffix(".localhost") { return true }
-        // In the usual form of an address (RFC 5952), however it was written.
+        // In the canonical form of an address (RFC 5952).
         let address = try? SocketAddress(ipAddress: host, port: 0).ipAddress
         return address.map { $0 == "::1" || $0.hasPrefix("127.") || $0.hasPrefix("::ffff:127.") } ?? false
     }
@@ -54,13 +41,8 @@ package struct ComposedRequest: Sendable {
             throw ControlFailure("This is no request.")
         }
         if !head.fields.contains(.host) {
-            let place = RequestURL(
-                scheme: destination.scheme,
-                host: destination.host,
-                port: destination.port,
-                path: "/"
-            )
-            head.fields.set("Host", place.authority)
+            let (scheme, host, port) = (destination.scheme, destination.host, destination.port)
+            head.fields.set("Host", RequestURL(scheme: scheme, host: host, port: port, path: "/").authority)
         }
         self.head = head
         self.destination = destination
@@ -69,10 +51,10 @@ package struct ComposedRequest: Sendable {
 
     // MARK: - From a session
 
-    /// Makes the request of an exchange anew, as the client sent it.
+    /// Takes the request of an exchange as the client sent it.
     ///
-    /// Hop-by-hop fields (RFC 9110 §7.6.1), `Expect` and trailers are left out; of a WebSocket that leaves a plain GET.
-    /// Throws for a tunnel, bytes that were no HTTP, or a body that was not recorded whole.
+    /// Hop-by-hop fields (RFC 9110 §7.6.1), `Expect` and trailers are left out; a WebSocket becomes a plain GET. Throws
+    /// for a tunnel, bytes that were not HTTP, or a body that was not recorded whole.
     package init(_ exchange: RecordedExchange, body: ByteBuffer) throws(ControlFailure) {
         let record = exchange.record
         guard [.http, .upgraded, .webSocket].contains(record.kind),
@@ -90,27 +72,20 @@ package struct ComposedRequest: Sendable {
         }
         ComposedRequest.joinCookies(&head.fields)
         HopByHop.strip(from: &head.fields)
-        head.fields.removeAll(.transferEncoding)
-        head.fields.removeAll(.trailer)
-        head.fields.removeAll(.expect)
-        // An extended CONNECT (RFC 8441) is recorded as the GET that it stands for.
+        for name in [FieldName.transferEncoding, .trailer, .expect] { head.fields.removeAll(name) }
+        // An extended CONNECT (RFC 8441) is recorded as a GET.
         if head.method != record.method, !record.method.isEmpty { head.method = record.method }
         if let first = head.targetBytes.first, first != UInt8(ascii: "/"), head.target != "*" {
             head.target = record.url.pathAndQuery
         }
         head.version = .http11
-        try self.init(
-            .request(
-                head,
-                body: record.kind == .http ? body : ByteBuffer(),
-                destination: Destination(scheme: scheme, host: record.url.host, port: record.url.port)
-            )
-        )
+        let destination = Destination(scheme: scheme, host: record.url.host, port: record.url.port)
+        try self.init(.request(head, body: record.kind == .http ? body : ByteBuffer(), destination: destination))
     }
 
     private static let schemes = ["http": "http", "https": "https", "ws": "http", "wss": "https"]
 
-    /// HTTP/2 may have split them; HTTP/1.1 must not (RFC 9113 §8.2.3).
+    /// HTTP/2 may split cookies over several fields; HTTP/1.1 must not (RFC 9113 §8.2.3).
     private static func joinCookies(_ fields: inout FieldSection) {
         let cookies = fields.values(of: .cookie)
         guard cookies.count > 1, let first = fields.firstIndex(of: .cookie) else { return }
@@ -122,12 +97,12 @@ package struct ComposedRequest: Sendable {
 
     /// The request as a text to edit: `POST https://host/path HTTP/1.1`, fields, an empty line, the body decoded.
     ///
-    /// A body that is no text is one line in angle brackets; where that is left alone the body stays as it is.
+    /// A body that is not text is one line in angle brackets; where the line is not edited the body stays as it is.
     package var draft: String { HoldDraft(message).text }
 
-    /// Reads a text that a person wrote or edited; lines at the top that begin with `#` are left out.
+    /// Reads a text that a user wrote, or edited from the draft of `original`; throws what is wrong, with the line.
     ///
-    /// `original` is the request whose draft it was. Throws what is wrong, with the line.
+    /// Lines at the top that begin with `#` are left out.
     package init(draft: String, original: ComposedRequest?) throws(ControlFailure) {
         let blank = HeldMessage.request(
             RequestHead(method: "GET", target: "/"),
@@ -140,13 +115,12 @@ package struct ComposedRequest: Sendable {
     private var message: HeldMessage { .request(head, body: body, destination: destination) }
 }
 
+/// Compares and hashes what would be sent, and the destination.
 extension ComposedRequest: Hashable {
-    /// Compares what would be sent, and where to.
     package static func == (left: ComposedRequest, right: ComposedRequest) -> Bool {
         left.message.isSame(as: right.message)
     }
 
-    /// Feeds what would be sent.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(head.serialized())
         hasher.combine(destination)

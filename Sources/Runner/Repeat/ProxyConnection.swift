@@ -6,16 +6,14 @@ import Wire
 
 /// One connection to a proxy, and through it to one origin: requests in HTTP/1.1, one after the other.
 ///
-/// It belongs to the task that opened it. What follows an upgrade, or is agreed on by ALPN, goes through ``read()`` and
+/// Only the task that opened it uses it. After an upgrade, or with another protocol of ALPN, use ``read()`` and
 /// ``write(_:)``.
 final class ProxyConnection {
-    /// Why a connection came to nothing.
     enum Failure: Error, CustomStringConvertible {
-        /// The proxy opened no tunnel; with the status of its answer.
+        /// The proxy opened no tunnel, and answered with this status.
         case noTunnel(Int)
         /// The proxy closed the connection before the answer was whole.
         case closed(hadAnswer: Bool)
-        /// The time was over.
         case expired(Duration)
 
         var description: String {
@@ -29,11 +27,9 @@ final class ProxyConnection {
         }
     }
 
-    /// What is told of a response while it comes.
+    /// A piece of a final response.
     enum Arrival {
-        /// The head of the final response.
         case head(ResponseHead)
-        /// A part of its body.
         case part(ByteBuffer)
     }
 
@@ -43,7 +39,7 @@ final class ProxyConnection {
     private var parser = HTTP1ResponseParser()
     private var keepsAlive = true
 
-    /// Bodies beyond this are written while the answer is read.
+    /// Larger bodies, in bytes, are written while the answer is read.
     private static let smallBody = 64 << 10
 
     /// Connects to a proxy within a time, and closes the connection after `body`.
@@ -78,7 +74,7 @@ final class ProxyConnection {
     /// Whether another request may follow.
     var isReusable: Bool { keepsAlive && channel.isActive }
 
-    /// Asks the proxy for a tunnel, and speaks TLS through it; TLS errors show at the first request.
+    /// Opens a tunnel and starts TLS in it; the first request throws TLS errors.
     func startTLS(to origin: RequestURL, trust: TLSTrust, applicationProtocol: String = "http/1.1") async throws {
         let host = origin.host
         let authority = host.contains(":") ? "[\(host)]:\(origin.port)" : "\(host):\(origin.port)"
@@ -88,14 +84,14 @@ final class ProxyConnection {
         try await channel.eventLoop.submit { [channel] in
             let context = try TLSClientContext(trust: trust)
             let session = try context.makeSession(host: host, applicationProtocols: [applicationProtocol])
-            // Beneath the handler that passes plaintext on to us.
+            // Before the handler that passes plaintext on to us.
             try channel.pipeline.syncOperations.addHandler(TLSChannelHandler(session: session), position: .first)
         }.get()
         parser = HTTP1ResponseParser()
         keepsAlive = true
     }
 
-    /// Closes the connection after a time, unless the work is done before; then throws ``Failure/expired(_:)``.
+    /// Does some work; after a time closes the connection and throws ``Failure/expired(_:)``.
     func within(_ limit: Duration, _ work: () async throws -> Void) async throws {
         let deadline = ContinuousClock.now + limit
         let expiry = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { [channel] in channel.close(promise: nil) }
@@ -109,10 +105,9 @@ final class ProxyConnection {
 
     // MARK: - Messages
 
-    /// Sends a request, its framing fields in agreement with the body, and reads the final response to its end.
+    /// Sends a request, whose framing fields must fit its body, and reads the final response to its end.
     ///
-    /// Interim responses are skipped. `take` gets the final head and each part of the body, which is not kept
-    /// otherwise.
+    /// Interim responses are skipped. `take` gets the head and each part of the body, which is not kept otherwise.
     func exchange(
         _ head: RequestHead,
         body: ByteBuffer = ByteBuffer(),
@@ -124,16 +119,16 @@ final class ProxyConnection {
         HTTP1Encoder.writeHead(head, into: &output)
         guard body.readableBytes > ProxyConnection.smallBody else {
             output.writeImmutableBuffer(body)
-            // Where it cannot be written the proxy may have said why before it closed.
+            // Where writing fails, the proxy may have answered with the reason before it closed.
             try? await outbound.write(output)
             return try await response(take)
         }
-        // A proxy that answers before it has read everything must find us reading.
+        // The proxy may answer before it has read everything, so we must be reading.
         return try await withThrowingTaskGroup(of: Bool.self) { [outbound, output] writing in
             writing.addTask { await ProxyConnection.write(output, body, to: outbound) }
             let response = try await response(take)
             writing.cancelAll()
-            // What it did not read of a request would be read as the next one.
+            // The rest of an unread request would be taken for the next one.
             if try await writing.next() != true { keepsAlive = false }
             return response
         }
@@ -166,7 +161,7 @@ final class ProxyConnection {
                 case .head(let head, let framing):
                     response = head
                     take(.head(head))
-                    // After a 101 the connection is no longer one for HTTP.
+                    // After a 101 the connection is not for HTTP.
                     if head.status == 101 || !Persistence.keepsAlive(head, framing: framing) { keepsAlive = false }
                 case .part(let part): take(.part(part))
                 case .end:
@@ -192,7 +187,5 @@ final class ProxyConnection {
         return try await inbound.next()
     }
 
-    func write(_ bytes: ByteBuffer) async throws {
-        try await outbound.write(bytes)
-    }
+    func write(_ bytes: ByteBuffer) async throws { try await outbound.write(bytes) }
 }

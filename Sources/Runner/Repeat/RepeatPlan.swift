@@ -6,27 +6,24 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
     package var times: Int
     /// How many are under way at a time.
     package var parallel: Int
-    /// How long each of these waits between an answer and its next request, in milliseconds.
+    /// The time between an answer and the next request of the same sender, in milliseconds.
     package var delayMilliseconds: Int
 
-    /// The most that a plan sends.
     package static let mostTimes = 100_000
-    /// The most that are under way at a time.
     package static let mostParallel = 256
-    /// The longest that is waited between two requests: an hour.
+    /// One hour.
     package static let longestDelay = 3_600_000
-    /// Beyond so many requests a host that is not local must be meant.
+    /// More requests to another machine must be confirmed.
     package static let confirmedTimes = 100
 
-    /// Makes a plan; what is out of bounds is brought to the nearest bound.
+    /// Makes a plan; a value out of bounds becomes the nearest bound.
     package init(times: Int = 1, parallel: Int = 1, delayMilliseconds: Int = 0) {
         self.times = min(max(times, 1), RepeatPlan.mostTimes)
         self.parallel = min(max(parallel, 1), RepeatPlan.mostParallel)
         self.delayMilliseconds = min(max(delayMilliseconds, 0), RepeatPlan.longestDelay)
     }
 
-    /// Reads a plan as a person writes it: `100`, `100 x 10`, `100 x 10, 50ms`, `20, 2s`, or bare numbers, the third in
-    /// milliseconds: `100 10 50`.
+    /// Reads `100`, `100 x 10`, `100 x 10, 50ms`, `20, 2s`, or bare numbers, the third in milliseconds: `100 10 50`.
     package init(_ text: String) throws(ControlFailure) {
         let words = text.split(separator: " ").map(String.init)
         if (2...3).contains(words.count), words.allSatisfy({ Int($0) != nil }) {
@@ -39,9 +36,8 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
             throw ControlFailure("'\(text.prefix(60))' is no plan.", hint: RepeatPlan.help)
         }
         let times = try RepeatPlan.number(counts[0], in: 1...RepeatPlan.mostTimes, "how often")
-        let parallel =
-            counts.count < 2
-            ? 1 : try RepeatPlan.number(counts[1], in: 1...RepeatPlan.mostParallel, "how many at a time")
+        let limits = 1...RepeatPlan.mostParallel
+        let parallel = counts.count < 2 ? 1 : try RepeatPlan.number(counts[1], in: limits, "how many at a time")
         let delay = parts.count < 2 ? 0 : try RepeatPlan.delay(parts[1])
         self.init(times: times, parallel: parallel, delayMilliseconds: delay)
     }
@@ -52,7 +48,7 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         return delayMilliseconds == 0 ? counts : "\(counts), \(delayMilliseconds)ms"
     }
 
-    /// Whether it should be asked for once more: so many requests to a machine that is not this one.
+    /// Whether the user must confirm it: many requests to another machine.
     package func needsConfirmation(forHost host: String) -> Bool {
         times > RepeatPlan.confirmedTimes && !ComposedRequest.isLocal(host)
     }
@@ -63,18 +59,11 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         parts.map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    private static func number(
-        _ text: String,
-        in range: ClosedRange<Int>,
-        _ what: String
-    ) throws(ControlFailure) -> Int {
-        guard let number = Int(text), range.contains(number) else {
-            throw ControlFailure(
-                "'\(text.prefix(40))' does not say \(what): a number from \(range.lowerBound) to \(range.upperBound).",
-                hint: help
-            )
-        }
-        return number
+    private static func number(_ text: String, in range: ClosedRange<Int>, _ what: String) throws(ControlFailure) -> Int
+    {
+        if let number = Int(text), range.contains(number) { return number }
+        let limits = "a number from \(range.lowerBound) to \(range.upperBound)"
+        throw ControlFailure("'\(text.prefix(40))' does not say \(what): \(limits).", hint: help)
     }
 
     private static func delay(_ text: String) throws(ControlFailure) -> Int {

@@ -1,6 +1,6 @@
-/// What came of sending one request.
+/// The result of sending one request.
 package struct SendOutcome: Sendable, Hashable {
-    /// The status of the answer, also one that the proxy made itself; `nil` where there was none.
+    /// The status of the answer, which the proxy may have made itself; `nil` without an answer.
     package var status: Int?
     /// From before the request was sent, connecting included, to the end of the answer, in microseconds.
     package var duration: Int64
@@ -8,40 +8,27 @@ package struct SendOutcome: Sendable, Hashable {
     package var bytes: Int64
     /// Why there was no whole answer, in one sentence; `nil` where there was one.
     package var failure: String?
-
-    /// States an outcome.
-    package init(status: Int?, duration: Int64, bytes: Int64, failure: String? = nil) {
-        self.status = status
-        self.duration = duration
-        self.bytes = bytes
-        self.failure = failure
-    }
 }
 
 /// How far a plan has come.
 package struct RepeatProgress: Sendable, Hashable {
-    /// How many requests are over.
+    /// How many requests have ended.
     package var done = 0
-    /// How many there are to be.
     package var total: Int
-    /// How many of those that are over had no whole answer.
+    /// How many of those that have ended had no whole answer.
     package var failures = 0
-    /// How many answers had which status.
+    /// The number of answers by status.
     package var statuses: [Int: Int] = [:]
-    /// The time that half of the answers took at most, in microseconds; 0 while there is none.
+    /// The times that 50 and 95 of 100 answers took at most, and that the slowest took, in microseconds; 0 without
+    /// answers.
     package var p50: Int64 = 0
-    /// The time that 95 of 100 answers took at most, in microseconds; 0 while there is none.
     package var p95: Int64 = 0
-    /// The time that the slowest answer took, in microseconds; 0 while there is none.
     package var max: Int64 = 0
-    /// What went wrong first, in one sentence.
+    /// The first failure, in one sentence.
     package var firstFailure: String?
 
-    /// Begins to count.
-    package init(total: Int) {
-        self.total = total
-    }
+    package init(total: Int) { self.total = total }
 
-    /// Whether all requests are over; a plan that was cancelled does not come to that.
+    /// Whether all requests have ended, which a cancelled plan does not reach.
     package var isFinished: Bool { done == total }
 }

@@ -1,15 +1,13 @@
 import Synchronization
 
-/// What the senders of one plan share: the requests that are still to be sent, and what came of the others.
+/// Shared by the senders of one plan: the number of requests that are still to be sent, and the results of the others.
 final class SharedTally: Sendable {
     private let tally: Mutex<RepeatTally>
 
-    /// How far the plan is told at most: ten times a second.
+    /// Progress is reported ten times a second at most.
     private static let interval = Duration.milliseconds(100)
 
-    init(total: Int) {
-        tally = Mutex(RepeatTally(total: total))
-    }
+    init(total: Int) { tally = Mutex(RepeatTally(total: total)) }
 
     var progress: RepeatProgress { tally.withLock { $0.progress } }
 
@@ -19,13 +17,13 @@ final class SharedTally: Sendable {
     @Sendable
     func add(_ outcome: SendOutcome) { tally.withLock { $0.add(outcome) } }
 
-    /// Tells how far the plan is whenever that has changed, until it is cancelled.
-    func tell(_ progress: @Sendable (RepeatProgress) -> Void) async {
-        var told = self.progress
+    /// Reports the progress whenever it has changed, until the task is cancelled.
+    func report(_ progress: @Sendable (RepeatProgress) -> Void) async {
+        var last = self.progress
         while (try? await Task.sleep(for: SharedTally.interval)) != nil {
             let now = self.progress
-            if now != told { progress(now) }
-            told = now
+            if now != last { progress(now) }
+            last = now
         }
     }
 }
@@ -34,14 +32,12 @@ final class SharedTally: Sendable {
 struct RepeatTally {
     private(set) var progress: RepeatProgress
     private var begun = 0
-    /// How long answers took, the shortest first.
+    /// The times of the answers, the shortest first.
     private var durations: [Int64] = []
 
-    init(total: Int) {
-        progress = RepeatProgress(total: total)
-    }
+    init(total: Int) { progress = RepeatProgress(total: total) }
 
-    /// Takes the next request of the plan; false where there is none left.
+    /// Takes the next request of the plan; `false` where none is left.
     mutating func begin() -> Bool {
         guard begun < progress.total else { return false }
         begun += 1
@@ -62,7 +58,7 @@ struct RepeatTally {
         progress.max = durations.last ?? 0
     }
 
-    /// The nearest rank: the least duration that so many of 100 do not exceed.
+    /// The nearest rank: the least duration that this percentage does not exceed.
     private func percentile(_ percent: Int) -> Int64 {
         let rank = (durations.count * percent + 99) / 100
         return durations.isEmpty ? 0 : durations[Swift.max(rank, 1) - 1]

@@ -3,27 +3,26 @@ import HTTPModel
 package import NIOCore
 package import Wire
 
-/// Sends requests through a running proxy, so that its tools apply to them and they are recorded like any others.
+/// Sends requests through a running proxy, so that its tools apply to them and they are recorded.
 ///
-/// It needs no more than the proxy's address and the certificate of its authority, so it also serves a proxy that runs
-/// in another process.
+/// It needs only the proxy's address and the certificate of its authority, so the proxy may run in another process.
 package final class RequestSender: Sendable {
     private let proxy: SocketAddress
     private let trust: TLSTrust
     private let limit: Duration
 
-    /// Serves a proxy of this process; one request takes `limit` in all.
+    /// Uses a proxy of this process; one request may take `limit` in all.
     ///
-    /// The system's authorities count too, for hosts that are not decrypted.
+    /// The system's authorities are trusted too, for hosts that are not decrypted.
     package init(proxy: SocketAddress, authority: CertificateAuthority, limit: Duration = .seconds(300)) {
         self.proxy = RequestSender.reachable(proxy)
         trust = TLSTrust(authorities: [authority])
         self.limit = limit
     }
 
-    /// Serves a proxy of another process, for example at `127.0.0.1:8080` or `[::1]:8080`.
+    /// Uses a proxy of another process, for example at `127.0.0.1:8080` or `[::1]:8080`.
     ///
-    /// `certificate` is that of its authority, DER, in place of the PEM file.
+    /// `certificate` is that of its authority, DER, in place of the PEM file `authority`.
     package init(
         proxy: String,
         authority: String = StandardPaths.authorityCertificate,
@@ -41,7 +40,7 @@ package final class RequestSender: Sendable {
         self.limit = limit
     }
 
-    /// A proxy that listens on all addresses is reached by that of this machine.
+    /// The loopback address of a proxy that listens on all addresses.
     private static func reachable(_ address: SocketAddress) -> SocketAddress {
         guard let host = address.ipAddress, ["0.0.0.0", "::"].contains(host) else { return address }
         return (try? SocketAddress(ipAddress: host == "::" ? "::1" : "127.0.0.1", port: address.port ?? 0)) ?? address
@@ -56,10 +55,9 @@ package final class RequestSender: Sendable {
         return outcome ?? SendOutcome(status: nil, duration: 0, bytes: 0, failure: "It was cancelled.")
     }
 
-    /// Carries out a plan; cancelling the task ends it early. `progress` is called ten times a second at most, and at
-    /// the end.
+    /// Carries out a plan; cancelling the task ends it early, and the requests under way then do not count.
     ///
-    /// Requests that were cut off by a cancellation do not count.
+    /// `progress` is called ten times a second at most, and at the end.
     @discardableResult
     package func run(
         _ request: ComposedRequest,
@@ -68,16 +66,12 @@ package final class RequestSender: Sendable {
     ) async -> RepeatProgress {
         let tally = SharedTally(total: plan.times)
         await withTaskGroup { group in
-            group.addTask { await tally.tell(progress) }
+            group.addTask { await tally.report(progress) }
             await withTaskGroup { workers in
                 for _ in 0..<min(plan.parallel, plan.times) {
                     workers.addTask {
-                        await self.work(
-                            request,
-                            delay: .milliseconds(plan.delayMilliseconds),
-                            hasNext: tally.begin,
-                            report: tally.add
-                        )
+                        let delay = Duration.milliseconds(plan.delayMilliseconds)
+                        await self.work(request, delay: delay, hasNext: tally.begin, report: tally.add)
                     }
                 }
             }
@@ -88,7 +82,7 @@ package final class RequestSender: Sendable {
         return end
     }
 
-    /// Sends a request as long as there is to be another, on as few connections as the proxy allows.
+    /// Sends a request while `hasNext`, on as few connections as the proxy allows.
     private func work(
         _ request: ComposedRequest,
         delay: Duration,
@@ -120,7 +114,7 @@ package final class RequestSender: Sendable {
         }
     }
 
-    /// Whether a connection was closed in the moment in which it was used again (RFC 9112 §9.3.1).
+    /// Whether the proxy closed a connection at the moment it was used again (RFC 9112 §9.3.1).
     private func mayRepeat(_ attempt: Attempt, of request: ComposedRequest, after error: any Error) -> Bool {
         guard attempt.isOnUsedConnection, attempt.status == nil, request.isIdempotent else { return false }
         return switch error {
@@ -154,7 +148,7 @@ package final class RequestSender: Sendable {
     /// One request on its way.
     private struct Attempt {
         let start = ContinuousClock.now
-        /// Whether the connection carried another one before.
+        /// Whether the connection had another request before.
         var isOnUsedConnection = false
         var status: Int?
         var bytes: Int64 = 0
@@ -168,11 +162,9 @@ package final class RequestSender: Sendable {
 
     private func describe(_ error: any Error) -> String {
         switch error {
-        case is ChannelError, is IOError:
-            return "The connection to the proxy failed: \(error)"
-        case let error as TLSFailure:
-            return "TLS by way of the proxy failed: \(error)"
-        default: return "\(error)"
+        case is ChannelError, is IOError: "The connection to the proxy failed: \(error)"
+        case let error as TLSFailure: "TLS by way of the proxy failed: \(error)"
+        default: "\(error)"
         }
     }
 }

@@ -140,7 +140,7 @@ struct TextAreaTests {
         for spelling in ["down", "end", "enter"] { _ = area.take(key(spelling)) }
         area.insert("X-Added: 1")
         let edited = try ComposedRequest(draft: area.text, original: original)
-        #expect(edited.fields.contains(ComposedRequest.Field("X-Added", "1")))
+        #expect(edited.fields.contains(HoldEdit.Pair("X-Added", "1")))
         #expect(edited.body == original.body && original.body == ByteBuffer(string: body + "\n"))
     }
 

@@ -1,11 +1,11 @@
 import HTTPModel
 import Rules
-import Runner
 import Sharing
 import Terminal
 import Testing
 
 @testable import Console
+@testable import Runner
 
 /// What the model does where commands come as lines, and nothing but messages changes it.
 struct LinesUpdateTests {

@@ -1,12 +1,12 @@
 import HTTPModel
 import Rules
-import Runner
 import Support
 import Terminal
 import Testing
 import Tools
 
 @testable import Console
+@testable import Runner
 @testable import Sharing
 
 /// What somebody stumbled over who saw the console for the first time.

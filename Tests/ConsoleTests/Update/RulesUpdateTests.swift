@@ -1,13 +1,13 @@
 import Foundation
 import HTTPModel
 import Rules
-import Runner
 import Support
 import Terminal
 import Testing
 import Tools
 
 @testable import Console
+@testable import Runner
 @testable import Sharing
 
 struct RulesUpdateTests {

@@ -1,9 +1,9 @@
 import Foundation
 import HTTPModel
-import Runner
 import Terminal
 
 @testable import Console
+@testable import Runner
 @testable import Sharing
 
 /// Models to look at, and the keys that lead to them.

@@ -1,10 +1,10 @@
 import HTTPModel
-import Runner
 import Terminal
 import Testing
 import Tools
 
 @testable import Console
+@testable import Runner
 @testable import Sharing
 
 /// Every screen that there is, made by the messages and keys that lead to it.

@@ -37,12 +37,12 @@ import Wire
         }
         for name in ["http_proxy", "HTTPS_PROXY", "ALL_PROXY", "SLUICE_PROXY"] { #expect(variables[name] != nil) }
         for name in ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "AWS_CA_BUNDLE"] {
-            #expect(variables[name] == "\(trust.directory)/bundle.pem")
+            #expect(variables[name] == "\(trust.directory.path)/bundle.pem")
         }
-        #expect(variables["NODE_EXTRA_CA_CERTS"] == "\(trust.directory)/additions.pem")
+        #expect(variables["NODE_EXTRA_CA_CERTS"] == "\(trust.directory.path)/additions.pem")
         #expect(variables["NODE_USE_ENV_PROXY"] == "1")
-        #expect(variables["SLUICE_CA"] == "\(trust.directory)/ca.pem")
-        #expect(variables["PHP_INI_SCAN_DIR"] == ":\(trust.directory)/php")
+        #expect(variables["SLUICE_CA"] == "\(trust.directory.path)/ca.pem")
+        #expect(variables["PHP_INI_SCAN_DIR"] == ":\(trust.directory.path)/php")
         #expect(Set(ClientVariable.all.map(\.name)).count == ClientVariable.all.count)
         for variable in ClientVariable.all { #expect(variables[variable.name]?.isEmpty == false) }
     }
@@ -88,7 +88,7 @@ import Wire
             options.split(separator: " ").map(String.init) == [
                 "-Xmx1g", "-Djavax.net.ssl.trustStore=/theirs.jks", "-Dhttp.proxyHost=127.0.0.1",
                 "-Dhttp.proxyPort=4711", "-Dhttps.proxyHost=127.0.0.1", "-Dhttps.proxyPort=4711",
-                "-Dhttp.nonProxyHosts=", "-Djavax.net.ssl.trustStore=\(trust.directory)/truststore.p12",
+                "-Dhttp.nonProxyHosts=", "-Djavax.net.ssl.trustStore=\(trust.directory.path)/truststore.p12",
                 "-Djavax.net.ssl.trustStoreType=PKCS12", "-Djavax.net.ssl.trustStorePassword=changeit",
             ]
         )
@@ -145,10 +145,11 @@ import Wire
     func directory() throws {
         let environment = ["SSL_CERT_FILE": "/nowhere"]
         let files = try TrustFiles(authority: CertificateAuthority.generate(), environment: environment)
-        #expect(files.directory.hasPrefix("/"))
-        let mode = try FileManager.default.attributesOfItem(atPath: files.directory)[.posixPermissions] as? NSNumber
+        #expect(files.directory.path.hasPrefix("/"))
+        let mode =
+            try FileManager.default.attributesOfItem(atPath: files.directory.path)[.posixPermissions] as? NSNumber
         #expect(mode == 0o700)
         files.remove()
-        #expect(!FileManager.default.fileExists(atPath: files.directory))
+        #expect(!FileManager.default.fileExists(atPath: files.directory.path))
     }
 }

@@ -79,7 +79,7 @@ struct ControlListingTests {
         let broken = try Held.response(fields: [("Content-Encoding", "gzip")], body: bytes)
         #expect(text(broken).contains("(the body could not be decoded whole: "))
         let large = try Held.response(body: ByteBuffer(repeating: 65, count: ControlProtocol.longestShownBody + 1))
-        #expect(text(large).hasSuffix("\n(a body of 8.4 MB)\n"))
+        #expect(text(large).hasSuffix("\n(a body of 8.3 MB)\n"))
     }
 
     @Test("Tools stand in columns, with what is not enabled")

@@ -96,7 +96,7 @@ final class FakeTarget: LocalHolds {
     var decisions: [(id: String, resolution: HoldResolution)] { state.withLock { $0.decisions } }
 
     /// What was decided, for example `12.1 cancel`.
-    var decided: [String] { decisions.map { "\($0.id) \($0.resolution.word)" } }
+    var decided: [String] { decisions.map { "\($0.id) \($0.resolution.decision.rawValue)" } }
 }
 
 /// A directory for sockets, which goes with the test; its path is short, as sockets' must be.

@@ -2,8 +2,9 @@ import ExchangeCore
 import Foundation
 import HTTPModel
 import NIOCore
-import Runner
 import Testing
+
+@testable import Runner
 
 /// Messages to hold, and a look at what became of them.
 enum Held {
@@ -78,11 +79,8 @@ extension HoldEdit {
 
     /// The edit after a journey over the socket.
     func sent() throws -> HoldEdit {
-        let line = try JSONEncoder().encode(ControlRequest.editHold("1.1", self))
-        guard case .editHold("1.1", let edit) = try JSONDecoder().decode(ControlRequest.self, from: line) else {
-            throw ControlFailure("another request")
-        }
-        return edit
+        let line = try ControlLine.encode(ControlRequest(command: .holdEdit, id: "1.1", edit: self))
+        return try #require(try ControlLine.decode(StrictRequest.self, line).request.edit)
     }
 }
 

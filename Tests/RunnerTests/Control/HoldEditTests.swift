@@ -3,8 +3,9 @@ import ExchangeCore
 import Foundation
 import HTTPModel
 import NIOCore
-import Runner
 import Testing
+
+@testable import Runner
 
 @Suite("Edits of held messages")
 struct HoldEditTests {
@@ -285,7 +286,7 @@ struct HoldEditTests {
     @Test("A misspelt member of an edit is an error, not silence")
     func misspelt() throws {
         let line = Data(#"{"command":"hold.edit","id":"1.1","edit":{"heders":[]}}"#.utf8)
-        let error = failure { try JSONDecoder().decode(ControlRequest.self, from: line) }
+        let error = failure { try ControlLine.decode(StrictRequest.self, line) }
         #expect(error?.message == "There is no member 'heders'.")
         #expect(error?.hint.contains("headers") == true)
     }
