@@ -51,12 +51,7 @@ extension ExchangeRecord {
     fileprivate mutating func raise(to counts: StreamCounts) {
         tally.fromClient = max(tally.fromClient, counts.tally.fromClient)
         tally.fromServer = max(tally.fromServer, counts.tally.fromServer)
-        sizes.requestHead = max(sizes.requestHead, counts.sizes.requestHead)
-        sizes.requestBody = max(sizes.requestBody, counts.sizes.requestBody)
-        sizes.requestWire = max(sizes.requestWire, counts.sizes.requestWire)
-        sizes.responseHead = max(sizes.responseHead, counts.sizes.responseHead)
-        sizes.responseBody = max(sizes.responseBody, counts.sizes.responseBody)
-        sizes.responseWire = max(sizes.responseWire, counts.sizes.responseWire)
+        for (_, size) in Sizes.fields { sizes[keyPath: size] = max(sizes[keyPath: size], counts.sizes[keyPath: size]) }
     }
 }
 

@@ -31,21 +31,15 @@ package final class Recorder: Sendable {
         onFailure: (@Sendable (SessionError) -> Void)? = nil
     ) throws {
         let session = try configuration.path.map { try WritableSession(path: $0, configuration: configuration) }
-        nextExchangeID = session?.nextExchangeID ?? 1
-        nextConnectionID = session?.nextConnectionID ?? 1
-        recovered = session?.recovered
+        nextExchangeID = session?.start.nextExchangeID ?? 1
+        nextConnectionID = session?.start.nextConnectionID ?? 1
+        recovered = session?.start.recovered
         queue = RecorderQueue(configuration)
 
         let tail = UInt64(max(0, configuration.tailMilliseconds)) * 1_000_000
         DispatchQueue(label: "sluice.recorder", qos: .userInitiated).async { [queue, outcome] in
-            let loop = RecorderLoop(
-                queue: queue,
-                outcome: outcome,
-                tailNanoseconds: tail,
-                onFinished: onFinished,
-                onFailure: onFailure
-            )
-            loop.run(session)
+            RecorderLoop(queue, outcome, tailNanoseconds: tail, onFinished: onFinished, onFailure: onFailure)
+                .run(session)
         }
     }
 

@@ -43,8 +43,6 @@ package struct RecoveryReport: Sendable, Hashable {
     package var count: Int
     /// The first few of them, oldest first.
     package var first: [ExchangeID]
-    /// When the run that was cut off had begun: microseconds since 1970; `nil` where the session does not say.
-    package var runStartedAt: Int64?
 }
 
 /// What a recorder did from its start to its end.

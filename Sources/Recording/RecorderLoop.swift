@@ -43,8 +43,8 @@ final class RecorderLoop {
     }
 
     init(
-        queue: RecorderQueue,
-        outcome: Outcome,
+        _ queue: RecorderQueue,
+        _ outcome: Outcome,
         tailNanoseconds: UInt64,
         onFinished: (@Sendable ([ExchangeRecord]) -> Void)?,
         onFailure: (@Sendable (SessionError) -> Void)?
@@ -62,13 +62,7 @@ final class RecorderLoop {
         if let session {
             session.database.writeWithoutTransaction { database in
                 write(to: session) {
-                    writer = try SessionWriter(
-                        database,
-                        path: session.path,
-                        run: session.run,
-                        lastPayload: session.lastPayload,
-                        totals: session.totals
-                    )
+                    writer = try SessionWriter(database, path: session.path, session.start)
                 }
                 takeAll(session)
                 if writer != nil { check(session, at: DispatchTime.now().uptimeNanoseconds) }

@@ -24,9 +24,7 @@ final class SessionLock: Sendable {
     init(path: String) throws {
         self.path = path
         if let facts = FileFacts(path: path) {
-            guard !facts.isDirectory else {
-                throw SessionError(.cannotOpen, "\(path) is a directory.", hint: "Give the name of a session file.")
-            }
+            guard !facts.isDirectory else { throw SessionError.directory(path) }
             guard facts.isRegular else { throw SessionError.notASession(path) }
             guard !Self.heldHere.withLock({ $0.contains(facts.identity) }) else { throw SessionError.locked(path) }
         }

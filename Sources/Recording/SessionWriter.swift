@@ -40,13 +40,13 @@ final class SessionWriter {
     private var summary: RowWriter
 
     /// Prepares all statements.
-    init(_ database: Database, path: String, run: Int64, lastPayload: Int64, totals: SessionSummary) throws {
+    init(_ database: Database, path: String, _ start: WritableSession.RunStart) throws {
         self.database = database
         self.path = path
-        self.run = run
-        self.lastPayload = lastPayload
-        self.totals = totals
-        storedTotals = totals
+        run = start.run
+        lastPayload = start.lastPayload
+        totals = start.totals
+        storedTotals = start.totals
         begin = try RowWriter("BEGIN IMMEDIATE", in: database)
         commitTransaction = try RowWriter("COMMIT", in: database)
         exchanges = try RowWriter(Schema.exchange.replacement, in: database)
@@ -65,9 +65,7 @@ final class SessionWriter {
         )
         endOpenPayload = try RowWriter("DELETE FROM payload WHERE id = ?", in: database)
         summary = try RowWriter(
-            """
-            UPDATE summary SET exchanges = ?, failures = ?, request_body_bytes = ?, response_body_bytes = ?
-            """,
+            "UPDATE summary SET exchanges = ?, failures = ?, request_body_bytes = ?, response_body_bytes = ?",
             in: database
         )
     }
@@ -132,13 +130,7 @@ final class SessionWriter {
 
     private func insertPayload(_ id: Int64, _ messages: ExchangeMessages, _ bodies: InlineBodies) throws {
         payloads.bind(id)
-        payloads.bind(messages.requestHead)
-        payloads.bind(messages.requestHeadSent)
-        payloads.bind(messages.requestTrailers)
-        payloads.bind(messages.interimHeads)
-        payloads.bind(messages.responseHead)
-        payloads.bind(messages.responseHeadSent)
-        payloads.bind(messages.responseTrailers)
+        for head in ExchangeMessages.heads { payloads.bind(messages[keyPath: head]) }
         payloads.bind(text: try JSONWriter.trace(messages.trace))
         payloads.bind(bodies.requestReceived)
         payloads.bind(bodies.requestSent)
@@ -168,7 +160,7 @@ final class SessionWriter {
     func write(_ counts: StreamCounts, of exchange: ExchangeID) throws {
         progress.bind(counts.tally.fromClient)
         progress.bind(counts.tally.fromServer)
-        Self.bind(counts.sizes, to: &progress)
+        for (_, size) in Sizes.fields { progress.bind(counts.sizes[keyPath: size]) }
         progress.bind(exchange.number)
         try progress.run()
     }
@@ -193,8 +185,8 @@ final class SessionWriter {
         exchanges.bind(record.mediaType)
         exchanges.bind(record.clientConnection.number)
         exchanges.bind(record.upstreamConnection?.number)
-        Self.bind(record.sizes, to: &exchanges)
-        bind(record.timings)
+        for (_, size) in Sizes.fields { exchanges.bind(record.sizes[keyPath: size]) }
+        for (_, time) in Timings.fields { exchanges.bind(record.timings[keyPath: time]) }
         exchanges.bind(record.failure?.code.rawValue)
         exchanges.bind(record.failure?.message)
         exchanges.bind(record.failure?.hint)
@@ -231,26 +223,6 @@ final class SessionWriter {
         annotations.bind(annotation.colour)
         annotations.bind(annotation.deletedAt)
         try annotations.run()
-    }
-
-    private static func bind(_ sizes: Sizes, to row: inout RowWriter) {
-        row.bind(sizes.requestHead)
-        row.bind(sizes.requestBody)
-        row.bind(sizes.requestWire)
-        row.bind(sizes.responseHead)
-        row.bind(sizes.responseBody)
-        row.bind(sizes.responseWire)
-    }
-
-    private func bind(_ timings: Timings) {
-        exchanges.bind(timings.blocked)
-        exchanges.bind(timings.dns)
-        exchanges.bind(timings.connect)
-        exchanges.bind(timings.tls)
-        exchanges.bind(timings.send)
-        exchanges.bind(timings.wait)
-        exchanges.bind(timings.receive)
-        exchanges.bind(timings.total)
     }
 
     /// Writes a connection's row, over what was known of it before.
@@ -294,7 +266,7 @@ final class SessionWriter {
 
     /// Ends the run: exchanges still in flight count as interrupted.
     func endRun(at time: Int64, notRecorded: Int, droppedBytes: Int64) throws {
-        _ = try WritableSession.interruptOpenExchanges(in: database, path: path)
+        _ = try WritableSession.interruptOpenExchanges(in: SessionDatabase(connection: database, path: path))
         try database.execute(
             sql: "UPDATE run SET ended_at = ?, not_recorded = ?, dropped_bytes = ? WHERE id = ?",
             arguments: [time, notRecorded, droppedBytes, run]

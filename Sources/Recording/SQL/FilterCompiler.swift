@@ -38,7 +38,11 @@ private struct FilterCompiler {
         self.firstArgument = firstArgument
     }
 
+    /// What is nested deeper becomes a list: SQLite's parser has a stack of a hundred places.
+    private static let deepest = 6
+
     mutating func condition(_ node: FilterNode) -> String {
+        guard node.depth <= Self.deepest else { return decisions(node) }
         switch node {
         case .everything: return "TRUE"
         case .term(let term): return joined(term.tests.map { condition($0) }, "OR")
@@ -46,6 +50,32 @@ private struct FilterCompiler {
         case .and(let operands): return joined(operands.map { condition($0) }, "AND")
         case .or(let operands): return joined(operands.map { condition($0) }, "OR")
         }
+    }
+
+    /// Writes operands within operands as a list of cases, in which nothing is nested however deep the filter is.
+    ///
+    /// Each `AND` is decided by an operand that is false and each `OR` by one that is true; else the operand that is
+    /// nested deepest decides, whose operands follow in the list.
+    private mutating func decisions(_ root: FilterNode) -> String {
+        var (cases, node, isNegated) = ("", root, false)
+        while node.depth > Self.deepest {
+            switch node {
+            case .not(let operand):
+                isNegated.toggle()
+                node = operand
+            case .and(let operands), .or(let operands):
+                let isAnd = if case .and = node { true } else { false }
+                let last = operands.indices.max { operands[$0].depth < operands[$1].depth } ?? 0
+                for (index, operand) in operands.enumerated() where index != last {
+                    cases +=
+                        " WHEN \(isAnd ? "NOT " : "")\(condition(operand)) THEN \(isAnd == isNegated ? "TRUE" : "FALSE")"
+                }
+                node = operands[last]
+            case .everything, .term: return condition(node)
+            }
+        }
+        let last = (isNegated ? "NOT " : "") + condition(node)
+        return cases.isEmpty ? last : "CASE\(cases) ELSE \(last) END"
     }
 
     /// Joins conditions, a hundred in a row: a thousand would be deeper than SQLite evaluates.
@@ -237,6 +267,17 @@ extension FilterTest.TextField {
         case .query: "query"
         case .method: "method"
         case .mediaType: "media_type"
+        }
+    }
+}
+
+extension FilterNode {
+    /// How many levels of operands there are below it.
+    fileprivate var depth: Int {
+        switch self {
+        case .everything, .term: 0
+        case .not(let operand): operand.depth + 1
+        case .and(let operands), .or(let operands): (operands.map(\.depth).max() ?? 0) + 1
         }
     }
 }

@@ -130,11 +130,7 @@ extension SessionReader {
     package func numbersInFlight() throws -> [Int64] {
         // Their payload rows have the negative of their number.
         let sql = "SELECT -id AS id FROM payload WHERE id < 0"
-        return try read { database in
-            try RowReader.rows(sql, in: database, path: path, subject: "payload") {
-                try $0.number(in: RecordedRange.numbers)
-            }
-        }
+        return try rows(sql, of: "payload") { try $0.number(in: RecordedRange.numbers) }
     }
 
     /// Counts exchanges by the site, or by the segment that comes after a site's path.
@@ -206,9 +202,9 @@ extension SessionReader {
         _ watch: StatementWatch?,
         _ body: (inout RowReader) throws -> Void
     ) throws {
-        try read { database in
-            let prepared = try database.makeStatement(sql: statement.sql)
-            try RowReader.forEachRow(of: prepared, statement.arguments, watch, path: path, subject: "exchange", body)
+        try read { session in
+            let prepared = try session.connection.makeStatement(sql: statement.sql)
+            try session.forEachRow(of: prepared, statement.arguments, watch, "exchange", body)
         }
     }
 
@@ -259,12 +255,9 @@ extension SessionReader {
     private func nearest(in range: ClosedRange<Int64>, _ order: Order) throws -> Int64? {
         let found = order == .oldestFirst ? "min(id)" : "max(id)"
         let sql = "SELECT \(found) AS id FROM exchange WHERE id BETWEEN ? AND ?"
-        return try read { database in
-            let bounds = [range.lowerBound, range.upperBound]
-            return try RowReader.rows(sql, bounds, in: database, path: path, subject: "exchange") {
-                try $0.optionalNumber(in: RecordedRange.numbers)
-            }.first ?? nil
-        }
+        return try rows(sql, [range.lowerBound, range.upperBound], of: "exchange") {
+            try $0.optionalNumber(in: RecordedRange.numbers)
+        }.first ?? nil
     }
 
     /// Reads the records that a filter lets pass, lowest number first, of all that the session has now.

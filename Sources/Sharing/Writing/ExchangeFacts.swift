@@ -46,12 +46,7 @@ extension JSONWriter {
     mutating func sizes(_ sizes: Sizes) throws {
         key("sizes")
         try object {
-            $0.member("requestHead", sizes.requestHead)
-            $0.member("requestBody", sizes.requestBody)
-            $0.member("requestWire", sizes.requestWire)
-            $0.member("responseHead", sizes.responseHead)
-            $0.member("responseBody", sizes.responseBody)
-            $0.member("responseWire", sizes.responseWire)
+            for (name, path) in Sizes.fields { $0.member(name, sizes[keyPath: path]) }
         }
     }
 

@@ -149,14 +149,7 @@ package struct JSONExport: ExchangeExport {
 
 extension JSONWriter {
     mutating func timings(_ timings: Timings) {
-        optionalMilliseconds("blocked", timings.blocked)
-        optionalMilliseconds("dns", timings.dns)
-        optionalMilliseconds("connect", timings.connect)
-        optionalMilliseconds("tls", timings.tls)
-        optionalMilliseconds("send", timings.send)
-        optionalMilliseconds("wait", timings.wait)
-        optionalMilliseconds("receive", timings.receive)
-        optionalMilliseconds("total", timings.total)
+        for (name, path) in Timings.fields { optionalMilliseconds(name, timings[keyPath: path]) }
     }
 }
 
