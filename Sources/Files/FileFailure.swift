@@ -8,7 +8,6 @@ import Darwin
 
 /// Why a file cannot be read or written.
 package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kept us from it.
     package enum Cause: Sendable, Hashable {
         /// There is nothing of that name.
         case missing
@@ -36,7 +35,6 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(path, "\(what): \(String(cString: strerror(code)))", code == ENOENT ? .missing : .system)
     }
 
-    /// The path and what is wrong, a sentence.
     package var description: String { "\(path) \(reason)." }
 }
 

@@ -6,17 +6,15 @@ import Musl
 import Darwin
 #endif
 
-/// Reads files that a user names, and never waits for one that is none.
-///
-/// A pipe without a writer, a terminal or a device would keep whoever reads it for good.
+/// Reads files that a user names, and never waits for one that is none. A pipe without a writer, a terminal or a device
+/// would keep whoever reads it for good.
 package enum InputFile {
     /// How long a pipe may be silent before it is given up, in milliseconds.
     static let patience: CInt = 5_000
 
-    /// Reads a file, `count` bytes at most; links are followed.
-    ///
-    /// `takesPipes`: the output of a command may stand in its place, as the shell's `<(…)` has it. It is waited for,
-    /// but not when it is silent for five seconds; so this is for what is read once, when a command begins.
+    /// Reads a file, `count` bytes at most; links are followed. `takesPipes`: the output of a command may stand in its
+    /// place, as the shell's `<(…)` has it. It is waited for, but not when it is silent for five seconds; so this is
+    /// for what is read once, when a command begins.
     package static func contents(
         of path: String,
         atMost count: Int,

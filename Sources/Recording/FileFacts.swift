@@ -39,7 +39,6 @@ struct FileFacts {
         self.init(status)
     }
 
-    /// Asks about an open file.
     init?(descriptor: CInt) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }

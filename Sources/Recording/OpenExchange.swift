@@ -24,16 +24,13 @@ final class OpenExchange {
 
     init(_ id: ExchangeID) { self.id = id }
 
-    /// Takes what is known now.
-    ///
-    /// A record does not turn counts back: it may have been made before them.
+    /// Takes what is known now. A record does not turn counts back: it may have been made before them.
     func update(_ record: ExchangeRecord, _ messages: ExchangeMessages) {
         unwritten = (record, messages)
         if let counts { unwritten?.record.raise(to: counts) }
         hasUnwrittenCounts = false
     }
 
-    /// Takes a stream's newest counts.
     func update(_ newest: StreamCounts) {
         counts = newest
         if unwritten == nil { hasUnwrittenCounts = true } else { unwritten?.record.raise(to: newest) }
@@ -126,9 +123,8 @@ struct BodyTail {
         }
     }
 
-    /// Hands over what there is as a chunk of its own, which is handed over again with more if it is very short.
-    ///
-    /// So a stream that dribbles for hours becomes neither a row for each drop nor rows that are written many times.
+    /// Hands over what there is as a chunk of its own, which is handed over again with more if it is very short. So a
+    /// stream that dribbles for hours becomes neither a row for each drop nor rows that are written many times.
     mutating func flush(_ write: (ByteBuffer, Int64) throws -> Void) throws {
         guard let bytes, waiting > 0 else { return }
         guard count < Schema.streamChunk else { return try finishChunk(write) }

@@ -103,9 +103,7 @@ final class RecorderLoop {
         }
     }
 
-    /// Writes what came, then tells the observer.
-    ///
-    /// A long backlog is written in several transactions.
+    /// Writes what came, then tells the observer. A long backlog is written in several transactions.
     private func process(_ batches: inout [RecorderQueue.Batch], _ session: WritableSession?) {
         // Taken from the end, so that each batch's memory goes as soon as it is written.
         batches.reverse()
@@ -290,9 +288,8 @@ final class RecorderLoop {
 
     // MARK: - Rows
 
-    /// Writes the narrow rows of all exchanges that something happened to, in the order of their numbers.
-    ///
-    /// The order keeps the table's pages full: several loops end their exchanges in any order.
+    /// Writes the narrow rows of all exchanges that something happened to, in the order of their numbers. The order
+    /// keeps the table's pages full: several loops end their exchanges in any order.
     private func writeRows() throws {
         guard let writer else { return }
         for exchange in touched where !exchange.hasEnded {
@@ -341,9 +338,8 @@ final class RecorderLoop {
         waiting > 0 && (time >= nextSweep || tailBytes > RecorderLimits.tailBytes || isFlushing)
     }
 
-    /// Makes what open exchanges have waiting visible to readers.
-    ///
-    /// What has waited for half of its time goes along, so that many exchanges do not make as many transactions.
+    /// Makes what open exchanges have waiting visible to readers. What has waited for half of its time goes along, so
+    /// that many exchanges do not make as many transactions.
     private func sweep(at time: UInt64) throws {
         let takesAll = isFlushing || tailBytes > RecorderLimits.tailBytes
         nextSweep = .max

@@ -3,9 +3,8 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// What lies between the event loops and the recorder's thread: events in order, bounded by bytes of credit.
-///
-/// Event loops put in and never wait; the recorder's thread takes all there is and is woken as seldom as can be.
+/// What lies between the event loops and the recorder's thread: events in order, bounded by bytes of credit. Event
+/// loops put in and never wait; the recorder's thread takes all there is and is woken as seldom as can be.
 final class RecorderQueue: Sendable {
     /// What one producer handed over in one tick of its loop.
     struct Batch: Sendable {
@@ -93,9 +92,7 @@ final class RecorderQueue: Sendable {
         }
     }
 
-    /// Takes events; says whether there is credit left.
-    ///
-    /// If not, `onCredit` will be called once when there is again.
+    /// Takes events; says whether there is credit left. If not, `onCredit` will be called once when there is again.
     func submit(_ events: [RecordEvent], cost: Int, producer: Int, onCredit: @escaping CreditCallback) -> Bool {
         let (hasCredit, mustWake) = state.withLock { state in
             guard !state.isClosing else { return (true, false) }

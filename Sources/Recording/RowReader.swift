@@ -8,14 +8,8 @@ struct SessionDatabase {
     let connection: Database
     let path: String
 
-    /// Reads all rows of a query.
-    ///
-    /// - Parameters:
-    ///   - sql: the query, with `?` for each argument.
-    ///   - arguments: numbers only; that is all the session's keys are.
-    ///   - subject: what a row is about, for messages; the first column is added as its number.
-    ///   - read: makes a value of a row.
-    /// - Throws: `DatabaseError`, or what `read` throws.
+    /// Reads all rows of a query whose arguments are numbers, as all the session's keys are. A damaged row is called by
+    /// `subject` and the number in its first column. Throws `DatabaseError`, or what `read` throws.
     func rows<Value>(
         _ sql: String,
         _ arguments: [Int64] = [],
@@ -28,9 +22,8 @@ struct SessionDatabase {
         return values
     }
 
-    /// Reads all rows of a statement, one after the other.
-    ///
-    /// - Throws: `CancellationError` where the watch has ended it, else `DatabaseError` or what `read` throws.
+    /// Reads all rows of a statement, one after the other. Throws `CancellationError` where the watch has ended it,
+    /// else `DatabaseError` or what `read` throws.
     func forEachRow(
         of owner: Statement,
         _ arguments: [SQLArgument],
@@ -84,10 +77,9 @@ extension SQLArgument {
     }
 }
 
-/// Reads the columns of one row, left to right, and trusts nothing: a session may come from anybody.
-///
-/// SQLite keeps any value in any column; a value of the wrong type or out of its range is an error here, where GRDB's
-/// conversions would trap.
+/// Reads the columns of one row, left to right, and trusts nothing: a session may come from anybody. SQLite keeps any
+/// value in any column; a value of the wrong type or out of its range is an error here, where GRDB's conversions would
+/// trap.
 struct RowReader {
     private let statement: SQLiteStatement
     private let path: String
@@ -100,7 +92,6 @@ struct RowReader {
         self.subject = subject
     }
 
-    /// Passes over a column.
     mutating func skip() { column += 1 }
 
     /// Reads a number within bounds; by default an amount.
@@ -108,7 +99,6 @@ struct RowReader {
         try present(try optionalNumber(in: bounds))
     }
 
-    /// Reads a number within bounds, or nothing.
     mutating func optionalNumber(in bounds: ClosedRange<Int64> = RecordedRange.amounts) throws -> Int64? {
         column += 1
         switch sqlite3_column_type(statement, column) {
@@ -126,7 +116,6 @@ struct RowReader {
         try present(try optionalValue(Value.self))
     }
 
-    /// Reads one of an enumeration's values, or nothing.
     mutating func optionalValue<Value: RawRepresentable>(_: Value.Type) throws -> Value?
     where Value.RawValue == UInt8 {
         guard let number = try optionalNumber(in: 0...255) else { return nil }
@@ -136,9 +125,7 @@ struct RowReader {
 
     mutating func text() throws -> String { try present(try optionalText()) }
 
-    /// Reads text, or nothing.
-    ///
-    /// Bytes that are no UTF-8 become U+FFFD.
+    /// Reads text, or nothing. Bytes that are no UTF-8 become U+FFFD.
     mutating func optionalText() throws -> String? {
         column += 1
         switch sqlite3_column_type(statement, column) {
@@ -151,7 +138,6 @@ struct RowReader {
         }
     }
 
-    /// Reads bytes, or nothing.
     mutating func optionalBytes() throws -> ByteBuffer? {
         column += 1
         switch sqlite3_column_type(statement, column) {

@@ -2,10 +2,9 @@ import GRDB
 import GRDBSQLite
 import NIOCore
 
-/// A prepared statement that is filled column after column and run, through SQLite's own interface.
-///
-/// GRDB's arguments box every value; for rows of forty columns that costs more than the insert itself (see decision
-/// record 3). GRDB keeps what it is good at: the connection, transactions, schema changes, errors.
+/// A prepared statement that is filled column after column and run, through SQLite's own interface. GRDB's arguments
+/// box every value; for rows of forty columns that costs more than the insert itself (see decision record 3). GRDB
+/// keeps what it is good at: the connection, transactions, schema changes, errors.
 struct RowWriter {
     /// Keeps the statement alive.
     private let owner: Statement

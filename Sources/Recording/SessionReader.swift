@@ -3,10 +3,9 @@ import GRDBSQLite
 package import HTTPModel
 package import NIOCore
 
-/// Reads a session, while it is recorded or after; never writes, never keeps the recorder from its work.
-///
-/// Every call is one short look at the file; calls may come from any thread and wait for each other. What one call
-/// returns is of one moment, two calls may see different ones.
+/// Reads a session, while it is recorded or after; never writes, never keeps the recorder from its work. Every call is
+/// one short look at the file; calls may come from any thread and wait for each other. What one call returns is of one
+/// moment, two calls may see different ones.
 package final class SessionReader: ExchangeSource, Sendable {
     /// The order in which records are read.
     package enum Order: Sendable, Hashable {
@@ -22,9 +21,8 @@ package final class SessionReader: ExchangeSource, Sendable {
     /// Which file it was when it was opened.
     private let fileIdentity: FileFacts.Identity
 
-    /// Opens a session for reading.
-    ///
-    /// - Throws: ``SessionError`` where the file is missing, no session, damaged, or of another schema.
+    /// Opens a session for reading. Throws ``SessionError`` where the file is missing, no session, damaged, or of
+    /// another schema.
     package init(path: String) throws {
         self.path = path
         guard let facts = FileFacts(path: path) else { throw SessionError.missing(path) }
@@ -106,9 +104,8 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// The rules that were in force at a moment, microseconds since 1970: the last set that is not younger.
-    ///
-    /// `nil` where none was noted before.
+    /// The rules that were in force at a moment, microseconds since 1970: the last set that is not younger. `nil` where
+    /// none was noted before.
     package func rules(at moment: Int64) throws -> StoredRules? {
         let sql = """
             SELECT id, at, (
@@ -121,9 +118,8 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     // MARK: - Records
 
-    /// Reads a page of records, at most `limit`; fewer only where there are no more.
-    ///
-    /// `start` is the number to begin with, whether or not there is such an exchange; `nil` the first one in that order.
+    /// Reads a page of records, at most `limit`; fewer only where there are no more. `start` is the number to begin
+    /// with, whether or not there is such an exchange; `nil` the first one in that order.
     package func records(
         from start: ExchangeID? = nil,
         limit: Int,
@@ -168,9 +164,8 @@ package final class SessionReader: ExchangeSource, Sendable {
     /// Whether the file is still where it was opened, and the same.
     package var isInPlace: Bool { FileFacts(path: path)?.identity == fileIdentity }
 
-    /// Reads all records page by page, until `body` returns `false`.
-    ///
-    /// The session is not held meanwhile. Throws ``SessionError``, or what `body` throws.
+    /// Reads all records page by page, until `body` returns `false`. The session is not held meanwhile. Throws
+    /// ``SessionError``, or what `body` throws.
     package func forEachRecord(
         from start: ExchangeID? = nil,
         order: Order = .oldestFirst,
@@ -223,10 +218,9 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     // MARK: - Bodies
 
-    /// Reads a body, at most `limit` bytes from `offset`; fewer where it ends before.
-    ///
-    /// A `…Sent` side of a body that no stage changed reads the received one. Bytes of an exchange in flight appear
-    /// up to a second after they passed, those of a stream within 100 ms.
+    /// Reads a body, at most `limit` bytes from `offset`; fewer where it ends before. A `…Sent` side of a body that no
+    /// stage changed reads the received one. Bytes of an exchange in flight appear up to a second after they passed,
+    /// those of a stream within 100 ms.
     package func body(of id: ExchangeID, side: BodySide, offset: Int64 = 0, limit: Int) throws -> ByteBuffer {
         guard limit > 0, offset >= 0 else { return ByteBuffer() }
         return try read(inOneTransaction: true) { session in
@@ -236,17 +230,15 @@ package final class SessionReader: ExchangeSource, Sendable {
         }
     }
 
-    /// How many bytes of a body the session has; `nil` where it has none, not even an empty body.
-    ///
-    /// A `…Sent` side is `nil` where no stage changed the body.
+    /// How many bytes of a body the session has; `nil` where it has none, not even an empty body. A `…Sent` side is
+    /// `nil` where no stage changed the body.
     package func bodySize(of id: ExchangeID, side: BodySide) throws -> Int64? {
         try read(inOneTransaction: true) { try StoredBody(of: id, side: side, in: $0)?.size }
     }
 
-    /// Reads when a body's bytes arrived, by growing offset; empty where that was not recorded.
-    ///
-    /// A `…Sent` side of a body that no stage changed reads the received one. Of an exchange in flight, arrivals may
-    /// speak of bytes that are not to be read yet; bytes never appear before their arrival.
+    /// Reads when a body's bytes arrived, by growing offset; empty where that was not recorded. A `…Sent` side of a
+    /// body that no stage changed reads the received one. Of an exchange in flight, arrivals may speak of bytes that
+    /// are not to be read yet; bytes never appear before their arrival.
     package func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {
         try arrivals(of: id, side: side, from: 0, limit: .max)
     }

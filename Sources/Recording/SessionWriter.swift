@@ -4,9 +4,7 @@ import GRDBSQLite
 import HTTPModel
 import NIOCore
 
-/// Writes rows into an open session.
-///
-/// Lives on the recorder's thread.
+/// Writes rows into an open session. Lives on the recorder's thread.
 final class SessionWriter {
     /// The bodies of one exchange that go into its payload row.
     struct InlineBodies {
@@ -39,7 +37,6 @@ final class SessionWriter {
     private var connections: RowWriter
     private var summary: RowWriter
 
-    /// Prepares all statements.
     init(_ database: Database, path: String, _ start: WritableSession.RunStart) throws {
         self.database = database
         self.path = path
@@ -106,10 +103,9 @@ final class SessionWriter {
 
     // MARK: - Rows
 
-    /// Writes heads, trace and short bodies of an exchange that has ended; returns the row's number.
-    ///
-    /// Such rows are numbered in the order in which exchanges end, so that pages fill up one after the other whatever
-    /// the order was in which they began.
+    /// Writes heads, trace and short bodies of an exchange that has ended; returns the row's number. Such rows are
+    /// numbered in the order in which exchanges end, so that pages fill up one after the other whatever the order was
+    /// in which they began.
     func writePayload(_ messages: ExchangeMessages, bodies: InlineBodies) throws -> Int64 {
         lastPayload += 1
         try insertPayload(lastPayload, messages, bodies)
@@ -147,7 +143,6 @@ final class SessionWriter {
         try chunks.run(last: bytes)
     }
 
-    /// Writes when bytes of a body arrived.
     func write(_ arrival: Arrival, of exchange: ExchangeID, side: BodySide) throws {
         arrivals.bind(exchange.number)
         arrivals.bind(side.rawValue)
@@ -246,9 +241,8 @@ final class SessionWriter {
         try connections.run()
     }
 
-    /// Writes the rules that were put in force; their sources only where they are not those of the set before.
-    ///
-    /// A run's first set counts from the run's beginning: no exchange comes before it, however late it is noted.
+    /// Writes the rules that were put in force; their sources only where they are not those of the set before. A run's
+    /// first set counts from the run's beginning: no exchange comes before it, however late it is noted.
     func write(_ rules: RulesNote) throws {
         let isKnown = rules.sources == lastSources
         let at = lastSources == nil ? "min(?, (SELECT started_at FROM run WHERE id = ?))" : "?"

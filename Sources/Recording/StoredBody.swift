@@ -9,7 +9,6 @@ struct StoredBody {
     private let session: SessionDatabase
     /// The whole body, if it is in the payload row.
     private let inline: ByteBuffer?
-    /// How many bytes there are.
     let size: Int64
 
     /// Looks a body up; `nil` where the session has none on that side.
@@ -40,7 +39,6 @@ struct StoredBody {
         size = end
     }
 
-    /// Reads at most `limit` bytes from `offset`.
     func read(offset: Int64, limit: Int) throws -> ByteBuffer {
         guard offset < size else { return ByteBuffer() }
         if let inline {

@@ -173,9 +173,7 @@ struct WritableSession: Sendable {
     /// Whether the file has no name any more, so that all that is in it goes with us.
     var isRemoved: Bool { lock.isRemoved }
 
-    /// Brings everything from the log into the file and removes the log.
-    ///
-    /// The session stays readable if that fails.
+    /// Brings everything from the log into the file and removes the log. The session stays readable if that fails.
     func close() throws {
         defer { lock.release() }
         do {

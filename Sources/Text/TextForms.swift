@@ -34,9 +34,8 @@ extension BinaryInteger {
 }
 
 extension String {
-    /// The text as HTML and XML have it between tags; quotes stay, so it is not for attributes.
-    ///
-    /// It looks at scalars: a `<` with a combining mark behind it is one character, but opens a tag.
+    /// The text as HTML and XML have it between tags; quotes stay, so it is not for attributes. It looks at scalars: a
+    /// `<` with a combining mark behind it is one character, but opens a tag.
     package var markupEscaped: String {
         unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {

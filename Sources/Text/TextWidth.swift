@@ -1,6 +1,5 @@
-/// How many columns text takes, and how it is made to fit.
-///
-/// The columns are those that a terminal's cells use (``Glyph``): pictures for control characters, four for a tab.
+/// How many columns text takes, and how it is made to fit. The columns are those that a terminal's cells use
+/// (``Glyph``): pictures for control characters, four for a tab.
 package enum TextWidth {
     package static func columns(_ text: some StringProtocol) -> Int {
         var count = 0
@@ -65,10 +64,9 @@ package enum TextWidth {
         return String(repeating: " ", count: max(columns - TextWidth.columns(cut), 0)) + cut
     }
 
-    /// The text in lines of at most so many columns.
-    ///
-    /// A line ends at a line feed, else behind a space, else where it is full; spaces at a break are left out. A character wider
-    /// than a line has a line of its own. An empty text is one empty line.
+    /// The text in lines of at most so many columns. A line ends at a line feed, else behind a space, else where it is
+    /// full; spaces at a break are left out. A character wider than a line has a line of its own. An empty text is one
+    /// empty line.
     package static func wrap(_ text: some StringProtocol, to columns: Int) -> [Substring] {
         var lines: [Substring] = []
         for paragraph in Glyph.substring(text).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {

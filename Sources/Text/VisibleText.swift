@@ -27,9 +27,8 @@ package enum VisibleText {
         UTF16.encode(scalar).map { $0.map { "\\u" + padded(String($0, radix: 16)) }.joined() } ?? ""
     }
 
-    /// Whether a character moves the cursor, changes the direction of text, or takes no place of its own.
-    ///
-    /// Joiners and variation selectors are among them; ``of(_:)`` leaves them where they belong to their neighbours.
+    /// Whether a character moves the cursor, changes the direction of text, or takes no place of its own. Joiners and
+    /// variation selectors are among them; ``of(_:)`` leaves them where they belong to their neighbours.
     package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F: false

@@ -37,9 +37,8 @@ package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads a `Content-Encoding` value into the codings in the order in which they were applied.
-    ///
-    /// `identity` and empty members are left out, as they change nothing.
+    /// Reads a `Content-Encoding` value into the codings in the order in which they were applied. `identity` and empty
+    /// members are left out, as they change nothing.
     package static func list(_ contentEncoding: some StringProtocol) -> [ContentCoding] {
         Substring(contentEncoding).split(separator: ",").compactMap { member in
             let coding = ContentCoding(member.trimmingASCIIWhitespace)

@@ -11,9 +11,8 @@ package struct EncodingError: Error, Hashable, CustomStringConvertible {
     package var description: String
 }
 
-/// Applies content codings to a whole body, as is needed after a stage has edited its decoded form.
-///
-/// The levels are moderate: an edited body must reach the client soon rather than small.
+/// Applies content codings to a whole body, as is needed after a stage has edited its decoded form. The levels are
+/// moderate: an edited body must reach the client soon rather than small.
 package enum ContentEncoder {
     private static let gzipLevel: Int32 = 6
     private static let brotliQuality: Int32 = 5

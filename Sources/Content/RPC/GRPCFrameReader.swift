@@ -1,15 +1,13 @@
 package import NIOCore
 
-/// Reads the frames of a gRPC body piece by piece, keeping at most one payload, and of that no more than a limit.
-///
-/// Each message has a prefix of five bytes: flags, then the length (gRPC over HTTP/2, "Length-Prefixed-Message").
-/// The first thing that is wrong ends the reading; what came before it has been given out.
+/// Reads the frames of a gRPC body piece by piece, keeping at most one payload, and of that no more than a limit. Each
+/// message has a prefix of five bytes: flags, then the length (gRPC over HTTP/2, "Length-Prefixed-Message"). The first
+/// thing that is wrong ends the reading; what came before it has been given out.
 package struct GRPCFrameReader: Sendable {
     private static let prefixLength = 5
 
     /// How many bytes of a payload are kept; may be changed between pieces.
     package var payloadLimit: Int
-    /// How many whole messages there were.
     package private(set) var messageCount = 0
     /// What ended the reading; `nil` where all is well.
     package private(set) var problem: GRPCFramingProblem?
@@ -50,9 +48,8 @@ package struct GRPCFrameReader: Sendable {
         }
     }
 
-    /// Says that the body has ended, which is a problem where a frame has not.
-    ///
-    /// Hands over the frame that base64 without its last padding ends with.
+    /// Says that the body has ended, which is a problem where a frame has not. Hands over the frame that base64 without
+    /// its last padding ends with.
     package mutating func finish(forEachFrame body: (GRPCFrame) throws -> Void) rethrows {
         guard problem == nil else { return }
         if framing == .webText, base64.hasDigits {
@@ -183,7 +180,6 @@ package struct GRPCFrameReader: Sendable {
 }
 
 extension DefaultStringInterpolation {
-    /// Writes a byte as two hexadecimal digits.
     mutating func appendInterpolation(hexadecimal byte: UInt8) {
         let digits = String(byte, radix: 16)
         appendLiteral(digits.utf8.count < 2 ? "0" + digits : digits)

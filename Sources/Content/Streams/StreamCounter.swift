@@ -1,9 +1,8 @@
 package import NIOCore
 
-/// Counts the messages in the bytes of a stream as they pass, keeping none of them.
-///
-/// Made for the way of live traffic: a few instructions a byte at most, payloads skipped by their lengths where the
-/// format gives them, and memory that does not grow with the stream.
+/// Counts the messages in the bytes of a stream as they pass, keeping none of them. Made for the way of live traffic: a
+/// few instructions a byte at most, payloads skipped by their lengths where the format gives them, and memory that does
+/// not grow with the stream.
 package struct StreamCounter: Sendable {
     /// How messages are told apart.
     package enum Format: Sendable, Hashable, CaseIterable {
@@ -24,15 +23,13 @@ package struct StreamCounter: Sendable {
     private var scan: Scan
     private var isStopped = false
 
-    /// How many whole messages there were.
-    ///
-    /// Of a WebSocket data messages, each once however many frames it came in; control frames are not counted. Of
-    /// server-sent events those that a browser would dispatch. Of lines those that are not blank.
+    /// How many whole messages there were. Of a WebSocket data messages, each once however many frames it came in;
+    /// control frames are not counted. Of server-sent events those that a browser would dispatch. Of lines those that
+    /// are not blank.
     package private(set) var count: Int64 = 0
 
-    /// The trailer section that grpc-web carries in its last frame, once it is whole; `nil` otherwise.
-    ///
-    /// Also `nil` where the section is compressed or longer than 16 KiB.
+    /// The trailer section that grpc-web carries in its last frame, once it is whole; `nil` otherwise. Also `nil` where
+    /// the section is compressed or longer than 16 KiB.
     package private(set) var trailers: ByteBuffer?
 
     /// Whether a WebSocket's peer has said that it ends (RFC 6455 §5.5.1).

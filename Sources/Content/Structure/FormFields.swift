@@ -1,6 +1,4 @@
-/// A name and a value from a query or a form.
 package struct FormField: Sendable, Hashable {
-    /// The decoded name.
     package var name: String
     /// The decoded value; empty where there was no `=`.
     package var value: String
@@ -13,9 +11,8 @@ package struct FormField: Sendable, Hashable {
 
 /// Reads queries and `application/x-www-form-urlencoded` bodies (WHATWG URL §5.1).
 package enum FormFields {
-    /// Reads the fields of a query (without its `?`) or a form body, at most `limit` of them.
-    ///
-    /// Bytes that are no UTF-8 after decoding are read as Latin-1; a `%` without two digits stands for itself.
+    /// Reads the fields of a query (without its `?`) or a form body, at most `limit` of them. Bytes that are no UTF-8
+    /// after decoding are read as Latin-1; a `%` without two digits stands for itself.
     package static func parse(_ bytes: some Collection<UInt8>, limit: Int = 10_000) -> [FormField] {
         bytes.split(separator: UInt8(ascii: "&"), maxSplits: limit).prefix(limit).map { pair in
             guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else {

@@ -3,7 +3,6 @@ package import NIOCore
 import Text
 
 /// Writes JSON (RFC 8259) piece by piece into a sink, so that long strings need not be in memory, or into its buffer.
-///
 /// What a terminal would obey or hide is escaped, so that the output can be looked at and the values stay exact.
 package struct JSONWriter {
     private static let flushSize = 64 * 1024
@@ -116,7 +115,6 @@ package struct JSONWriter {
         if let text { member(name, text) }
     }
 
-    /// Writes a member that is an array of strings.
     package mutating func strings(_ name: String, _ texts: [String]) throws {
         key(name)
         try array { for text in texts { $0.value(text) } }

@@ -18,9 +18,8 @@ package struct DecodedText: Sendable, Hashable {
     package var isFallback: Bool
 }
 
-/// Reads bytes as text in the character encodings that HTTP messages have.
-///
-/// UTF-8 and windows-1252 are read here, the others by the system's `iconv`.
+/// Reads bytes as text in the character encodings that HTTP messages have. UTF-8 and windows-1252 are read here, the
+/// others by the system's `iconv`.
 package enum TextDecoder {
     /// Reads bytes in an encoding; falls back to UTF-8 or windows-1252 where the system does not know it.
     package static func decode(_ bytes: ByteBuffer, as charset: Charset) -> DecodedText {
@@ -39,9 +38,8 @@ package enum TextDecoder {
         }
     }
 
-    /// Whether bytes can be read as text by a person: no NUL, hardly any control characters.
-    ///
-    /// Looks at the first 4 KiB. A byte order mark of UTF-16 speaks for text.
+    /// Whether bytes can be read as text by a person: no NUL, hardly any control characters. Looks at the first 4 KiB.
+    /// A byte order mark of UTF-16 speaks for text.
     package static func isText(_ bytes: ByteBuffer) -> Bool {
         let view = bytes.readableBytesView.prefix(4096)
         if let (marked, _) = Charset.byteOrderMark(view), marked != .utf8 { return true }

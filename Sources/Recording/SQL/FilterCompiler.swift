@@ -1,8 +1,7 @@
 package import HTTPModel
 
-/// A filter as SQL: a condition on `exchange AS e`, with the tables that it needs beside that.
-///
-/// The condition is never `NULL`, so that `NOT` means what it does in a filter. Cheap terms come first.
+/// A filter as SQL: a condition on `exchange AS e`, with the tables that it needs beside that. The condition is never
+/// `NULL`, so that `NOT` means what it does in a filter. Cheap terms come first.
 package struct SQLCondition: Sendable, Hashable {
     package var sql: String
     package var arguments: [SQLArgument]
@@ -52,10 +51,9 @@ private struct FilterCompiler {
         }
     }
 
-    /// Writes operands within operands as a list of cases, in which nothing is nested however deep the filter is.
-    ///
-    /// Each `AND` is decided by an operand that is false and each `OR` by one that is true; else the operand that is
-    /// nested deepest decides, whose operands follow in the list.
+    /// Writes operands within operands as a list of cases, in which nothing is nested however deep the filter is. Each
+    /// `AND` is decided by an operand that is false and each `OR` by one that is true; else the operand that is nested
+    /// deepest decides, whose operands follow in the list.
     private mutating func decisions(_ root: FilterNode) -> String {
         var (cases, node, isNegated) = ("", root, false)
         while node.depth > Self.deepest {
@@ -180,10 +178,9 @@ private struct FilterCompiler {
         return "\(dialect.like) \(argument(.text(escaped + after))) ESCAPE '\\'"
     }
 
-    /// A URL is put together of five columns, which takes longer than to look into each.
-    ///
-    /// A text without `:`, `/`, `?` and brackets can only be within one of them, if the path begins with a slash. Where the
-    /// pattern has more than such a text, the text tells which rows need a closer look.
+    /// A URL is put together of five columns, which takes longer than to look into each. A text without `:`, `/`, `?`
+    /// and brackets can only be within one of them, if the path begins with a slash. Where the pattern has more than
+    /// such a text, the text tells which rows need a closer look.
     private mutating func url(_ glob: Glob) -> String {
         func closer(_ compiler: inout FilterCompiler) -> String {
             let search = compiler.argument(.search(SearchedText(glob)))

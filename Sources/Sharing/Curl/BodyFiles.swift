@@ -9,13 +9,8 @@ import Darwin
 
 /// Where the bodies go that no command line can carry.
 package protocol BodyFiles {
-    /// Writes a file.
-    ///
-    /// - Parameters:
-    ///   - name: the name proposed for it, of letters, digits, `-` and `.` only.
-    ///   - contents: calls its argument with each piece of the contents in order.
-    /// - Returns: the path by which the command is to read it.
-    /// - Throws: what kept the file from being written.
+    /// Writes a file; returns the path by which the command is to read it. The name proposed has letters, digits, `-`
+    /// and `.` only; `contents` calls its argument with each piece in order.
     func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String
 }
 
@@ -25,18 +20,12 @@ package struct BodyFileError: Error, CustomStringConvertible {
     package var description: String
 }
 
-/// Body files in one directory, which is made when the first is written.
-///
-/// Only the user can read them.
+/// Body files in one directory, which is made when the first is written. Only the user can read them.
 package struct BodyDirectory: BodyFiles {
     private let path: String
     private let name: String
 
-    /// Prepares a directory.
-    ///
-    /// - Parameters:
-    ///   - path: the directory.
-    ///   - name: how commands name it, for example relative to the script beside it; `path` where `nil`.
+    /// Prepares a directory; `name` is what commands call it, for example relative to the script beside it.
     package init(path: String, referredToAs name: String? = nil) {
         self.path = path
         self.name = name ?? path

@@ -6,11 +6,9 @@ struct CurlRefusal: Error, CustomStringConvertible {
     var description: String
 }
 
-/// One cURL command that sends a recorded request again: the request as the client sent it.
-///
-/// What curl would add by itself and the request lacked is suppressed, what it would change is told to leave alone.
-/// `Host` moves first, as curl always writes it there, and fields meant for a proxy (`Proxy-Connection`,
-/// `Proxy-Authorization`) are left out.
+/// One cURL command that sends a recorded request again: the request as the client sent it. What curl would add by
+/// itself and the request lacked is suppressed, what it would change is told to leave alone. `Host` moves first, as
+/// curl always writes it there, and fields meant for a proxy (`Proxy-Connection`, `Proxy-Authorization`) are left out.
 struct CurlCommand {
     /// Linux lets one argument have 128 KiB; other systems have less for all of them together.
     static let longestArgument = 100 * 1024
@@ -28,9 +26,8 @@ struct CurlCommand {
     /// What the command cannot repeat, in sentences.
     private(set) var remarks: [String] = []
 
-    /// Makes the command.
-    ///
-    /// - Throws: `CurlRefusal` where the exchange is no request that curl can send, or the source's or files' error.
+    /// Makes the command. Throws `CurlRefusal` where the exchange is no request that curl can send, or the source's or
+    /// files' error.
     init(_ exchange: RecordedExchange, source: any ExchangeSource, files: (any BodyFiles)?) throws {
         record = exchange.record
         guard [.http, .upgraded, .webSocket].contains(record.kind), record.method != "CONNECT" else {
@@ -211,7 +208,6 @@ struct CurlCommand {
         try argument("the URL", url)
     }
 
-    /// The host and, where it is not the scheme's default, the port.
     private var authority: String {
         var url = record.url
         if url.scheme == "ws" { url.scheme = "http" }

@@ -31,7 +31,6 @@ package struct DetailLine: Sendable, Hashable {
         self.wraps = wraps
     }
 
-    /// The line as text, its indent included.
     package var plain: String {
         String(repeating: " ", count: indent) + spans.lazy.map(\.text).joined()
     }

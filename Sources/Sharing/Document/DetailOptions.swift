@@ -1,24 +1,18 @@
-/// The parts of an exchange's description.
 package enum DetailPage: String, CaseIterable, Sendable {
     /// What happened: URL, status, connections, times, sizes, rules.
     case overview
-    /// The request, head and body.
     case request
-    /// The response, head and body.
     case response
-    /// What a stream carried.
     case messages
     /// What rules changed, as received beside as sent.
     case difference
 }
 
-/// How a body is shown.
 package enum BodyForm: String, CaseIterable, Sendable {
     /// Laid out and highlighted by its type.
     case pretty
     /// The text as it came.
     case raw
-    /// The bytes in hexadecimal.
     case hex
 }
 
@@ -28,11 +22,8 @@ package enum MessageVersion: String, CaseIterable, Sendable {
     case sent
 }
 
-/// How an exchange is shown.
 package struct DetailOptions: Sendable, Hashable {
-    /// The part to show.
     package var page: DetailPage
-    /// How bodies are shown.
     package var bodyForm: BodyForm = .pretty
     /// Which message is shown, where a rule changed it.
     package var version: MessageVersion = .received

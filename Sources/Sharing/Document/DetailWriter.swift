@@ -1,9 +1,8 @@
 import HTTPModel
 import Text
 
-/// Gathers the lines of a document: sections, facts, tables, in bounds.
-///
-/// Nothing gets into a document but through here, so that no text from traffic reaches a screen as it is.
+/// Gathers the lines of a document: sections, facts, tables, in bounds. Nothing gets into a document but through here,
+/// so that no text from traffic reaches a screen as it is.
 struct DetailWriter {
     /// In a body that is laid out, a line has at most so many bytes; the raw form has them all.
     static let longestLaidOut = 10_000
@@ -35,7 +34,6 @@ struct DetailWriter {
         return DetailDocument(lines: lines, isWhole: omissions.isEmpty)
     }
 
-    /// Where the next line goes.
     var place: Int { lines.count }
 
     /// Whether no more lines are taken.
@@ -62,12 +60,10 @@ struct DetailWriter {
         lines.append(DetailLine(kept, indent: min(margin + indent, DetailWriter.deepestIndent), wraps: wraps))
     }
 
-    /// Adds a line of one text.
     mutating func add(_ text: String, _ role: Role = .text, indent: Int = 0, wraps: Bool = true) {
         add([Span(text, role)], indent: indent, wraps: wraps)
     }
 
-    /// Adds an empty line.
     mutating func gap() {
         if lines.last?.spans.isEmpty == false, takesMore() { lines.append(DetailLine([])) }
     }
@@ -81,7 +77,6 @@ struct DetailWriter {
     /// Takes lines away again, from this one on.
     mutating func drop(from line: Int) { lines.removeSubrange(min(line, lines.count)...) }
 
-    /// Adds to the end of the last line.
     mutating func append(_ span: Span) {
         guard !lines.isEmpty, !isFull else { return }
         lines[lines.count - 1].spans.append(Span(VisibleText.of(span.text), span.role))
@@ -155,17 +150,14 @@ struct DetailWriter {
         }
     }
 
-    /// Adds a fact: its name, and what it is.
     mutating func fact(_ label: String, _ value: String, _ role: Role = .text) {
         fact(label, [Span(value, role)])
     }
 
-    /// Adds a fact: its name, and what it is.
     mutating func fact(_ label: String, _ value: [Span]) {
         add([Span(label.filled(to: DetailWriter.labelWidth) + " ", .label)] + value)
     }
 
-    /// Adds a fact where there is one.
     mutating func fact(_ label: String, _ value: String?, _ role: Role = .text) {
         if let value, !value.isEmpty { fact(label, [Span(value, role)]) }
     }

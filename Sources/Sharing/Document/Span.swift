@@ -2,12 +2,9 @@
 package struct Span: Sendable {
     /// The text, without control characters.
     package var text: String
-    /// What it means.
     package var role: Role
     /// The colours of the 256-colour palette in which each half block of the text is drawn: first the upper pixel (the
-    /// foreground), then the lower one (the background).
-    ///
-    /// `nil` for everything but previews of images.
+    /// foreground), then the lower one (the background). `nil` for everything but previews of images.
     package var pixels: (UInt8, UInt8)?
 
     package init(_ text: String, _ role: Role = .text, pixels: (UInt8, UInt8)? = nil) {
@@ -18,13 +15,11 @@ package struct Span: Sendable {
 }
 
 extension Span: Hashable {
-    /// Compares text, meaning and pixels.
     package static func == (left: Span, right: Span) -> Bool {
         left.role == right.role && left.text == right.text && left.pixels?.0 == right.pixels?.0
             && left.pixels?.1 == right.pixels?.1
     }
 
-    /// Feeds what the comparison compares.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(text)
         hasher.combine(role)

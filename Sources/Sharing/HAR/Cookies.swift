@@ -3,13 +3,11 @@ package import HTTPModel
 
 /// Cookies in messages (RFC 6265).
 package enum Cookies {
-    /// A cookie that a request sends.
     package struct Cookie: Equatable, Sendable {
         package var name: String
         package var value: String
     }
 
-    /// A cookie that a response sets.
     package struct SetCookie: Sendable {
         package var name: String
         package var value: String
@@ -36,7 +34,6 @@ package enum Cookies {
         }
     }
 
-    /// The cookies that a request sends.
     package static func request(_ fields: FieldSection) -> [Cookie] {
         fields.values(of: .cookie).flatMap { $0.split(separator: ";").map { pair($0) } }
             .filter { !$0.name.isEmpty || !$0.value.isEmpty }

@@ -34,7 +34,6 @@ package struct HARExport: ExchangeExport {
         writer = JSONWriter(sink)
     }
 
-    /// Writes an exchange as an entry.
     package mutating func add(_ exchange: RecordedExchange) throws {
         try begin()
         writer.lineBreak()
@@ -42,7 +41,6 @@ package struct HARExport: ExchangeExport {
         try writer.object { try export.entry(exchange, into: &$0) }
     }
 
-    /// Writes what closes the archive.
     package mutating func finish() throws {
         try begin()
         try writer.endLine()

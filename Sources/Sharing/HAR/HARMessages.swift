@@ -30,9 +30,7 @@ extension HARExport {
         writer.member("bodySize", bodySize)
     }
 
-    /// Writes the request's body, where the exchange has one to show.
-    ///
-    /// - Returns: the body's size.
+    /// Writes the request's body, where the exchange has one to show. Returns the body's size.
     private func postData(
         _ exchange: RecordedExchange,
         _ fields: FieldSection,
@@ -101,9 +99,7 @@ extension HARExport {
         writer.optionalMember("_error", record.failure.map { "\($0.code.rawValue): \($0.message)" })
     }
 
-    /// Writes the response's body; what a WebSocket carried is in its messages.
-    ///
-    /// - Returns: the body's size as recorded.
+    /// Writes the response's body; what a WebSocket carried is in its messages. Returns the body's size as recorded.
     private func content(
         _ exchange: RecordedExchange,
         _ fields: FieldSection,
@@ -186,7 +182,6 @@ extension JSONWriter {
 }
 
 extension HTTPVersion {
-    /// The version as HAR's readers know it.
     fileprivate var archiveName: String { self == .http2 ? "HTTP/2.0" : description }
 }
 

@@ -2,11 +2,9 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// A body as a JSON string: as text where it is text, else in base64.
-///
-/// The body is read twice, so that it is never whole in memory.
+/// A body as a JSON string: as text where it is text, else in base64. The body is read twice, so that it is never whole
+/// in memory.
 struct BodyText {
-    /// How much of a body goes into an export.
     struct Limits {
         /// How many bytes of a body to write; the rest is left out.
         var written: Int
@@ -69,7 +67,6 @@ struct BodyText {
         }
     }
 
-    /// Whether the bytes are written in base64.
     var isBase64: Bool {
         if case .base64 = form { true } else { false }
     }
@@ -83,7 +80,6 @@ struct BodyText {
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
-    /// Writes the body as one JSON string.
     func write(into writer: inout JSONWriter) throws {
         switch form {
         case .empty: writer.value("")

@@ -127,7 +127,6 @@ extension JSONWriter {
         }
     }
 
-    /// Writes a request head as an object.
     mutating func requestHead(_ name: String, _ bytes: ByteBuffer?) throws {
         guard let head = bytes.flatMap({ StoredHead.request($0) }) else { return }
         key(name)
@@ -139,7 +138,6 @@ extension JSONWriter {
         }
     }
 
-    /// Writes a response head as an object.
     mutating func responseHead(_ name: String, _ bytes: ByteBuffer?) throws {
         guard let head = bytes.flatMap({ StoredHead.response($0) }) else { return }
         key(name)

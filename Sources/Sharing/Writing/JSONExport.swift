@@ -46,7 +46,6 @@ package struct JSONExport: ExchangeExport {
         writer = JSONWriter(sink)
     }
 
-    /// Writes an exchange.
     package mutating func add(_ exchange: RecordedExchange) throws {
         begin()
         if !options.lines { writer.lineBreak() }
@@ -55,7 +54,6 @@ package struct JSONExport: ExchangeExport {
         if options.lines { try writer.endLine() }
     }
 
-    /// Writes what closes the export.
     package mutating func finish() throws {
         begin()
         if !options.lines {
@@ -104,7 +102,6 @@ package struct JSONExport: ExchangeExport {
         try writer.trace(messages.trace)
     }
 
-    /// Writes the messages of an exchange whose bodies are streams of them.
     private func streamed(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
         let timeline = MessageTimeline(
             exchange,

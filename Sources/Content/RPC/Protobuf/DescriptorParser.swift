@@ -13,7 +13,6 @@ struct DescriptorParser {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Reads a `FileDescriptorSet`.
     mutating func parseSet() throws(ProtobufProblem) {
         var cursor = WireCursor(bytes, bytes.indices)
         while let field = try cursor.next() {

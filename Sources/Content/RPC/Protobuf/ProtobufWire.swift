@@ -2,7 +2,6 @@
 package struct ProtobufProblem: Error, Hashable, CustomStringConvertible {
     /// The offset of the field, within the message's bytes, that cannot be read.
     package var offset: Int
-    /// What is wrong, in a few words.
     package var message: String
 
     /// One sentence, for example `field 2 is cut off, at byte 17`.
@@ -20,7 +19,6 @@ struct WireField {
         case groupEnd
         case fixed32(UInt32)
 
-        /// The number of the wire type.
         var wireType: Int {
             switch self {
             case .varint: 0
@@ -63,10 +61,8 @@ struct WireCursor {
 
     var isAtEnd: Bool { position >= end }
 
-    /// Reads the next field; `nil` at the end.
-    ///
-    /// At the end of the beginning of a message a length-delimited value is as long as what there is of it, and
-    /// any other field that is cut off is left out.
+    /// Reads the next field; `nil` at the end. At the end of the beginning of a message a length-delimited value is as
+    /// long as what there is of it, and any other field that is cut off is left out.
     mutating func next() throws(ProtobufProblem) -> WireField? {
         guard position < end else { return nil }
         let start = position

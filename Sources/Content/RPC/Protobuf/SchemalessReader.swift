@@ -9,7 +9,6 @@ struct SchemalessReader {
     private(set) var problem: ProtobufProblem?
     /// Whether the limit on values was reached.
     var isCut: Bool { valuesLeft < 0 }
-    /// How many values were read.
     var valuesRead: Int { limits.values - max(0, valuesLeft) }
 
     init(_ bytes: [UInt8], isPartial: Bool, limits: ProtobufLimits) {
@@ -112,7 +111,6 @@ private struct MessageShape {
     private(set) var isAllLengthDelimited = true
     private var wireTypes: [Int: Int] = [:]
 
-    /// The numbers of the fields, as text.
     var numbers: String {
         let numbers = wireTypes.keys.sorted()
         let shown = numbers.prefix(5).map(String.init).joined(separator: ", ")

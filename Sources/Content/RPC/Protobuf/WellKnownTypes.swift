@@ -1,6 +1,5 @@
-/// The types for which the JSON form of proto3 has a notation of its own.
-///
-/// They are read by the numbers of their fields, so a descriptor set without its imports does for them.
+/// The types for which the JSON form of proto3 has a notation of its own. They are read by the numbers of their fields,
+/// so a descriptor set without its imports does for them.
 enum WellKnownType: String {
     case timestamp = "google.protobuf.Timestamp"
     case duration = "google.protobuf.Duration"

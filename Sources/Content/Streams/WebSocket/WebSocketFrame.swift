@@ -131,9 +131,8 @@ struct WebSocketFrameOrder {
     /// Whether a message has begun and its last frame is still to come.
     private(set) var isInMessage = false
 
-    /// What is wrong with the next frame, as a sentence without its full stop.
-    ///
-    /// `allowedReserved` are the reserved bits that an extension gives a meaning.
+    /// What is wrong with the next frame, as a sentence without its full stop. `allowedReserved` are the reserved bits
+    /// that an extension gives a meaning.
     mutating func problem(with frame: WebSocketFrameHead, allowedReserved: UInt8) -> String? {
         let unexpected = frame.reserved & ~allowedReserved
         if unexpected != 0 {

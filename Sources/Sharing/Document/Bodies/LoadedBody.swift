@@ -19,7 +19,6 @@ struct LoadedBody {
     /// Why the body cannot be read from the session.
     let failure: String?
 
-    /// Reads a body's beginning.
     init(_ exchange: RecordedExchange, _ side: BodySide, source: any ExchangeSource, limit: Int) {
         fields = exchange.messages.fields(of: side)
         mediaType = fields.value(of: .contentType).flatMap { MediaType($0) }
@@ -59,7 +58,6 @@ struct LoadedBody {
         failure = nil
     }
 
-    /// Puts together bytes of a known type.
     init(bytes: ByteBuffer, mediaType: MediaType?) {
         fields = FieldSection()
         self.mediaType = mediaType

@@ -1,9 +1,8 @@
 import Content
 import Text
 
-/// JSON laid out with one member or element a line, in colours and with folds.
-///
-/// Nothing is read into values: numbers keep their digits, strings their escapes, members their order and duplicates.
+/// JSON laid out with one member or element a line, in colours and with folds. Nothing is read into values: numbers
+/// keep their digits, strings their escapes, members their order and duplicates.
 struct JSONLayout {
     private struct Open {
         var line: Int
@@ -21,9 +20,7 @@ struct JSONLayout {
         self.isCut = isCut
     }
 
-    /// Adds the lines.
-    ///
-    /// - Throws: `JSONSyntaxError` where the bytes are no JSON; lines before the fault were added.
+    /// Adds the lines. Throws `JSONSyntaxError` where the bytes are no JSON; lines before the fault were added.
     mutating func write(into writer: inout DetailWriter) throws(JSONSyntaxError) {
         var reader = JSONTokenReader(bytes)
         var name: [Span] = []

@@ -1,9 +1,8 @@
 import HTTPModel
 import Text
 
-/// HTML or XML laid out by its tags, in colours and with folds.
-///
-/// White space around text is not kept; elements that nobody closes, or closes in the wrong order, do no harm.
+/// HTML or XML laid out by its tags, in colours and with folds. White space around text is not kept; elements that
+/// nobody closes, or closes in the wrong order, do no harm.
 struct MarkupLayout {
     private struct Open {
         var name: String

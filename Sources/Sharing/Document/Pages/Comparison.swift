@@ -12,18 +12,11 @@ package enum Comparison {
         "server-timing", "x-served-by", "x-timer",
     ]
 
-    /// Compares two exchanges, as they were received.
+    /// Compares two exchanges as they were received, the first taken for the older one; what cannot be read is a line.
     ///
     /// - Parameters:
-    ///   - first: the exchange that is taken for the older one.
-    ///   - second: the one that is taken for the newer one.
-    ///   - source: where the bodies are.
-    ///   - secondSource: where the bodies of the second are, if elsewhere.
-    ///   - width: how many columns there are.
-    ///   - isUnicode: whether signs that are not ASCII may be used.
-    ///   - bodyLimit: how many bytes of each body are compared.
-    ///   - budget: how long it may take.
-    /// - Returns: the document; what cannot be read is a line in it.
+    /// - secondSource: where the bodies of the second are, if elsewhere.
+    /// - bodyLimit: how many bytes of each body are compared.
     package static func document(
         _ first: RecordedExchange,
         _ second: RecordedExchange,
