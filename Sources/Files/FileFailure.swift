@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Foundation
 
 /// Why a file cannot be read or written.
 package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Foundation
 
 /// Reads files that a user names, and never waits for one that is none. A pipe without a writer, a terminal or a device
 /// would keep whoever reads it for good.

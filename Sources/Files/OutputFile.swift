@@ -1,12 +1,5 @@
+import Foundation
 package import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// Where output goes: a file that appears whole or not at all, a device or a pipe, or standard output. A file is
 /// written under a random name beside the one that it gets, and takes its place when it is whole. A link stays, and

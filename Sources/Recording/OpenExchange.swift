@@ -54,34 +54,15 @@ extension ExchangeRecord {
 
 /// The ends of an exchange's bodies that are not in the file yet, one for each side.
 struct BodyTails {
-    private var requestReceived = BodyTail()
-    private var requestSent = BodyTail()
-    private var responseReceived = BodyTail()
-    private var responseSent = BodyTail()
+    private var tails = [BodyTail](repeating: BodyTail(), count: BodySide.allCases.count)
 
     subscript(side: BodySide) -> BodyTail {
-        _read {
-            switch side {
-            case .requestReceived: yield requestReceived
-            case .requestSent: yield requestSent
-            case .responseReceived: yield responseReceived
-            case .responseSent: yield responseSent
-            }
-        }
-        _modify {
-            switch side {
-            case .requestReceived: yield &requestReceived
-            case .requestSent: yield &requestSent
-            case .responseReceived: yield &responseReceived
-            case .responseSent: yield &responseSent
-            }
-        }
+        _read { yield tails[Int(side.rawValue)] }
+        _modify { yield &tails[Int(side.rawValue)] }
     }
 
     /// Bytes in all four that are not in the file.
-    var waiting: Int {
-        requestReceived.waiting + requestSent.waiting + responseReceived.waiting + responseSent.waiting
-    }
+    var waiting: Int { tails.reduce(0) { $0 + $1.waiting } }
 }
 
 /// The end of one body, as far as it may still have to be written; shorter than a chunk between two events.

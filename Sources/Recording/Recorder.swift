@@ -21,8 +21,8 @@ package final class Recorder: Sendable {
     /// Opens or creates the session and starts the thread.
     ///
     /// - Parameters:
-    /// - onFinished: called on the recorder's thread with the exchanges that ended, whether recorded or not.
-    /// - onFailure: called once on the recorder's thread when writing fails for the first time.
+    ///   - onFinished: called on the recorder's thread with the exchanges that ended, whether recorded or not.
+    ///   - onFailure: called once on the recorder's thread when writing fails for the first time.
     /// - Throws: ``SessionError`` where the session cannot be opened.
     package init(
         _ configuration: RecorderConfiguration,

@@ -245,15 +245,8 @@ final class RecorderLoop {
 
         release(exchange)
         try writeArrivals(of: exchange)
-        let payload = try writer.writePayload(
-            messages,
-            bodies: .init(
-                requestReceived: try inlineBody(.requestReceived, of: exchange),
-                requestSent: try inlineBody(.requestSent, of: exchange),
-                responseReceived: try inlineBody(.responseReceived, of: exchange),
-                responseSent: try inlineBody(.responseSent, of: exchange)
-            )
-        )
+        let bodies = try BodySide.allCases.map { try inlineBody($0, of: exchange) }
+        let payload = try writer.writePayload(messages, bodies: bodies)
         if exchange.isStored { try writer.removeOpenPayload(of: record.id) }
         ended.append(EndedExchange(record: record, payload: payload, isNew: !exchange.isStored))
     }

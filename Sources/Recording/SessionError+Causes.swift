@@ -1,13 +1,6 @@
+import Foundation
 import GRDB
 import GRDBSQLite
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 extension SessionError {
     static func missing(_ path: String) -> SessionError {

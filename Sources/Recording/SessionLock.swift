@@ -1,12 +1,5 @@
+import Foundation
 import Synchronization
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 /// Keeps a second recorder away from a session; held while recording, gone with the process.
 ///
@@ -97,15 +90,7 @@ final class SessionLock: Sendable {
         }
     }
 
-    private static func close(_ descriptor: CInt) -> CInt {
-        #if canImport(Darwin)
-        Darwin.close(descriptor)
-        #elseif canImport(Musl)
-        Musl.close(descriptor)
-        #else
-        Glibc.close(descriptor)
-        #endif
-    }
+    private static func close(_ descriptor: CInt) -> CInt { Foundation.close(descriptor) }
 }
 
 /// A path as SQLite takes it.

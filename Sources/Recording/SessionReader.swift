@@ -281,7 +281,5 @@ package final class SessionReader: ExchangeSource, Sendable {
         _ arguments: [Int64] = [],
         of subject: String,
         _ row: (inout RowReader) throws -> Value
-    ) throws -> [Value] {
-        try read { try $0.rows(sql, arguments, of: subject, row) }
-    }
+    ) throws -> [Value] { try read { try $0.rows(sql, arguments, of: subject, row) } }
 }

@@ -6,15 +6,6 @@ import NIOCore
 
 /// Writes rows into an open session. Lives on the recorder's thread.
 final class SessionWriter {
-    /// The bodies of one exchange that go into its payload row.
-    struct InlineBodies {
-        var requestReceived: ByteBuffer?
-        var requestSent: ByteBuffer?
-        var responseReceived: ByteBuffer?
-        var responseSent: ByteBuffer?
-    }
-
-    /// The counters of the whole session.
     private(set) var totals: SessionSummary
     /// The counters as they stand in the file.
     private var storedTotals: SessionSummary
@@ -106,7 +97,7 @@ final class SessionWriter {
     /// Writes heads, trace and short bodies of an exchange that has ended; returns the row's number. Such rows are
     /// numbered in the order in which exchanges end, so that pages fill up one after the other whatever the order was
     /// in which they began.
-    func writePayload(_ messages: ExchangeMessages, bodies: InlineBodies) throws -> Int64 {
+    func writePayload(_ messages: ExchangeMessages, bodies: [ByteBuffer?]) throws -> Int64 {
         lastPayload += 1
         try insertPayload(lastPayload, messages, bodies)
         return lastPayload
@@ -114,7 +105,7 @@ final class SessionWriter {
 
     /// Writes heads and trace of an exchange in flight, under the negative of its number; returns that.
     func writeOpenPayload(_ messages: ExchangeMessages, of exchange: ExchangeID) throws -> Int64 {
-        try insertPayload(-exchange.number, messages, InlineBodies())
+        try insertPayload(-exchange.number, messages, [nil, nil, nil, nil])
         return -exchange.number
     }
 
@@ -124,14 +115,11 @@ final class SessionWriter {
         try endOpenPayload.run()
     }
 
-    private func insertPayload(_ id: Int64, _ messages: ExchangeMessages, _ bodies: InlineBodies) throws {
+    private func insertPayload(_ id: Int64, _ messages: ExchangeMessages, _ bodies: [ByteBuffer?]) throws {
         payloads.bind(id)
         for head in ExchangeMessages.heads { payloads.bind(messages[keyPath: head]) }
         payloads.bind(text: try JSONWriter.trace(messages.trace))
-        payloads.bind(bodies.requestReceived)
-        payloads.bind(bodies.requestSent)
-        payloads.bind(bodies.responseReceived)
-        payloads.bind(bodies.responseSent)
+        for body in bodies { payloads.bind(body) }
         try payloads.run()
     }
 

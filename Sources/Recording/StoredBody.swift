@@ -79,12 +79,7 @@ struct StoredBody {
 extension BodySide {
     /// The column of a payload row that has the body if it is short.
     fileprivate var column: String {
-        switch self {
-        case .requestReceived: "request_body"
-        case .requestSent: "request_body_sent"
-        case .responseReceived: "response_body"
-        case .responseSent: "response_body_sent"
-        }
+        ["request_body", "request_body_sent", "response_body", "response_body_sent"][Int(rawValue)]
     }
 
     /// The side that holds the bytes where this one was not changed; `nil` for the received ones.

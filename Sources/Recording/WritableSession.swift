@@ -169,7 +169,6 @@ struct WritableSession: Sendable {
 
     /// Whether the file still is where it was opened.
     var isInPlace: Bool { FileFacts(path: path)?.identity == lock.identity }
-
     /// Whether the file has no name any more, so that all that is in it goes with us.
     var isRemoved: Bool { lock.isRemoved }
 

@@ -11,7 +11,6 @@ extension Unicode.Scalar {
     }
 
     var isRegionalIndicator: Bool { (0x1_F1E6...0x1_F1FF).contains(value) }
-
     /// U+2028 and U+2029, which end lines and show nothing.
     var isSeparator: Bool { value == 0x2028 || value == 0x2029 }
 

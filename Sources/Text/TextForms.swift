@@ -29,6 +29,12 @@ extension BinaryInteger {
         return text
     }
 
+    /// The number with zeros before it up to so many digits.
+    package func padded(to width: Int, radix: Int = 10, uppercase: Bool = false) -> String {
+        let digits = String(self, radix: radix, uppercase: uppercase)
+        return String(repeating: "0", count: Swift.max(0, width - digits.utf8.count)) + digits
+    }
+
     /// The number with a noun, which gets an `s` where the number is not 1: `3 fields`.
     package func of(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
 }

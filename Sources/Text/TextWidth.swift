@@ -10,9 +10,7 @@ package enum TextWidth {
         return count
     }
 
-    package static func columns(_ character: Character) -> Int {
-        Glyph.drawing(of: character).columns
-    }
+    package static func columns(_ character: Character) -> Int { Glyph.drawing(of: character).columns }
 
     /// Calls `body` with the columns of each character and with the UTF-8 offset behind it, until it returns `false`.
     package static func each(in text: some StringProtocol, _ body: (_ columns: Int, _ end: Int) -> Bool) {

@@ -63,7 +63,7 @@ enum DocumentView {
             let start = number == part.lowerBound.span ? part.lowerBound.offset : 0
             let end = number == part.upperBound.span ? part.upperBound.offset : span.text.utf8.count
             guard start < end else { continue }
-            let style = span.pixels.map { Style(.palette($0.0), on: .palette($0.1)) } ?? theme.style(span.role)
+            let style = span.pixels.map { Style(.palette($0.x), on: .palette($0.y)) } ?? theme.style(span.role)
             let text = span.text.utf8
             let piece = Substring(
                 text[text.index(text.startIndex, offsetBy: start)..<text.index(text.startIndex, offsetBy: end)]

@@ -29,7 +29,7 @@ enum EmptyView {
         let theme = model.look.theme
         var x = x
         for span in line where x < rect.maxX {
-            let style = span.pixels.map { Style(.palette($0.0), on: .palette($0.1)) } ?? theme.style(span.role)
+            let style = span.pixels.map { Style(.palette($0.x), on: .palette($0.y)) } ?? theme.style(span.role)
             x += screen.write(span.text, x: x, y: y, style: style, limit: rect.maxX - x)
         }
     }

@@ -1,6 +1,5 @@
 /// A content coding (RFC 9110 §8.4.1), as it stands in `Content-Encoding` and `Accept-Encoding`.
 package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
-    /// No coding.
     case identity
     /// `gzip`, also written `x-gzip` (RFC 1952).
     case gzip

@@ -56,7 +56,6 @@ package final class ContentDecoder {
         self.init(codings: contentEncoding.map { ContentCoding.list($0) } ?? [], limit: limit)
     }
 
-    /// The first problem there was so far.
     package var problem: DecodingProblem? {
         // Nothing goes into a link behind one that has stopped, so the last of several problems was the first to arise.
         ownProblem ?? links.last { $0.problem != nil }?.problem ?? unknown
@@ -74,10 +73,7 @@ package final class ContentDecoder {
 
     /// Decodes the next bytes of the body and hands them over in pieces, of at most 64 KiB where there is a coding. A
     /// few bytes may stand for a great many; this way they are never in memory together.
-    package func decode(
-        _ input: ByteBuffer,
-        forEachPiece forward: (UnsafeRawBufferPointer) throws -> Void
-    ) rethrows {
+    package func decode(_ input: ByteBuffer, forEachPiece forward: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         if !isStopped { try input.withUnsafeReadableBytes { try push($0, through: links[...], forward) } }
     }
 
@@ -122,6 +118,3 @@ package final class ContentDecoder {
         decode(bytes, codings: contentEncoding.map { ContentCoding.list($0) } ?? [], limit: limit)
     }
 }
-
-@available(*, unavailable)
-extension ContentDecoder: Sendable {}

@@ -5,9 +5,7 @@ package import NIOCore
 
 /// Why bytes could not be encoded.
 package struct EncodingError: Error, Hashable, CustomStringConvertible {
-    /// The coding that was asked for.
     package var coding: ContentCoding
-    /// What is wrong, in a few words.
     package var description: String
 }
 
@@ -98,13 +96,7 @@ package enum ContentEncoder {
     private static func zstd(_ bytes: ByteBuffer) throws -> ByteBuffer {
         try fill(ZSTD_compressBound(bytes.readableBytes), .zstd) { target in
             bytes.withUnsafeReadableBytes { source in
-                let count = ZSTD_compress(
-                    target.baseAddress,
-                    target.count,
-                    source.baseAddress,
-                    source.count,
-                    zstdLevel
-                )
+                let count = ZSTD_compress(target.baseAddress, target.count, source.baseAddress, source.count, zstdLevel)
                 return ZSTD_isError(count) == 0 ? count : nil
             }
         }

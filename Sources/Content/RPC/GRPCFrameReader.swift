@@ -1,4 +1,5 @@
 package import NIOCore
+import Text
 
 /// Reads the frames of a gRPC body piece by piece, keeping at most one payload, and of that no more than a limit. Each
 /// message has a prefix of five bytes: flags, then the length (gRPC over HTTP/2, "Length-Prefixed-Message"). The first
@@ -13,7 +14,6 @@ package struct GRPCFrameReader: Sendable {
     package private(set) var problem: GRPCFramingProblem?
 
     private let framing: GRPCFraming
-    /// How many bytes of the body were read.
     private var offset: Int64 = 0
     private var base64 = Base64Group()
     /// Where the group of base64 begins whose digits are passing.
@@ -68,23 +68,19 @@ package struct GRPCFrameReader: Sendable {
         }
     }
 
-    // MARK: Base64
-
     private mutating func readBase64(_ bytes: UnsafeRawBufferPointer, _ body: (GRPCFrame) throws -> Void) rethrows {
         for byte in bytes {
             guard problem == nil else { return }
             if !base64.hasDigits { groupStart = offset }
             switch base64.take(byte) {
             case .needsMore: offset += 1
-            case .invalid: fail(.malformed, offset, "0x\(hexadecimal: byte) is no base64 in this place")
+            case .invalid: fail(.malformed, offset, "0x\(byte.padded(to: 2, radix: 16)) is no base64 in this place")
             case .whole(let decoded):
                 offset += 1
                 try decoded.withBytes { try readFrames($0, at: .group(groupStart..<offset), body) }
             }
         }
     }
-
-    // MARK: Frames
 
     /// Where bytes stand in the body.
     private enum Place {
@@ -140,7 +136,11 @@ package struct GRPCFrameReader: Sendable {
             // Bit 0 says compressed, bit 7 (in gRPC-Web) trailers; the others mean nothing.
             guard byte & (framing == .grpc ? 0xFE : 0x7E) == 0 else {
                 let allowed = framing == .grpc ? "0x00 or 0x01" : "0x00, 0x01, 0x80 or 0x81"
-                return fail(.malformed, frameStart, "the flags of a message are 0x\(hexadecimal: byte), not \(allowed)")
+                return fail(
+                    .malformed,
+                    frameStart,
+                    "the flags of a message are 0x\(byte.padded(to: 2, radix: 16)), not \(allowed)"
+                )
             }
             guard !hasTrailers else { return fail(.malformed, frameStart, "more follows the trailers") }
             flags = byte
@@ -176,12 +176,5 @@ package struct GRPCFrameReader: Sendable {
 
     private mutating func fail(_ kind: GRPCFramingProblem.Kind, _ offset: Int64, _ message: String) {
         problem = GRPCFramingProblem(kind: kind, offset: offset, message: message)
-    }
-}
-
-extension DefaultStringInterpolation {
-    mutating func appendInterpolation(hexadecimal byte: UInt8) {
-        let digits = String(byte, radix: 16)
-        appendLiteral(digits.utf8.count < 2 ? "0" + digits : digits)
     }
 }

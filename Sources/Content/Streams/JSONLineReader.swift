@@ -24,7 +24,6 @@ package final class JSONLineReader: StreamReader {
         self.textLimit = max(textLimit, 0)
     }
 
-    /// Takes the next bytes and hands over each text that became whole with them.
     package func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows {
         var position = 0
         while position < bytes.count {
@@ -91,6 +90,3 @@ package final class JSONLineReader: StreamReader {
         return message
     }
 }
-
-@available(*, unavailable)
-extension JSONLineReader: Sendable {}

@@ -31,7 +31,6 @@ package final class ServerSentEventReader: StreamReader {
         self.dataLimit = max(dataLimit, 0)
     }
 
-    /// Takes the next bytes and hands over each event that became whole with them.
     package func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows {
         var position = 0
         while position < bytes.count {
@@ -130,17 +129,16 @@ package final class ServerSentEventReader: StreamReader {
         count += 1
         var details = event.details
         if details.type.isEmpty { details.type = "message" }
-        var message = StreamedMessage(
+        return StreamedMessage(
             number: count,
             direction: direction,
             kind: .event(details),
-            range: event.start..<offset
+            range: event.start..<offset,
+            size: event.size,
+            payload: event.data,
+            isText: true,
+            isWhole: isWhole
         )
-        message.size = event.size
-        message.payload = event.data
-        message.isText = true
-        message.isWhole = isWhole
-        return message
     }
 
     /// An event as far as it has come.
@@ -173,6 +171,3 @@ package final class ServerSentEventReader: StreamReader {
         }
     }
 }
-
-@available(*, unavailable)
-extension ServerSentEventReader: Sendable {}

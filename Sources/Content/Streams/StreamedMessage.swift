@@ -21,15 +21,15 @@ package struct StreamedMessage: Sendable, Hashable {
     /// Where it stands in the stream without content coding: from its first byte, framing included, to after its last.
     package var range: Range<Int64>
     /// The size of its payload without framing and compression, as far as it was decoded.
-    package var size: Int64 = 0
+    package var size: Int64
     /// The beginning of its payload, up to the reader's limit.
-    package var payload = ByteBuffer()
+    package var payload: ByteBuffer
     /// Whether the payload is text in UTF-8; what is invalid in it reads as U+FFFD.
-    package var isText = false
+    package var isText: Bool
     /// Whether it came to its end; `false` for what stood at the end of the bytes, cut off or still on its way.
-    package var isWhole = true
+    package var isWhole: Bool
     /// What the reader should know of it: what is wrong with it, what could not be decoded.
-    package var notes: [String] = []
+    package var notes: [String]
     /// When its last byte arrived, in microseconds since 1970; for whoever knows that to fill in.
     package var arrivedAt: Int64?
 
@@ -47,11 +47,19 @@ package struct StreamedMessage: Sendable, Hashable {
         return String(decoding: payload.readableBytesView.prefix(whole), as: UTF8.self)
     }
 
-    package init(number: Int64, direction: Direction, kind: Kind, range: Range<Int64>) {
-        self.number = number
-        self.direction = direction
-        self.kind = kind
-        self.range = range
+    package init(
+        number: Int64,
+        direction: Direction,
+        kind: Kind,
+        range: Range<Int64>,
+        size: Int64 = 0,
+        payload: ByteBuffer = ByteBuffer(),
+        isText: Bool = false,
+        isWhole: Bool = true,
+        notes: [String] = []
+    ) {
+        (self.number, self.direction, self.kind, self.range) = (number, direction, kind, range)
+        (self.size, self.payload, self.isText, self.isWhole, self.notes) = (size, payload, isText, isWhole, notes)
     }
 }
 

@@ -14,10 +14,7 @@ package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
 /// One token of a JSON text.
 package struct JSONToken: Sendable, Hashable {
     package enum Kind: UInt8, Sendable, Hashable {
-        case objectBegin
-        case objectEnd
-        case arrayBegin
-        case arrayEnd
+        case objectBegin, objectEnd, arrayBegin, arrayEnd
         /// A member's name, quotes included.
         case name
         /// A text value, quotes included.
@@ -42,13 +39,7 @@ package struct JSONToken: Sendable, Hashable {
 /// of it is in memory than a piece and a token.
 package struct JSONTokenReader {
     private enum Expected {
-        case value
-        case valueOrEnd
-        case name
-        case nameOrEnd
-        case colon
-        case commaOrEnd
-        case nothing
+        case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd, nothing
     }
 
     /// The text; where it comes in pieces, what of it is in memory.

@@ -2,7 +2,6 @@ package import NIOCore
 
 /// A character encoding, by its name in lower case.
 package struct Charset: Sendable, Hashable, CustomStringConvertible {
-    /// The name in lower case, for example `utf-8`.
     package let name: String
 
     /// Names a character encoding. As in browsers, `iso-8859-1` and `us-ascii` mean windows-1252, which they are parts
@@ -22,7 +21,6 @@ package struct Charset: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// UTF-8.
     package static let utf8 = Charset("utf-8")
     /// UTF-16, low byte first.
     package static let utf16LittleEndian = Charset("utf-16le")

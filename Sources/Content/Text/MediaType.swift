@@ -37,7 +37,6 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether bodies of this type are JSON (RFC 8259, RFC 6839 §3.1).
     package var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") }
-
     /// Whether bodies of this type are XML (RFC 7303).
     package var isXML: Bool { subtype == "xml" || subtype.hasSuffix("+xml") }
 

@@ -1,18 +1,11 @@
+import Foundation
 package import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Text that was read from bytes in some character encoding.
 package struct DecodedText: Sendable, Hashable {
     /// The text, without a byte order mark; what was invalid stands as U+FFFD.
     package var text: String
-    /// The encoding it was read in.
     package var charset: Charset
-    /// How many places were invalid.
     package var invalidCount: Int
     /// Whether the encoding that was asked for is unknown, so that another was taken.
     package var isFallback: Bool

@@ -113,8 +113,6 @@ private struct FunctionArguments {
         return fields?.contains { name.matches($0.nameBytes) && (value?.matches($0.valueBytes) ?? true) } ?? false
     }
 
-    // MARK: - Bodies
-
     /// Searches a message's body as received and, where a stage changed it, as sent. A body is among the arguments, or
     /// else in chunks.
     func searchBodies() {

@@ -1,11 +1,6 @@
 import Files
+import Foundation
 package import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Where the bodies go that no command line can carry.
 package protocol BodyFiles {
@@ -34,7 +29,10 @@ package struct BodyDirectory: BodyFiles {
     /// Writes a file, over an older one of that name.
     package func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
         if mkdir(path, 0o700) != 0 {
-            guard errno == EEXIST else { throw BodyDirectory.failure("cannot make the directory", path) }
+            guard errno == EEXIST else {
+                let reason = String(cString: strerror(errno))
+                throw BodyFileError(description: "cannot make the directory \(path): \(reason)")
+            }
             var facts = stat()
             guard stat(path, &facts) == 0, facts.st_uid == geteuid() else {
                 throw BodyFileError(description: "\(path) is there already and belongs to another user")
@@ -44,9 +42,5 @@ package struct BodyDirectory: BodyFiles {
         try contents(file.write)
         try file.finish()
         return "\(self.name)/\(name)"
-    }
-
-    private static func failure(_ what: String, _ path: String) -> BodyFileError {
-        BodyFileError(description: "\(what) \(path): \(String(cString: strerror(errno)))")
     }
 }

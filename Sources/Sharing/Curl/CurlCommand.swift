@@ -56,7 +56,6 @@ struct CurlCommand {
 
     /// The command's bytes; UTF-8 unless the request's URL or fields are not.
     var bytes: [UInt8] { Array(words.joined(separator: [UInt8(ascii: " ")])) }
-
     private var isChunked: Bool { head.fields.contains(.transferEncoding, token: "chunked") }
     private var isBodyless: Bool { head.method == "GET" || head.method == "HEAD" }
     private var isSecure: Bool { record.url.scheme == "https" || record.url.scheme == "wss" }
@@ -179,10 +178,7 @@ struct CurlCommand {
         }
     }
 
-    private func writeFile(
-        _ name: String,
-        contents: ((ByteBuffer) throws -> Void) throws -> Void
-    ) throws -> String {
+    private func writeFile(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
         guard let files else {
             let reason = "it has a part that no command line can carry, and there is no place for a file"
             throw CurlRefusal(description: reason)

@@ -91,7 +91,5 @@ package struct CurlExport: ExchangeExport {
     }
 
     /// A comment line; whatever could end it is made visible.
-    private static func comment(_ text: String) -> [UInt8] {
-        Array("# \(VisibleText.of(text))\n".utf8)
-    }
+    private static func comment(_ text: String) -> [UInt8] { Array("# \(VisibleText.of(text))\n".utf8) }
 }

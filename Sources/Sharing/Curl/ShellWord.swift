@@ -47,8 +47,7 @@ enum ShellWord {
             }
             for byte in bytes {
                 if !isPlain {
-                    let digits = String(byte, radix: 8)
-                    word += Array(("\\" + String(repeating: "0", count: 3 - digits.utf8.count) + digits).utf8)
+                    word += Array(("\\" + byte.padded(to: 3, radix: 8)).utf8)
                 } else if byte == UInt8(ascii: "'") {
                     word += Array("'\\''".utf8)
                 } else {

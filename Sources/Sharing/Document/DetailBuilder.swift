@@ -12,9 +12,9 @@ package struct DetailBuilder {
     let change: (String) -> TraceEntry.Change?
 
     /// - Parameters:
-    /// - now: the moment in microseconds since 1970, for how long an exchange in flight has taken so far.
-    /// - descriptors: what gRPC messages mean; without them their fields have numbers.
-    /// - change: what the rules of a stage change without their trace naming it.
+    ///   - now: the moment in microseconds since 1970, for how long an exchange in flight has taken so far.
+    ///   - descriptors: what gRPC messages mean; without them their fields have numbers.
+    ///   - change: what the rules of a stage change without their trace naming it.
     package init(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
@@ -79,6 +79,3 @@ package struct DetailBuilder {
         }
     }
 }
-
-@available(*, unavailable)
-extension DetailBuilder: Sendable {}

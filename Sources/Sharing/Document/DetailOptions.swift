@@ -1,9 +1,7 @@
 package enum DetailPage: String, CaseIterable, Sendable {
     /// What happened: URL, status, connections, times, sizes, rules.
     case overview
-    case request
-    case response
-    case messages
+    case request, response, messages
     /// What rules changed, as received beside as sent.
     case difference
 }
@@ -18,8 +16,7 @@ package enum BodyForm: String, CaseIterable, Sendable {
 
 /// Which of two messages is shown, where a rule made another out of the first.
 package enum MessageVersion: String, CaseIterable, Sendable {
-    case received
-    case sent
+    case received, sent
 }
 
 package struct DetailOptions: Sendable, Hashable {

@@ -35,14 +35,10 @@ struct DetailWriter {
     }
 
     var place: Int { lines.count }
-
     /// Whether no more lines are taken.
     var isFull: Bool { lines.count >= DetailWriter.mostLines || isLate }
-
     /// Whether the budget is spent; looked at every few lines.
     private var isLate: Bool { lines.count % 64 == 63 && budget.isSpent }
-
-    // MARK: Lines
 
     /// Adds a line; spans without text are left out, what is hidden in them is made visible, what is too long is cut.
     mutating func add(_ spans: [Span], indent: Int = 0, wraps: Bool = true) {
@@ -72,6 +68,11 @@ struct DetailWriter {
     mutating func fold(from line: Int, _ summary: String, startsFolded: Bool = false) {
         guard lines.indices.contains(line), lines.count > line + 1 else { return }
         lines[line].fold = Fold(end: lines.count, summary: summary, startsFolded: startsFolded)
+    }
+
+    /// Makes a line open the block from it to the last line, which is summed up by how many lines follow.
+    mutating func foldLines(from line: Int, startsFolded: Bool = false) {
+        fold(from: line, "(\((lines.count - line - 1).of("line")))", startsFolded: startsFolded)
     }
 
     /// Takes lines away again, from this one on.
@@ -129,8 +130,6 @@ struct DetailWriter {
         return kept
     }
 
-    // MARK: Sections and facts
-
     /// Adds a titled, foldable section; what `body` does not add to stays away.
     mutating func section(_ title: String, notes: [String] = [], _ body: (inout DetailWriter) -> Void) {
         let before = lines.count
@@ -146,7 +145,7 @@ struct DetailWriter {
         if lines.count == first, notes.isEmpty, !isFull {
             drop(from: before)
         } else {
-            fold(from: start, "(\((lines.count - first).of("line")))")
+            foldLines(from: start)
         }
     }
 

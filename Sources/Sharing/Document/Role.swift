@@ -9,8 +9,7 @@ package enum Role: UInt8, Sendable, Hashable, CaseIterable {
     case label
     /// The name of a member, field, parameter or cookie.
     case key
-    case string
-    case number
+    case string, number
     /// A word with a fixed meaning: `true`, `false`, `null`.
     case literal
     /// Brackets, commas, signs between other things.

@@ -29,9 +29,7 @@ package enum Cookies {
             return attribute("expires").flatMap { CookieDate.microseconds($0) }
         }
 
-        private func attribute(_ name: String) -> String? {
-            attributes.last { $0.name == name }?.value
-        }
+        private func attribute(_ name: String) -> String? { attributes.last { $0.name == name }?.value }
     }
 
     package static func request(_ fields: FieldSection) -> [Cookie] {

@@ -6,12 +6,16 @@ import Text
 /// One line for one exchange, for people and for programs.
 package enum ExchangeLine {
     private static let typeWidth = 10
+    private static let columns: [(width: Int, isRight: Bool)] = [
+        (6, true), (8, false), (7, false), (6, false), (8, true), (8, true), (typeWidth, false),
+        (0, false),
+    ]
     /// How much of a server's message there is room for; `show` has it whole.
     private static let messageWidth = 100
 
     /// The titles of the columns of `human`.
     package static var header: String {
-        line("ID", "TIME", "METHOD", "STATUS", "SIZE", "DURATION", "TYPE".filled(to: typeWidth), "URL")
+        line("ID", "TIME", "METHOD", "STATUS", "SIZE", "DURATION", "TYPE", "URL")
     }
 
     /// The exchange in aligned columns, as `header` names them, and what is special about it. The time of day is in
@@ -22,7 +26,7 @@ package enum ExchangeLine {
         let size = hasBody ? record.sizes.responseBody : record.sizes.responseWire
         let line = line(
             record.id.description,
-            Timestamp.clock(record.startedAt),
+            String(Timestamp.clock(record.startedAt).prefix(8)),
             VisibleText.of(record.method),
             status(record),
             Measures.size(size),
@@ -42,21 +46,10 @@ package enum ExchangeLine {
         return String(buffer: writer.buffer)
     }
 
-    private static func line(
-        _ id: String,
-        _ time: String,
-        _ method: String,
-        _ status: String,
-        _ size: String,
-        _ duration: String,
-        _ type: String,
-        _ url: String
-    ) -> String {
-        [
-            id.aligned(to: 6), time.prefix(8).filled(to: 8), method.filled(to: 7), status.filled(to: 6),
-            size.aligned(to: 8),
-            duration.aligned(to: 8), type, url,
-        ].joined(separator: "  ")
+    private static func line(_ texts: String...) -> String {
+        zip(texts, columns).map { text, column in
+            column.isRight ? text.aligned(to: column.width) : text.filled(to: column.width)
+        }.joined(separator: "  ")
     }
 
     /// The telling part of a media type: `json` of `application/json`, `problem+json` of `application/problem+json`.

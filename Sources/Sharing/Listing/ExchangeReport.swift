@@ -8,9 +8,9 @@ package enum ExchangeReport {
     /// The report, with a line feed at its end; what cannot be read is a line in it.
     ///
     /// - Parameters:
-    /// - bodyLimit: how many bytes of each body to print at most.
-    /// - descriptors: what gRPC messages mean; without them their fields have numbers.
-    /// - change: what the rules of a stage change without their trace naming it.
+    ///   - bodyLimit: how many bytes of each body to print at most.
+    ///   - descriptors: what gRPC messages mean; without them their fields have numbers.
+    ///   - change: what the rules of a stage change without their trace naming it.
     package static func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,

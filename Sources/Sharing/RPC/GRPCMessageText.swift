@@ -43,8 +43,7 @@ struct GRPCMessageText {
     private func text(_ bytes: ByteBuffer) -> [String] {
         if form == .json {
             var writer = DetailWriter(DetailOptions())
-            var layout = JSONLayout(Array(bytes.readableBytesView))
-            if (try? layout.write(into: &writer)) != nil { return writer.lines.map(\.plain) }
+            if writer.json(Array(bytes.readableBytesView)) == nil { return writer.lines.map(\.plain) }
         }
         switch BodyPreview(bytes, contentType: nil, contentEncoding: nil).content {
         case .empty: return ["(empty)"]

@@ -89,9 +89,7 @@ package struct GRPCReport {
         while let index = try earliest(), let (frame, at) = directions[index].cursor.take() {
             if frame.kind == .trailers {
                 let encoding = directions[index].text.encoding
-                webTrailers = StoredHead.fields(
-                    frame.content(encoding: encoding, limit: GRPCReport.messageLimit).bytes
-                )
+                webTrailers = StoredHead.fields(frame.content(encoding: encoding, limit: GRPCReport.messageLimit).bytes)
                 continue
             }
             let gap = at.flatMap { at in directions[index].lastArrival.map { max(0, at - $0) } }
@@ -246,6 +244,3 @@ package struct GRPCReport {
         return lines + content.lines.map { labelled("", $0) }
     }
 }
-
-@available(*, unavailable)
-extension GRPCReport: Sendable {}

@@ -65,7 +65,6 @@ package final class MessageTimeline {
 
     /// What kept bytes from being read as messages, in sentences; complete once `next` has returned `nil`.
     package var remarks: [String] { cursors.flatMap(\.remarks) }
-
     /// How many comment lines the event streams had.
     package var commentCount: Int64 { cursors.reduce(0) { $0 + $1.commentCount } }
 
@@ -81,9 +80,6 @@ package final class MessageTimeline {
         }
     }
 }
-
-@available(*, unavailable)
-extension MessageTimeline: Sendable {}
 
 extension StreamedMessage {
     /// Whether it is a message as a tally counts them: whole, and no control frame.

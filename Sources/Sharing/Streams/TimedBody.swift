@@ -75,12 +75,7 @@ struct ArrivalClock {
         while true {
             while index + 1 < page.count, page[index + 1].offset <= offset { index += 1 }
             if index + 1 < page.count || isLastPage { break }
-            page = try body.source.arrivals(
-                of: body.id,
-                side: body.side,
-                from: offset,
-                limit: ArrivalClock.pageSize
-            )
+            page = try body.source.arrivals(of: body.id, side: body.side, from: offset, limit: ArrivalClock.pageSize)
             index = 0
             isLastPage = page.count < ArrivalClock.pageSize
         }

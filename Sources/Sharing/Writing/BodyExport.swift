@@ -39,16 +39,8 @@ package enum BodyExport {
         _ mediaType: MediaType?
     ) throws -> String? {
         var whole = ByteBuffer()
-        let decoder = ContentDecoder(codings: codings, limit: longestConversion)
-        var offset: Int64 = 0
-        while !decoder.isStopped {
-            let piece = try body.source.body(of: body.id, side: body.side, offset: offset, limit: 64 * 1024)
-            guard piece.readableBytes > 0 else { break }
-            offset += Int64(piece.readableBytes)
-            decoder.decode(piece) { whole.writeBytes($0) }
-        }
-        decoder.finish()
-        guard decoder.problem == nil else { return nil }
+        let problem = try body.forEachDecodedPiece(codings, limit: longestConversion) { whole.writeBytes($0) }
+        guard problem == nil else { return nil }
         let charset = Charset.detect(in: whole, mediaType: mediaType)
         return charset == .utf8 ? nil : TextDecoder.decode(whole, as: charset).text
     }

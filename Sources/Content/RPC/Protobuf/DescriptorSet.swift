@@ -12,14 +12,14 @@ package struct DescriptorSetError: Error, Hashable, CustomStringConvertible {
 package struct DescriptorSet: Sendable {
     package struct Method: Sendable, Hashable {
         /// The service's full name, for example `package.Service`.
-        package var service: String
-        package var name: String
+        package var service = ""
+        package var name = ""
         /// The full name of the type of the client's messages.
-        package var input: String
+        package var input = ""
         /// The full name of the type of the server's messages.
-        package var output: String
-        package var isClientStreaming: Bool
-        package var isServerStreaming: Bool
+        package var output = ""
+        package var isClientStreaming = false
+        package var isServerStreaming = false
     }
 
     /// What a request's path names.
@@ -90,8 +90,6 @@ package struct DescriptorSet: Sendable {
         return names.count > 5 ? "\(shown) and \(names.count - 5) more" : shown
     }
 }
-
-// MARK: - Files that are something else
 
 extension DescriptorSet {
     private static let command = "protoc --descriptor_set_out=FILE --include_imports YOUR.proto"

@@ -57,9 +57,7 @@ package struct ProtobufContent: Sendable, Hashable {
 
     /// The message as text, a line each. With a descriptor in the JSON form of proto3, where all that JSON cannot say
     /// follows `//`; without one like `protoc --decode_raw`, with other readings after `#`.
-    package var lines: [String] {
-        isTyped ? ProtobufPrinter.json(root) : ProtobufPrinter.text(root)
-    }
+    package var lines: [String] { isTyped ? ProtobufPrinter.json(root) : ProtobufPrinter.text(root) }
 
     /// Reads a message of which no descriptor is known; a partial one may end within a field.
     ///

@@ -15,8 +15,7 @@ struct WireField {
         case fixed64(UInt64)
         /// Where the bytes of a length-delimited value stand.
         case bytes(Range<Int>)
-        case groupStart
-        case groupEnd
+        case groupStart, groupEnd
         case fixed32(UInt32)
 
         var wireType: Int {

@@ -66,8 +66,6 @@ struct SchemalessReader {
         return nodes
     }
 
-    // MARK: Length-delimited values
-
     private mutating func lengthDelimited(
         _ label: ProtobufNode.Label,
         _ range: Range<Int>,

@@ -1,3 +1,5 @@
+import Text
+
 /// How a value without a type can be read, and which other readings are worth a remark.
 enum WireReading {
     /// The other readings of a varint that tell something: a negative number, a truth value, a moment.
@@ -79,7 +81,7 @@ enum WireReading {
     /// Bytes in hexadecimal, cut, and what to say about them.
     static func bytes(_ bytes: ArraySlice<UInt8>, limit: Int) -> (text: String, remark: String) {
         var text = "<"
-        for byte in bytes.prefix(limit) { text += "\(hexadecimal: byte)" }
+        for byte in bytes.prefix(limit) { text += byte.padded(to: 2, radix: 16) }
         text += bytes.count > limit ? "…>" : ">"
         return (text, bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes")
     }

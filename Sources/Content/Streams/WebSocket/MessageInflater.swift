@@ -68,10 +68,7 @@ final class MessageInflater {
         return failure
     }
 
-    private func inflateAll(
-        _ bytes: UnsafeRawBufferPointer,
-        _ forward: (UnsafeRawBufferPointer) -> Void
-    ) -> String? {
+    private func inflateAll(_ bytes: UnsafeRawBufferPointer, _ forward: (UnsafeRawBufferPointer) -> Void) -> String? {
         var rest = bytes
         while true {
             let (code, taken, given) = step(rest)

@@ -15,8 +15,8 @@ package enum Comparison {
     /// Compares two exchanges as they were received, the first taken for the older one; what cannot be read is a line.
     ///
     /// - Parameters:
-    /// - secondSource: where the bodies of the second are, if elsewhere.
-    /// - bodyLimit: how many bytes of each body are compared.
+    ///   - secondSource: where the bodies of the second are, if elsewhere.
+    ///   - bodyLimit: how many bytes of each body are compared.
     package static func document(
         _ first: RecordedExchange,
         _ second: RecordedExchange,
@@ -113,12 +113,7 @@ package enum Comparison {
 
         private func times(_ writer: inout DetailWriter) {
             let (left, right) = (first.record.timings, second.record.timings)
-            let phases: [(String, Int64?, Int64?)] = [
-                ("blocked", left.blocked, right.blocked), ("dns", left.dns, right.dns),
-                ("connect", left.connect, right.connect), ("tls", left.tls, right.tls),
-                ("send", left.send, right.send), ("wait", left.wait, right.wait),
-                ("receive", left.receive, right.receive), ("total", left.total, right.total),
-            ]
+            let phases = Timings.fields.map { ($0.name, left[keyPath: $0.path], right[keyPath: $0.path]) }
             for (name, before, after) in phases where before != nil || after != nil {
                 var spans = [
                     Span(name.filled(to: 10), .label), Span(Measures.duration(before).aligned(to: 10), .number),

@@ -1,10 +1,11 @@
 import Content
+import Foundation
 import HTTPModel
 import NIOCore
 
 /// A body as a JSON string: as text where it is text, else in base64. The body is read twice, so that it is never whole
 /// in memory.
-struct BodyText {
+struct JSONBody {
     struct Limits {
         /// How many bytes of a body to write; the rest is left out.
         var written: Int
@@ -47,8 +48,8 @@ struct BodyText {
         guard encodedSize > 0 else { return }
         problem = try body.forEachDecodedPiece(codings, limit: codings.isEmpty ? .max : limits.decoded) { piece in
             check.feed(UnsafeRawBufferPointer(rebasing: piece.prefix(max(limits.written - decoded, 0))))
-            if prefix.readableBytes < BodyText.longestConversion {
-                prefix.writeBytes(piece.prefix(BodyText.longestConversion - prefix.readableBytes))
+            if prefix.readableBytes < JSONBody.longestConversion {
+                prefix.writeBytes(piece.prefix(JSONBody.longestConversion - prefix.readableBytes))
             }
             decoded += piece.count
         }
@@ -58,8 +59,8 @@ struct BodyText {
         guard decodedSize > 0 else { return }
         if isCut ? check.isValidSoFar : check.isValid, !check.hasNUL {
             form = .utf8(written - check.unfinishedCount)
-        } else if !isCut, decodedSize <= BodyText.longestConversion,
-            let converted = BodyText.converted(prefix, mediaType)
+        } else if !isCut, decodedSize <= JSONBody.longestConversion,
+            let converted = JSONBody.converted(prefix, mediaType)
         {
             form = .converted(converted.text, converted.charset)
         } else {
