@@ -32,9 +32,14 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(path) \(reason)." }
 }
 
-/// What stands at a path.
-enum FileKind {
-    case file, directory, device, pipe, socket, link
+/// What stands at a path, with an article.
+enum FileKind: String {
+    case file = "a file"
+    case directory = "a directory"
+    case device = "a device"
+    case pipe = "a pipe"
+    case socket = "a socket"
+    case link = "a link"
 
     init(_ facts: stat) {
         switch facts.st_mode & S_IFMT {
@@ -44,18 +49,6 @@ enum FileKind {
         case S_IFSOCK: self = .socket
         case S_IFLNK: self = .link
         default: self = .device
-        }
-    }
-
-    /// With an article.
-    var words: String {
-        switch self {
-        case .file: "a file"
-        case .directory: "a directory"
-        case .device: "a device"
-        case .pipe: "a pipe"
-        case .socket: "a socket"
-        case .link: "a link"
         }
     }
 }

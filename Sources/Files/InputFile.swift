@@ -73,6 +73,6 @@ package enum InputFile {
     private static func check(_ path: String, _ facts: stat, _ takesPipes: Bool) throws(FileFailure) {
         let kind = FileKind(facts)
         if kind == .file || kind == .pipe && takesPipes { return }
-        throw FileFailure(path, "cannot be read: it is \(kind.words), no file", .noFile)
+        throw FileFailure(path, "cannot be read: it is \(kind.rawValue), no file", .noFile)
     }
 }

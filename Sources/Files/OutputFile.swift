@@ -115,7 +115,7 @@ package final class OutputFile {
             guard errno == ENXIO, stat(path, &facts) == 0 else {
                 throw FileFailure(name, "cannot be written", errno: errno)
             }
-            let reason = FileKind(facts) == .pipe ? "nobody reads the pipe" : "it is \(FileKind(facts).words)"
+            let reason = FileKind(facts) == .pipe ? "nobody reads the pipe" : "it is \(FileKind(facts).rawValue)"
             throw FileFailure(name, "cannot be written: \(reason)", .noFile)
         }
         guard fstat(descriptor, &facts) == 0, FileKind(facts) != .file else {

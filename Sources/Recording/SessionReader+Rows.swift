@@ -14,7 +14,7 @@ extension RowReader {
         let kind = try value(ExchangeRecord.Kind.self)
         let state = try value(ExchangeRecord.State.self)
         let flags = ExchangeRecord.Flags(rawValue: UInt32(try number(in: 0...Int64(UInt32.max))))
-        let startedAt = try number(in: RecordedRange.moments)
+        let start = try number(in: RecordedRange.moments)
         let method = try text()
         let (scheme, host, port) = (try text(), try text(), Int(try number(in: 0...65_535)))
         let url = RequestURL(scheme: scheme, host: host, port: port, path: try text(), query: try optionalText())
@@ -27,7 +27,7 @@ extension RowReader {
         var record = ExchangeRecord(
             id: id,
             kind: kind,
-            startedAt: startedAt,
+            startedAt: start,
             method: method,
             url: url,
             clientConnection: client
@@ -94,16 +94,12 @@ extension RowReader {
     }
 
     mutating func connection() throws -> ConnectionRecord {
-        var connection = ConnectionRecord(
-            id: ConnectionID(try number()),
-            leg: try value(ConnectionRecord.Leg.self),
-            openedAt: try number(in: RecordedRange.moments),
-            localAddress: "",
-            peerAddress: ""
-        )
-        connection.closedAt = try optionalNumber(in: RecordedRange.moments)
-        connection.localAddress = try text()
-        connection.peerAddress = try text()
+        let (id, leg) = (ConnectionID(try number()), try value(ConnectionRecord.Leg.self))
+        let opened = try number(in: RecordedRange.moments)
+        let closed = try optionalNumber(in: RecordedRange.moments)
+        let (local, peer) = (try text(), try text())
+        var connection = ConnectionRecord(id: id, leg: leg, openedAt: opened, localAddress: local, peerAddress: peer)
+        connection.closedAt = closed
         connection.dns = try optionalNumber()
         connection.connect = try optionalNumber()
         connection.handshake = try optionalNumber()

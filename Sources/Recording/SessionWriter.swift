@@ -170,9 +170,9 @@ final class SessionWriter {
         exchanges.bind(record.upstreamConnection?.number)
         for (_, size) in Sizes.fields { exchanges.bind(record.sizes[keyPath: size]) }
         for (_, time) in Timings.fields { exchanges.bind(record.timings[keyPath: time]) }
-        exchanges.bind(record.failure?.code.rawValue)
-        exchanges.bind(record.failure?.message)
-        exchanges.bind(record.failure?.hint)
+        for text in [record.failure?.code.rawValue, record.failure?.message, record.failure?.hint] {
+            exchanges.bind(text)
+        }
         exchanges.bind(record.sentURL?.scheme)
         exchanges.bind(record.sentURL?.host)
         exchanges.bind((record.sentURL?.port).map(Int64.init))
@@ -216,16 +216,14 @@ final class SessionWriter {
         connections.bind(connection.closedAt)
         connections.bind(connection.localAddress)
         connections.bind(connection.peerAddress)
-        connections.bind(connection.dns)
-        connections.bind(connection.connect)
-        connections.bind(connection.handshake)
-        connections.bind(connection.tls?.protocolVersion)
-        connections.bind(connection.tls?.cipherSuite)
-        connections.bind(connection.tls?.serverName)
-        connections.bind(connection.tls?.applicationProtocol)
-        connections.bind((connection.tls?.resumed).map { $0 ? 1 : 0 })
-        connections.bind(connection.tls?.verificationFailure)
-        connections.bind(text: try JSONWriter.certificates(connection.tls?.peerCertificates ?? []))
+        for time in [connection.dns, connection.connect, connection.handshake] { connections.bind(time) }
+        let tls = connection.tls
+        for text in [tls?.protocolVersion, tls?.cipherSuite, tls?.serverName, tls?.applicationProtocol] {
+            connections.bind(text)
+        }
+        connections.bind((tls?.resumed).map { $0 ? 1 : 0 })
+        connections.bind(tls?.verificationFailure)
+        connections.bind(text: try JSONWriter.certificates(tls?.peerCertificates ?? []))
         try connections.run()
     }
 

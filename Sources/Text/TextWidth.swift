@@ -52,14 +52,12 @@ package enum TextWidth {
 
     /// The text in exactly so many columns: cut, or with spaces behind it.
     package static func padded(_ text: some StringProtocol, to columns: Int) -> String {
-        let cut = cut(text, to: columns)
-        return cut + String(repeating: " ", count: max(columns - TextWidth.columns(cut), 0))
+        cut(text, to: columns).filled(to: columns)
     }
 
     /// The text in exactly so many columns: cut, or with spaces before it.
     package static func paddedLeft(_ text: some StringProtocol, to columns: Int) -> String {
-        let cut = cut(text, to: columns)
-        return String(repeating: " ", count: max(columns - TextWidth.columns(cut), 0)) + cut
+        cut(text, to: columns).aligned(to: columns)
     }
 
     /// The text in lines of at most so many columns. A line ends at a line feed, else behind a space, else where it is

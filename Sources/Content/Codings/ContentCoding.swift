@@ -48,7 +48,7 @@ package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
 
 extension Substring {
     /// The text without spaces, tabs, carriage returns and line feeds at its ends.
-    var trimmingASCIIWhitespace: Substring {
+    package var trimmingASCIIWhitespace: Substring {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) })
         else { return Substring() }

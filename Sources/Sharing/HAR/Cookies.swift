@@ -52,16 +52,11 @@ package enum Cookies {
 
     private static func pair(_ text: Substring, nameOnly: Bool = false) -> Cookie {
         guard let equals = text.firstIndex(of: "=") else {
-            return nameOnly ? Cookie(name: trim(text), value: "") : Cookie(name: "", value: trim(text))
+            let trimmed = String(text.trimmingASCIIWhitespace)
+            return nameOnly ? Cookie(name: trimmed, value: "") : Cookie(name: "", value: trimmed)
         }
-        return Cookie(name: trim(text[..<equals]), value: trim(text[text.index(after: equals)...]))
-    }
-
-    private static func trim(_ text: Substring) -> String {
-        var text = text
-        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return String(text)
+        let value = text[text.index(after: equals)...].trimmingASCIIWhitespace
+        return Cookie(name: String(text[..<equals].trimmingASCIIWhitespace), value: String(value))
     }
 }
 

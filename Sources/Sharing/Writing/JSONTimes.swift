@@ -15,7 +15,7 @@ extension JSONWriter {
 
     /// Writes a member in milliseconds unless the phase did not happen.
     mutating func optionalMilliseconds(_ name: String, _ microseconds: Int64?) {
-        guard microseconds != nil else { return }
+        guard let microseconds else { return }
         key(name)
         milliseconds(microseconds)
     }

@@ -18,19 +18,21 @@ struct WireField {
         case groupStart, groupEnd
         case fixed32(UInt32)
 
-        var wireType: Int {
-            switch self {
-            case .varint: 0
-            case .fixed64: 1
-            case .bytes: 2
-            case .groupStart: 3
-            case .groupEnd: 4
-            case .fixed32: 5
-            }
-        }
+        var wireType: Int { type.number }
 
         /// The name of the wire type, as the specification spells it.
-        var typeName: String { ["VARINT", "I64", "LEN", "SGROUP", "EGROUP", "I32"][wireType] }
+        var typeName: String { type.name }
+
+        private var type: (number: Int, name: String) {
+            switch self {
+            case .varint: (0, "VARINT")
+            case .fixed64: (1, "I64")
+            case .bytes: (2, "LEN")
+            case .groupStart: (3, "SGROUP")
+            case .groupEnd: (4, "EGROUP")
+            case .fixed32: (5, "I32")
+            }
+        }
     }
 
     var number: Int
