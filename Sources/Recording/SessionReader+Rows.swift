@@ -11,29 +11,27 @@ extension RowReader {
     mutating func record() throws -> (record: ExchangeRecord, payload: Int64) {
         let id = ExchangeID(try number(in: RecordedRange.numbers))
         let payload = try number(in: RowReader.payloads)
-        let kind = try value(ExchangeRecord.Kind.self)
-        let state = try value(ExchangeRecord.State.self)
+        let (kind, state) = (try value(ExchangeRecord.Kind.self), try value(ExchangeRecord.State.self))
         let flags = ExchangeRecord.Flags(rawValue: UInt32(try number(in: 0...Int64(UInt32.max))))
-        let start = try number(in: RecordedRange.moments)
+        let at = try number(in: RecordedRange.moments)
         let method = try text()
         let (scheme, host, port) = (try text(), try text(), Int(try number(in: 0...65_535)))
         let url = RequestURL(scheme: scheme, host: host, port: port, path: try text(), query: try optionalText())
         // What comes before the client's connection, which a record cannot do without.
         let status = Int(try number(in: 0...999))
-        let clientVersion = try value(HTTPVersion.self)
-        let upstreamVersion = try optionalValue(HTTPVersion.self)
+        let versions = (try value(HTTPVersion.self), try optionalValue(HTTPVersion.self))
         let mediaType = try text()
         let client = ConnectionID(try number())
         var record = ExchangeRecord(
             id: id,
             kind: kind,
-            startedAt: start,
+            startedAt: at,
             method: method,
             url: url,
             clientConnection: client
         )
         (record.state, record.flags, record.status, record.mediaType) = (state, flags, status, mediaType)
-        (record.clientVersion, record.upstreamVersion) = (clientVersion, upstreamVersion)
+        (record.clientVersion, record.upstreamVersion) = versions
         record.upstreamConnection = try optionalNumber().map(ConnectionID.init)
         for (_, size) in Sizes.fields { record.sizes[keyPath: size] = try number() }
         for (_, time) in Timings.fields { record.timings[keyPath: time] = try optionalNumber() }

@@ -74,19 +74,19 @@ package final class JSONLineReader: StreamReader {
     private func describe(isWhole: Bool) -> StreamedMessage {
         defer { begin() }
         count += 1
-        var message = StreamedMessage(
+        let size = size - trailingSpace
+        let length = min(text.readableBytes, Int(clamping: size))
+        let payload = text.getSlice(at: text.readerIndex, length: length) ?? text
+        let range = (start ?? offset)..<offset
+        return StreamedMessage(
             number: count,
             direction: direction,
             kind: .line,
-            range: (start ?? offset)..<offset
+            range: range,
+            size: size,
+            payload: payload,
+            isText: true,
+            isWhole: isWhole
         )
-        message.size = size - trailingSpace
-        message.payload = text
-        if text.readableBytes > message.size {
-            message.payload = text.getSlice(at: text.readerIndex, length: Int(message.size)) ?? text
-        }
-        message.isText = true
-        message.isWhole = isWhole
-        return message
     }
 }

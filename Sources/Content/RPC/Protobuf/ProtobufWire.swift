@@ -76,7 +76,7 @@ struct WireCursor {
             throw problem(start, "\(tag >> 3) is no field number")
         }
         let number = Int(tag >> 3)
-        guard let value = try value(of: number, wireType: Int(tag & 7), start) else {
+        guard let value = try value(of: number, Int(tag & 7), start) else {
             if isCutOff(position) { return nil }
             throw problem(start, "field \(number) is cut off")
         }
@@ -90,12 +90,8 @@ struct WireCursor {
         return true
     }
 
-    private mutating func value(
-        of number: Int,
-        wireType: Int,
-        _ start: Int
-    ) throws(ProtobufProblem) -> WireField.Value? {
-        switch wireType {
+    private mutating func value(of number: Int, _ type: Int, _ start: Int) throws(ProtobufProblem) -> WireField.Value? {
+        switch type {
         case 0: return varint().map { .varint($0) }
         case 1: return fixed(8).map { .fixed64($0) }
         case 2:
@@ -106,7 +102,7 @@ struct WireCursor {
         case 3: return .groupStart
         case 4: return .groupEnd
         case 5: return fixed(4).map { .fixed32(UInt32(truncatingIfNeeded: $0)) }
-        default: throw problem(start, "\(wireType) is no wire type (field \(number))")
+        default: throw problem(start, "\(type) is no wire type (field \(number))")
         }
     }
 

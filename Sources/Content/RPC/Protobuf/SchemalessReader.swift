@@ -33,7 +33,7 @@ struct SchemalessReader {
         case .fixed64(let bits):
             let (text, remark) = WireReading.fixed64(bits)
             return ProtobufNode(label, .scalar(text), remark: remark)
-        case .bytes(let range): return lengthDelimited(label, range, depth: depth)
+        case .bytes(let range): return delimited(label, range, depth: depth)
         case .groupStart, .groupEnd:
             guard let group, depth < limits.depth else {
                 return ProtobufNode(label, .message([]), remark: "a group, nested deeper than \(limits.depth) levels")
@@ -66,11 +66,7 @@ struct SchemalessReader {
         return nodes
     }
 
-    private mutating func lengthDelimited(
-        _ label: ProtobufNode.Label,
-        _ range: Range<Int>,
-        depth: Int
-    ) -> ProtobufNode {
+    private mutating func delimited(_ label: ProtobufNode.Label, _ range: Range<Int>, depth: Int) -> ProtobufNode {
         guard !range.isEmpty else { return ProtobufNode(label, .scalar("\"\"")) }
         let shape = MessageShape(WireCursor(bytes, range, isPartial: isPartial), depthLimit: limits.depth)
         let beginsWithLayout = bytes[range.lowerBound] < 0x20
