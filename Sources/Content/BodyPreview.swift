@@ -3,7 +3,6 @@ package import NIOCore
 /// A body as text, or what kind of bytes it is.
 package struct BodyPreview: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
-        /// There is none.
         case empty
         /// Text, read in the character encoding given.
         case text(String, charset: Charset)

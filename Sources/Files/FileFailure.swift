@@ -1,14 +1,7 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Foundation
 
 /// Why a file cannot be read or written.
 package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kept us from it.
     package enum Cause: Sendable, Hashable {
         /// There is nothing of that name.
         case missing
@@ -36,13 +29,17 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(path, "\(what): \(String(cString: strerror(code)))", code == ENOENT ? .missing : .system)
     }
 
-    /// The path and what is wrong, a sentence.
     package var description: String { "\(path) \(reason)." }
 }
 
-/// What stands at a path.
-enum FileKind {
-    case file, directory, device, pipe, socket, link
+/// What stands at a path, with an article.
+enum FileKind: String {
+    case file = "a file"
+    case directory = "a directory"
+    case device = "a device"
+    case pipe = "a pipe"
+    case socket = "a socket"
+    case link = "a link"
 
     init(_ facts: stat) {
         switch facts.st_mode & S_IFMT {
@@ -52,18 +49,6 @@ enum FileKind {
         case S_IFSOCK: self = .socket
         case S_IFLNK: self = .link
         default: self = .device
-        }
-    }
-
-    /// With an article.
-    var words: String {
-        switch self {
-        case .file: "a file"
-        case .directory: "a directory"
-        case .device: "a device"
-        case .pipe: "a pipe"
-        case .socket: "a socket"
-        case .link: "a link"
         }
     }
 }

@@ -1,22 +1,14 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Foundation
 
-/// Reads files that a user names, and never waits for one that is none.
-///
-/// A pipe without a writer, a terminal or a device would keep whoever reads it for good.
+/// Reads files that a user names, and never waits for one that is none. A pipe without a writer, a terminal or a device
+/// would keep whoever reads it for good.
 package enum InputFile {
     /// How long a pipe may be silent before it is given up, in milliseconds.
     static let patience: CInt = 5_000
 
-    /// Reads a file, `count` bytes at most; links are followed.
-    ///
-    /// `takesPipes`: the output of a command may stand in its place, as the shell's `<(…)` has it. It is waited for,
-    /// but not when it is silent for five seconds; so this is for what is read once, when a command begins.
+    /// Reads a file, `count` bytes at most; links are followed. `takesPipes`: the output of a command may stand in its
+    /// place, as the shell's `<(…)` has it. It is waited for, but not when it is silent for five seconds; so this is
+    /// for what is read once, when a command begins.
     package static func contents(
         of path: String,
         atMost count: Int,
@@ -81,6 +73,6 @@ package enum InputFile {
     private static func check(_ path: String, _ facts: stat, _ takesPipes: Bool) throws(FileFailure) {
         let kind = FileKind(facts)
         if kind == .file || kind == .pipe && takesPipes { return }
-        throw FileFailure(path, "cannot be read: it is \(kind.words), no file", .noFile)
+        throw FileFailure(path, "cannot be read: it is \(kind.rawValue), no file", .noFile)
     }
 }

@@ -1,19 +1,10 @@
+import Foundation
 package import NIOCore
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// Where output goes: a file that appears whole or not at all, a device or a pipe, or standard output.
-///
-/// A file is written under a random name beside the one that it gets, and takes its place when it is whole. A link stays,
-/// and what it leads to is written. A device, a pipe and `/dev/stdout` are written into.
+/// Where output goes: a file that appears whole or not at all, a device or a pipe, or standard output. A file is
+/// written under a random name beside the one that it gets, and takes its place when it is whole. A link stays, and
+/// what it leads to is written. A device, a pipe and `/dev/stdout` are written into.
 package final class OutputFile {
-    /// How many bytes were written.
     package private(set) var count = 0
 
     /// What errors call it.
@@ -25,12 +16,9 @@ package final class OutputFile {
     /// The file's names before and after it is whole; `nil` where it is written into.
     private var names: (temporary: String, target: String)?
 
-    /// Opens the output; `nil` and `-` are standard output.
-    ///
-    /// - Parameters:
-    /// - isSecret: only the user may read the file. Another file keeps the mode of the one that it replaces.
-    /// - waits: a pipe that nobody reads is waited for; else it is an error, and one whose reader takes nothing for
-    ///   five seconds, too.
+    /// Opens the output; `nil` and `-` are standard output. Only the user may read a file that `isSecret`; another
+    /// keeps the mode of the one that it replaces. Where it `waits`, a pipe that nobody reads is waited for; else that
+    /// is an error, and one whose reader takes nothing for five seconds, too.
     package init(_ path: String?, isSecret: Bool = false, waits: Bool = true) throws(FileFailure) {
         patience = waits ? -1 : InputFile.patience
         guard let path, path != "-" else {
@@ -69,7 +57,6 @@ package final class OutputFile {
 
     // MARK: - Writing
 
-    /// Appends bytes.
     package func write(_ bytes: ByteBuffer) throws(FileFailure) {
         count += bytes.readableBytes
         var rest = bytes
@@ -88,7 +75,6 @@ package final class OutputFile {
         }
     }
 
-    /// Appends text.
     package func write(_ text: String) throws(FileFailure) {
         if !text.isEmpty { try write(ByteBuffer(string: text)) }
     }
@@ -129,7 +115,7 @@ package final class OutputFile {
             guard errno == ENXIO, stat(path, &facts) == 0 else {
                 throw FileFailure(name, "cannot be written", errno: errno)
             }
-            let reason = FileKind(facts) == .pipe ? "nobody reads the pipe" : "it is \(FileKind(facts).words)"
+            let reason = FileKind(facts) == .pipe ? "nobody reads the pipe" : "it is \(FileKind(facts).rawValue)"
             throw FileFailure(name, "cannot be written: \(reason)", .noFile)
         }
         guard fstat(descriptor, &facts) == 0, FileKind(facts) != .file else {

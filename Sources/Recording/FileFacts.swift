@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
+import Foundation
 
 /// What the file system says about a file.
 struct FileFacts {
@@ -26,27 +20,16 @@ struct FileFacts {
     var hasName: Bool
 
     /// Asks about a path; `nil` where there is nothing, or nothing may be known.
-    init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        self.init(status)
-    }
+    init?(path: String) { self.init { stat(path, &$0) } }
 
     /// Asks about a path, and about a link itself where it is one.
-    init?(link path: String) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
-        self.init(status)
-    }
+    init?(link path: String) { self.init { lstat(path, &$0) } }
 
-    /// Asks about an open file.
-    init?(descriptor: CInt) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        self.init(status)
-    }
+    init?(descriptor: CInt) { self.init { fstat(descriptor, &$0) } }
 
-    private init(_ status: stat) {
+    private init?(_ ask: (inout stat) -> CInt) {
+        var status = stat()
+        guard ask(&status) == 0 else { return nil }
         identity = Identity(
             device: UInt64(truncatingIfNeeded: status.st_dev),
             number: UInt64(truncatingIfNeeded: status.st_ino)

@@ -7,14 +7,7 @@ extension JSONWriter {
     /// The trace as an array of objects with the keys `stage`, `rule`, `outcome`, `text`; `nil` for an empty one.
     static func trace(_ entries: [TraceEntry]) throws -> ByteBuffer? {
         guard !entries.isEmpty else { return nil }
-        return try list(entries) { entry, json in
-            try json.object {
-                $0.member("stage", entry.stage)
-                $0.optionalMember("rule", entry.rule)
-                $0.member("outcome", entry.outcome.rawValue)
-                $0.member("text", entry.text)
-            }
-        }
+        return try list(entries) { entry, json in try json.object { $0.members(of: entry) } }
     }
 
     /// Certificates as an array of objects with the keys of ``CertificateSummary``; `nil` for none.

@@ -24,16 +24,13 @@ final class OpenExchange {
 
     init(_ id: ExchangeID) { self.id = id }
 
-    /// Takes what is known now.
-    ///
-    /// A record does not turn counts back: it may have been made before them.
+    /// Takes what is known now. A record does not turn counts back: it may have been made before them.
     func update(_ record: ExchangeRecord, _ messages: ExchangeMessages) {
         unwritten = (record, messages)
         if let counts { unwritten?.record.raise(to: counts) }
         hasUnwrittenCounts = false
     }
 
-    /// Takes a stream's newest counts.
     func update(_ newest: StreamCounts) {
         counts = newest
         if unwritten == nil { hasUnwrittenCounts = true } else { unwritten?.record.raise(to: newest) }
@@ -51,45 +48,21 @@ extension ExchangeRecord {
     fileprivate mutating func raise(to counts: StreamCounts) {
         tally.fromClient = max(tally.fromClient, counts.tally.fromClient)
         tally.fromServer = max(tally.fromServer, counts.tally.fromServer)
-        sizes.requestHead = max(sizes.requestHead, counts.sizes.requestHead)
-        sizes.requestBody = max(sizes.requestBody, counts.sizes.requestBody)
-        sizes.requestWire = max(sizes.requestWire, counts.sizes.requestWire)
-        sizes.responseHead = max(sizes.responseHead, counts.sizes.responseHead)
-        sizes.responseBody = max(sizes.responseBody, counts.sizes.responseBody)
-        sizes.responseWire = max(sizes.responseWire, counts.sizes.responseWire)
+        for (_, size) in Sizes.fields { sizes[keyPath: size] = max(sizes[keyPath: size], counts.sizes[keyPath: size]) }
     }
 }
 
 /// The ends of an exchange's bodies that are not in the file yet, one for each side.
 struct BodyTails {
-    private var requestReceived = BodyTail()
-    private var requestSent = BodyTail()
-    private var responseReceived = BodyTail()
-    private var responseSent = BodyTail()
+    private var tails = [BodyTail](repeating: BodyTail(), count: BodySide.allCases.count)
 
     subscript(side: BodySide) -> BodyTail {
-        _read {
-            switch side {
-            case .requestReceived: yield requestReceived
-            case .requestSent: yield requestSent
-            case .responseReceived: yield responseReceived
-            case .responseSent: yield responseSent
-            }
-        }
-        _modify {
-            switch side {
-            case .requestReceived: yield &requestReceived
-            case .requestSent: yield &requestSent
-            case .responseReceived: yield &responseReceived
-            case .responseSent: yield &responseSent
-            }
-        }
+        _read { yield tails[Int(side.rawValue)] }
+        _modify { yield &tails[Int(side.rawValue)] }
     }
 
     /// Bytes in all four that are not in the file.
-    var waiting: Int {
-        requestReceived.waiting + requestSent.waiting + responseReceived.waiting + responseSent.waiting
-    }
+    var waiting: Int { tails.reduce(0) { $0 + $1.waiting } }
 }
 
 /// The end of one body, as far as it may still have to be written; shorter than a chunk between two events.
@@ -131,9 +104,8 @@ struct BodyTail {
         }
     }
 
-    /// Hands over what there is as a chunk of its own, which is handed over again with more if it is very short.
-    ///
-    /// So a stream that dribbles for hours becomes neither a row for each drop nor rows that are written many times.
+    /// Hands over what there is as a chunk of its own, which is handed over again with more if it is very short. So a
+    /// stream that dribbles for hours becomes neither a row for each drop nor rows that are written many times.
     mutating func flush(_ write: (ByteBuffer, Int64) throws -> Void) throws {
         guard let bytes, waiting > 0 else { return }
         guard count < Schema.streamChunk else { return try finishChunk(write) }

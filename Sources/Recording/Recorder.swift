@@ -21,7 +21,6 @@ package final class Recorder: Sendable {
     /// Opens or creates the session and starts the thread.
     ///
     /// - Parameters:
-    ///   - configuration: how to record, and where.
     ///   - onFinished: called on the recorder's thread with the exchanges that ended, whether recorded or not.
     ///   - onFailure: called once on the recorder's thread when writing fails for the first time.
     /// - Throws: ``SessionError`` where the session cannot be opened.
@@ -31,21 +30,15 @@ package final class Recorder: Sendable {
         onFailure: (@Sendable (SessionError) -> Void)? = nil
     ) throws {
         let session = try configuration.path.map { try WritableSession(path: $0, configuration: configuration) }
-        nextExchangeID = session?.nextExchangeID ?? 1
-        nextConnectionID = session?.nextConnectionID ?? 1
-        recovered = session?.recovered
+        nextExchangeID = session?.start.nextExchangeID ?? 1
+        nextConnectionID = session?.start.nextConnectionID ?? 1
+        recovered = session?.start.recovered
         queue = RecorderQueue(configuration)
 
         let tail = UInt64(max(0, configuration.tailMilliseconds)) * 1_000_000
         DispatchQueue(label: "sluice.recorder", qos: .userInitiated).async { [queue, outcome] in
-            let loop = RecorderLoop(
-                queue: queue,
-                outcome: outcome,
-                tailNanoseconds: tail,
-                onFinished: onFinished,
-                onFailure: onFailure
-            )
-            loop.run(session)
+            RecorderLoop(queue, outcome, tailNanoseconds: tail, onFinished: onFinished, onFailure: onFailure)
+                .run(session)
         }
     }
 
@@ -54,11 +47,9 @@ package final class Recorder: Sendable {
     /// A number that grows whenever readers of the session may see something new.
     package var revision: Int { outcome.revision.load(ordering: .acquiring) }
 
-    /// Makes the way in for one event loop.
-    ///
-    /// - Parameter onCredit: called on the recorder's thread when credit is back after
-    ///   ``RecorderProducer/submit(_:cost:)`` had returned `false`. It must not wait.
-    /// - Returns: the way in; to be used on that loop only, since the order of events is the order of calls.
+    /// Makes the way in for one event loop, to be used on that loop only, since the order of events is the order of
+    /// calls. `onCredit` is called on the recorder's thread when credit is back after
+    /// ``RecorderProducer/submit(_:cost:)`` had returned `false`. It must not wait.
     package func makeProducer(onCredit: @escaping @Sendable () -> Void) -> RecorderProducer {
         RecorderProducer(queue: queue, onCredit: onCredit)
     }
@@ -66,12 +57,8 @@ package final class Recorder: Sendable {
     /// Notes that other rules are in force: ``SessionReader/rules(at:)`` finds them for exchanges that began since.
     ///
     /// May be called from any thread and never waits. A set is to be noted when a run begins, also an empty one, since
-    /// a session may go on after another run; that first one counts from the run's beginning.
-    ///
-    /// - Parameters:
-    ///   - sources: the profile's files with their texts, included ones too.
-    ///   - switchedOff: the names of the tools that are switched off.
-    ///   - moment: since when: microseconds since 1970; `nil` for now.
+    /// a session may go on after another run; that first one counts from the run's beginning. The moment is in
+    /// microseconds since 1970, `nil` for now; the sources are those of included files too.
     package func noteRules(sources: [ProfileSource], switchedOff: some Sequence<String>, at moment: Int64? = nil) {
         queue.submit(RulesNote(at: moment ?? wallClock(), sources: sources, switchedOff: switchedOff.sorted()))
     }
@@ -82,9 +69,8 @@ package final class Recorder: Sendable {
         if queue.request(flush: done) { done.wait() }
     }
 
-    /// Writes what is left, ends the run, and makes the session one file again.
-    ///
-    /// Later calls return the same summary. Not to be called from the recorder's own callbacks, which it waits for.
+    /// Writes what is left, ends the run, and makes the session one file again. Later calls return the same summary.
+    /// Not to be called from the recorder's own callbacks, which it waits for.
     @discardableResult
     package func close() -> RecorderSummary {
         queue.close()
@@ -106,15 +92,11 @@ package final class RecorderProducer: Sendable {
 
     deinit { queue.remove(producer: number) }
 
-    /// Hands over what the taps saw in one tick, in order.
+    /// Hands over what the taps saw in one tick, in order, and never waits; `cost` is the sum of the events'
+    /// ``RecordEvent/cost``.
     ///
-    /// Never waits.
-    ///
-    /// - Parameters:
-    ///   - events: what was seen.
-    ///   - cost: the sum of the events' ``RecordEvent/cost``.
-    /// - Returns: `false` where credit is used up: the events are taken all the same, but the loop must pause its
-    ///   traffic until `onCredit` is called. A lossy recorder drops body parts instead and always returns `true`.
+    /// Returns `false` where credit is used up: the events are taken all the same, but the loop must pause its traffic
+    /// until `onCredit` is called. A lossy recorder drops body parts instead and always returns `true`.
     package func submit(_ events: [RecordEvent], cost: Int) -> Bool {
         queue.submit(events, cost: cost, producer: number, onCredit: onCredit)
     }

@@ -43,8 +43,6 @@ package struct RecoveryReport: Sendable, Hashable {
     package var count: Int
     /// The first few of them, oldest first.
     package var first: [ExchangeID]
-    /// When the run that was cut off had begun: microseconds since 1970; `nil` where the session does not say.
-    package var runStartedAt: Int64?
 }
 
 /// What a recorder did from its start to its end.
@@ -61,9 +59,8 @@ package struct RecorderSummary: Sendable, Hashable {
     package var notRecorded = 0
     /// Body bytes that were dropped (`--recorder lossy`).
     package var droppedBytes: Int64 = 0
-    /// The longest transaction, from its first event to its end, in microseconds.
-    ///
-    /// Above 100,000 the disk was too slow for the promise about `kill -9`.
+    /// The longest transaction, from its first event to its end, in microseconds. Above 100,000 the disk was too slow
+    /// for the promise about `kill -9`.
     package var longestWrite: Int64 = 0
     /// The first error in writing; `nil` where all went well.
     package var error: SessionError?

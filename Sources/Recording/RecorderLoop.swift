@@ -43,8 +43,8 @@ final class RecorderLoop {
     }
 
     init(
-        queue: RecorderQueue,
-        outcome: Outcome,
+        _ queue: RecorderQueue,
+        _ outcome: Outcome,
         tailNanoseconds: UInt64,
         onFinished: (@Sendable ([ExchangeRecord]) -> Void)?,
         onFailure: (@Sendable (SessionError) -> Void)?
@@ -62,13 +62,7 @@ final class RecorderLoop {
         if let session {
             session.database.writeWithoutTransaction { database in
                 write(to: session) {
-                    writer = try SessionWriter(
-                        database,
-                        path: session.path,
-                        run: session.run,
-                        lastPayload: session.lastPayload,
-                        totals: session.totals
-                    )
+                    writer = try SessionWriter(database, path: session.path, session.start)
                 }
                 takeAll(session)
                 if writer != nil { check(session, at: DispatchTime.now().uptimeNanoseconds) }
@@ -109,9 +103,7 @@ final class RecorderLoop {
         }
     }
 
-    /// Writes what came, then tells the observer.
-    ///
-    /// A long backlog is written in several transactions.
+    /// Writes what came, then tells the observer. A long backlog is written in several transactions.
     private func process(_ batches: inout [RecorderQueue.Batch], _ session: WritableSession?) {
         // Taken from the end, so that each batch's memory goes as soon as it is written.
         batches.reverse()
@@ -253,15 +245,8 @@ final class RecorderLoop {
 
         release(exchange)
         try writeArrivals(of: exchange)
-        let payload = try writer.writePayload(
-            messages,
-            bodies: .init(
-                requestReceived: try inlineBody(.requestReceived, of: exchange),
-                requestSent: try inlineBody(.requestSent, of: exchange),
-                responseReceived: try inlineBody(.responseReceived, of: exchange),
-                responseSent: try inlineBody(.responseSent, of: exchange)
-            )
-        )
+        let bodies = try BodySide.allCases.map { try inlineBody($0, of: exchange) }
+        let payload = try writer.writePayload(messages, bodies: bodies)
         if exchange.isStored { try writer.removeOpenPayload(of: record.id) }
         ended.append(EndedExchange(record: record, payload: payload, isNew: !exchange.isStored))
     }
@@ -296,9 +281,8 @@ final class RecorderLoop {
 
     // MARK: - Rows
 
-    /// Writes the narrow rows of all exchanges that something happened to, in the order of their numbers.
-    ///
-    /// The order keeps the table's pages full: several loops end their exchanges in any order.
+    /// Writes the narrow rows of all exchanges that something happened to, in the order of their numbers. The order
+    /// keeps the table's pages full: several loops end their exchanges in any order.
     private func writeRows() throws {
         guard let writer else { return }
         for exchange in touched where !exchange.hasEnded {
@@ -347,9 +331,8 @@ final class RecorderLoop {
         waiting > 0 && (time >= nextSweep || tailBytes > RecorderLimits.tailBytes || isFlushing)
     }
 
-    /// Makes what open exchanges have waiting visible to readers.
-    ///
-    /// What has waited for half of its time goes along, so that many exchanges do not make as many transactions.
+    /// Makes what open exchanges have waiting visible to readers. What has waited for half of its time goes along, so
+    /// that many exchanges do not make as many transactions.
     private func sweep(at time: UInt64) throws {
         let takesAll = isFlushing || tailBytes > RecorderLimits.tailBytes
         nextSweep = .max

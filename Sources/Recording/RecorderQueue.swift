@@ -3,9 +3,8 @@ import HTTPModel
 import NIOCore
 import Synchronization
 
-/// What lies between the event loops and the recorder's thread: events in order, bounded by bytes of credit.
-///
-/// Event loops put in and never wait; the recorder's thread takes all there is and is woken as seldom as can be.
+/// What lies between the event loops and the recorder's thread: events in order, bounded by bytes of credit. Event
+/// loops put in and never wait; the recorder's thread takes all there is and is woken as seldom as can be.
 final class RecorderQueue: Sendable {
     /// What one producer handed over in one tick of its loop.
     struct Batch: Sendable {
@@ -38,9 +37,7 @@ final class RecorderQueue: Sendable {
 
     /// What the thread waits for, if it waits.
     private enum Wait {
-        case nothing
-        case anything
-        case company
+        case nothing, anything, company
     }
 
     private struct State {
@@ -57,6 +54,12 @@ final class RecorderQueue: Sendable {
         var producers = 0
 
         var isUrgent: Bool { isClosing || !flushes.isEmpty }
+
+        mutating func add(_ batch: Batch) {
+            usedCredit += batch.cost
+            waitingBytes += batch.cost
+            batches.append(batch)
+        }
 
         /// Whether the thread's wait is over; if so, it no longer counts as waiting and must be signalled.
         mutating func endWait(napBytes: Int) -> Bool {
@@ -93,35 +96,32 @@ final class RecorderQueue: Sendable {
         }
     }
 
-    /// Takes events; says whether there is credit left.
-    ///
-    /// If not, `onCredit` will be called once when there is again.
-    func submit(_ events: [RecordEvent], cost: Int, producer: Int, onCredit: @escaping CreditCallback) -> Bool {
-        let (hasCredit, mustWake) = state.withLock { state in
-            guard !state.isClosing else { return (true, false) }
-            var batch = Batch(events: events, cost: cost)
-            if isLossy, state.usedCredit + cost > credit { batch.dropBodies() }
-            state.usedCredit += batch.cost
-            state.waitingBytes += batch.cost
-            state.batches.append(batch)
-            let hasCredit = isLossy || state.usedCredit < credit
-            if !hasCredit { state.starving[producer] = onCredit }
-            return (hasCredit, state.endWait(napBytes: napBytes))
+    /// Changes what is there unless the queue is closing, and wakes the thread where its wait is over.
+    private func change<Result: Sendable>(whenClosing: Result, _ body: (inout State) -> Result) -> Result {
+        let (result, mustWake) = state.withLock { state in
+            guard !state.isClosing else { return (whenClosing, false) }
+            let result = body(&state)
+            return (result, state.endWait(napBytes: napBytes))
         }
         if mustWake { wakeUp.signal() }
-        return hasCredit
+        return result
+    }
+
+    /// Takes events; says whether there is credit left. If not, `onCredit` will be called once when there is again.
+    func submit(_ events: [RecordEvent], cost: Int, producer: Int, onCredit: @escaping CreditCallback) -> Bool {
+        change(whenClosing: true) { state in
+            var batch = Batch(events: events, cost: cost)
+            if isLossy, state.usedCredit + cost > credit { batch.dropBodies() }
+            state.add(batch)
+            let hasCredit = isLossy || state.usedCredit < credit
+            if !hasCredit { state.starving[producer] = onCredit }
+            return hasCredit
+        }
     }
 
     /// Takes rules, which keep their place among the events.
     func submit(_ rules: RulesNote) {
-        let mustWake = state.withLock { state in
-            guard !state.isClosing else { return false }
-            state.usedCredit += rules.cost
-            state.waitingBytes += rules.cost
-            state.batches.append(Batch(events: [], cost: rules.cost, rules: rules))
-            return state.endWait(napBytes: napBytes)
-        }
-        if mustWake { wakeUp.signal() }
+        change(whenClosing: ()) { $0.add(Batch(events: [], cost: rules.cost, rules: rules)) }
     }
 
     /// Forgets a producer that is going away.
@@ -131,23 +131,14 @@ final class RecorderQueue: Sendable {
 
     /// Asks that `flush` be signalled when all that was put in so far is in the file; `false` if that is over.
     func request(flush: DispatchSemaphore) -> Bool {
-        let (isOpen, mustWake) = state.withLock { state in
-            guard !state.isClosing else { return (false, false) }
+        change(whenClosing: false) { state in
             state.flushes.append(flush)
-            return (true, state.endWait(napBytes: napBytes))
+            return true
         }
-        if mustWake { wakeUp.signal() }
-        return isOpen
     }
 
     /// Ends the queue: what is in it will still be taken, nothing more is put in.
-    func close() {
-        let mustWake = state.withLock { state in
-            state.isClosing = true
-            return state.endWait(napBytes: napBytes)
-        }
-        if mustWake { wakeUp.signal() }
-    }
+    func close() { change(whenClosing: ()) { $0.isClosing = true } }
 
     // MARK: - The recorder's side
 

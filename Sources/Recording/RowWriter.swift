@@ -2,10 +2,9 @@ import GRDB
 import GRDBSQLite
 import NIOCore
 
-/// A prepared statement that is filled column after column and run, through SQLite's own interface.
-///
-/// GRDB's arguments box every value; for rows of forty columns that costs more than the insert itself (see decision
-/// record 3). GRDB keeps what it is good at: the connection, transactions, schema changes, errors.
+/// A prepared statement that is filled column after column and run, through SQLite's own interface. GRDB's arguments
+/// box every value; for rows of forty columns that costs more than the insert itself (see decision record 3). GRDB
+/// keeps what it is good at: the connection, transactions, schema changes, errors.
 struct RowWriter {
     /// Keeps the statement alive.
     private let owner: Statement
@@ -18,38 +17,34 @@ struct RowWriter {
         statement = owner.sqliteStatement
     }
 
-    /// Fills the next column with a number.
+    // Each fills the next column; `nil` leaves it NULL.
+
     mutating func bind(_ value: Int64) {
         column += 1
         sqlite3_bind_int64(statement, column, value)
     }
 
-    /// Fills the next column with a number, or with nothing.
     mutating func bind(_ value: Int64?) {
         column += 1
         if let value { sqlite3_bind_int64(statement, column, value) }
     }
 
-    /// Fills the next column with a number.
     mutating func bind(_ value: some FixedWidthInteger) { bind(Int64(truncatingIfNeeded: value)) }
 
-    /// Fills the next column with text.
     mutating func bind(_ value: String) {
         column += 1
         var value = value
         value.withUTF8 { bindText(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Fills the next column with text, or with nothing.
     mutating func bind(_ value: String?) {
         if let value { bind(value) } else { column += 1 }
     }
 
-    /// Fills the next column with bytes, or with nothing.
     mutating func bind(_ value: ByteBuffer?) {
         column += 1
         guard let value else { return }
-        guard value.readableBytes > 0 else {
+        if value.readableBytes == 0 {
             sqlite3_bind_zeroblob(statement, column, 0)
             return
         }
@@ -57,12 +52,12 @@ struct RowWriter {
             if let place = scratch.keep(bytes) {
                 _ = sqlite3_bind_blob64(statement, column, place, UInt64(bytes.count), nil)
             } else {
-                _ = sqlite3_bind_blob64(statement, column, bytes.baseAddress, UInt64(bytes.count), copied)
+                _ = sqlite3_bind_blob64(statement, column, bytes.baseAddress, UInt64(bytes.count), copiedBySQLite)
             }
         }
     }
 
-    /// Fills the next column with UTF-8 text, or with nothing.
+    /// Fills the next column with UTF-8 text.
     mutating func bind(text value: ByteBuffer?) {
         column += 1
         value?.withUnsafeReadableBytes { bindText($0) }
@@ -73,10 +68,10 @@ struct RowWriter {
         if let place = scratch.keep(bytes) {
             sqlite3_bind_text(statement, column, place.assumingMemoryBound(to: CChar.self), count, nil)
         } else if let start = bytes.baseAddress {
-            sqlite3_bind_text(statement, column, start.assumingMemoryBound(to: CChar.self), count, copied)
+            sqlite3_bind_text(statement, column, start.assumingMemoryBound(to: CChar.self), count, copiedBySQLite)
         } else {
             // An empty string may have no address, which SQLite would take for NULL.
-            sqlite3_bind_text(statement, column, "", 0, copied)
+            sqlite3_bind_text(statement, column, "", 0, copiedBySQLite)
         }
     }
 
@@ -98,10 +93,7 @@ struct RowWriter {
 
     private func step() throws {
         let code = sqlite3_step(statement)
-        guard code == SQLITE_DONE || code == SQLITE_ROW else {
-            let message = String(cString: sqlite3_errmsg(sqlite3_db_handle(statement)))
-            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
-        }
+        guard code == SQLITE_DONE || code == SQLITE_ROW else { throw DatabaseError(code, statement) }
     }
 
     private mutating func finish() {
@@ -110,9 +102,6 @@ struct RowWriter {
         sqlite3_clear_bindings(statement)
         scratch.clear()
     }
-
-    /// Tells SQLite to copy what it is given (`SQLITE_TRANSIENT`, which Swift cannot import).
-    private var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }
 
 /// Holds copies of a row's short values while its statement runs, in place of an allocation for each by SQLite.

@@ -1,6 +1,4 @@
-/// The session file's tables.
-///
-/// `SessionFile.md` explains them to users.
+/// The session file's tables. `SessionFile.md` explains them to users.
 enum Schema {
     /// `SLCE`, in the file's header.
     static let applicationID: Int64 = 0x534C_4345

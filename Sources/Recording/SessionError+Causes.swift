@@ -1,28 +1,22 @@
+import Foundation
 import GRDB
 import GRDBSQLite
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 extension SessionError {
     static func missing(_ path: String) -> SessionError {
         SessionError(.missing, "There is no session \(path).", hint: "Check the name.")
     }
 
-    static func notASession(_ path: String) -> SessionError {
-        SessionError(
-            .notASession,
-            "\(path) is not a Sluice session.",
-            hint: "Give another name; Sluice does not write into files that it did not make."
-        )
+    static func directory(_ path: String) -> SessionError {
+        SessionError(.cannotOpen, "\(path) is a directory.", hint: "Give the name of a session file.")
     }
 
-    /// The same, told to somebody who only reads.
+    static func notASession(_ path: String) -> SessionError {
+        let hint = "Give another name; Sluice does not write into files that it did not make."
+        return SessionError(.notASession, "\(path) is not a Sluice session.", hint: hint)
+    }
+
+    /// The same for somebody who only reads.
     var forReader: SessionError {
         switch code {
         case .notASession: SessionError(code, message, hint: "Give a session that Sluice recorded, or a HAR.")
@@ -33,27 +27,28 @@ extension SessionError {
     }
 
     static func foreign(_ path: String) -> SessionError {
-        SessionError(
+        let hint = "Give another --session, in a directory that only you can write to."
+        return SessionError(
             .cannotOpen,
             "\(path) is no file of yours: another user could read what is recorded.",
-            hint: "Give another --session, in a directory that only you can write to."
+            hint: hint
         )
     }
 
-    static func newerSchema(_ path: String, _ version: Int64) -> SessionError {
-        SessionError(
-            .newerSchema,
-            "\(path) was written by a newer Sluice (schema \(version), this one reads \(Schema.version)).",
-            hint: "Use the newer Sluice."
-        )
-    }
-
-    static func olderSchema(_ path: String, _ version: Int64) -> SessionError {
-        SessionError(
-            .olderSchema,
-            "\(path) was written by an older Sluice (schema \(version), this one reads \(Schema.version)).",
-            hint: "Give another --session. \(exportFirst)"
-        )
+    /// A session of a schema that is not ours, older or newer.
+    static func otherSchema(_ path: String, _ version: Int64) -> SessionError {
+        let schemas = "(schema \(version), this one reads \(Schema.version))"
+        return version > Schema.version
+            ? SessionError(
+                .newerSchema,
+                "\(path) was written by a newer Sluice \(schemas).",
+                hint: "Use the newer Sluice."
+            )
+            : SessionError(
+                .olderSchema,
+                "\(path) was written by an older Sluice \(schemas).",
+                hint: "Give another --session. \(exportFirst)"
+            )
     }
 
     private static let exportFirst = """
@@ -62,15 +57,16 @@ extension SessionError {
         """
 
     static func locked(_ path: String) -> SessionError {
-        SessionError(
-            .locked,
-            "\(path) is being recorded by another running Sluice.",
-            hint: "Stop it, or give another --session."
-        )
+        let hint = "Stop it, or give another --session."
+        return SessionError(.locked, "\(path) is being recorded by another running Sluice.", hint: hint)
     }
 
     static func damaged(_ path: String, _ what: String) -> SessionError {
-        SessionError(.damaged, "The session \(path) is damaged: \(what).", hint: "")
+        SessionError(.damaged, "The session \(path) is damaged: \(what).")
+    }
+
+    private static func cannotOpen(_ path: String, because reason: String, hint: String) -> SessionError {
+        SessionError(.cannotOpen, "The session \(path) cannot be opened: \(reason).", hint: hint)
     }
 
     /// Explains why the system did not let us open or create a session.
@@ -82,31 +78,18 @@ extension SessionError {
             case ENOSPC, EDQUOT: "Free some space, or give a --session on another disk."
             default: "Give another --session."
             }
-        return SessionError(
-            .cannotOpen,
-            "The session \(path) cannot be opened: \(String(cString: strerror(code))).",
-            hint: hint
-        )
+        return cannotOpen(path, because: String(cString: strerror(code)), hint: hint)
     }
 
     /// Explains an error of SQLite's while a session was opened.
     static func opening(_ path: String, _ error: DatabaseError) -> SessionError {
         switch error.resultCode {
         case .SQLITE_NOTADB: notASession(path)
-        case .SQLITE_CORRUPT: damaged(path, error.message ?? "its pages contradict each other")
+        case .SQLITE_CORRUPT: damaged(path, error.corruption)
         case .SQLITE_BUSY, .SQLITE_LOCKED: locked(path)
-        case .SQLITE_FULL:
-            SessionError(
-                .cannotOpen,
-                "The session \(path) cannot be opened: the disk is full.",
-                hint: "Free some space."
-            )
+        case .SQLITE_FULL: cannotOpen(path, because: "the disk is full", hint: "Free some space.")
         default:
-            SessionError(
-                .cannotOpen,
-                "The session \(path) cannot be opened: \(error.message ?? "SQLite error \(error.resultCode.rawValue)").",
-                hint: "Give a --session in a directory that you may write to."
-            )
+            cannotOpen(path, because: error.reason, hint: "Give a --session in a directory that you may write to.")
         }
     }
 
@@ -116,26 +99,23 @@ extension SessionError {
             switch error.resultCode {
             case .SQLITE_FULL: ("the disk is full", "Free some space and start again.")
             case .SQLITE_CORRUPT: ("the file was damaged meanwhile", "Record into a new session.")
-            default: (error.message ?? "SQLite error \(error.resultCode.rawValue)", "Check the disk and start again.")
+            default: (error.reason, "Check the disk and start again.")
             }
-        return SessionError(
-            .writeFailed,
-            "The session \(path) cannot be written any more: \(reason). Traffic goes on unrecorded.",
-            hint: hint
-        )
+        let message = "The session \(path) cannot be written any more: \(reason). Traffic goes on unrecorded."
+        return SessionError(.writeFailed, message, hint: hint)
     }
 
     /// Explains an error of SQLite's while a session was read.
     static func reading(_ path: String, _ error: DatabaseError) -> SessionError {
-        switch error.resultCode {
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_TOOBIG:
-            damaged(path, error.message ?? "its pages contradict each other")
-        default:
-            SessionError(
-                .readFailed,
-                "The session \(path) cannot be read: \(error.message ?? "SQLite error \(error.resultCode.rawValue)").",
-                hint: "Try again; if it stays so, check the disk."
-            )
+        if [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_TOOBIG].contains(error.resultCode) {
+            return damaged(path, error.corruption)
         }
+        let hint = "Try again; if it stays so, check the disk."
+        return SessionError(.readFailed, "The session \(path) cannot be read: \(error.reason).", hint: hint)
     }
+}
+
+extension DatabaseError {
+    fileprivate var reason: String { message ?? "SQLite error \(resultCode.rawValue)" }
+    fileprivate var corruption: String { message ?? "its pages contradict each other" }
 }

@@ -1,8 +1,6 @@
 /// Why a session could not be opened, read or written.
 package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of trouble.
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// There is no file of that name.
         case missing
         /// The file could not be created or opened: permission, missing directory, a directory in its place.
         case cannotOpen = "cannot-open"
@@ -12,7 +10,6 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
         case olderSchema = "older-schema"
         /// The file was written by a newer Sluice.
         case newerSchema = "newer-schema"
-        /// Another running Sluice records into the file.
         case locked
         /// The file holds what no Sluice writes.
         case damaged
@@ -22,7 +19,6 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
         case writeFailed = "write-failed"
     }
 
-    /// The kind of trouble.
     package let code: Code
     /// What happened, to which file, in one sentence.
     package let message: String
@@ -35,6 +31,5 @@ package struct SessionError: Error, Sendable, Hashable, CustomStringConvertible 
         self.hint = hint
     }
 
-    /// The message, and the hint where there is one.
     package var description: String { hint.isEmpty ? message : "\(message) \(hint)" }
 }

@@ -1,12 +1,5 @@
+import Foundation
 import Synchronization
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 /// Keeps a second recorder away from a session; held while recording, gone with the process.
 ///
@@ -24,9 +17,7 @@ final class SessionLock: Sendable {
     init(path: String) throws {
         self.path = path
         if let facts = FileFacts(path: path) {
-            guard !facts.isDirectory else {
-                throw SessionError(.cannotOpen, "\(path) is a directory.", hint: "Give the name of a session file.")
-            }
+            guard !facts.isDirectory else { throw SessionError.directory(path) }
             guard facts.isRegular else { throw SessionError.notASession(path) }
             guard !Self.heldHere.withLock({ $0.contains(facts.identity) }) else { throw SessionError.locked(path) }
         }
@@ -99,15 +90,7 @@ final class SessionLock: Sendable {
         }
     }
 
-    private static func close(_ descriptor: CInt) -> CInt {
-        #if canImport(Darwin)
-        Darwin.close(descriptor)
-        #elseif canImport(Musl)
-        Musl.close(descriptor)
-        #else
-        Glibc.close(descriptor)
-        #endif
-    }
+    private static func close(_ descriptor: CInt) -> CInt { Foundation.close(descriptor) }
 }
 
 /// A path as SQLite takes it.

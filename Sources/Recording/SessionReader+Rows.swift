@@ -11,39 +11,30 @@ extension RowReader {
     mutating func record() throws -> (record: ExchangeRecord, payload: Int64) {
         let id = ExchangeID(try number(in: RecordedRange.numbers))
         let payload = try number(in: RowReader.payloads)
-        let kind = try value(ExchangeRecord.Kind.self)
-        let state = try value(ExchangeRecord.State.self)
+        let (kind, state) = (try value(ExchangeRecord.Kind.self), try value(ExchangeRecord.State.self))
         let flags = ExchangeRecord.Flags(rawValue: UInt32(try number(in: 0...Int64(UInt32.max))))
-        let startedAt = try number(in: RecordedRange.moments)
+        let at = try number(in: RecordedRange.moments)
         let method = try text()
-        let url = RequestURL(
-            scheme: try text(),
-            host: try text(),
-            port: Int(try number(in: 0...65_535)),
-            path: try text(),
-            query: try optionalText()
-        )
+        let (scheme, host, port) = (try text(), try text(), Int(try number(in: 0...65_535)))
+        let url = RequestURL(scheme: scheme, host: host, port: port, path: try text(), query: try optionalText())
+        // What comes before the client's connection, which a record cannot do without.
         let status = Int(try number(in: 0...999))
-        let clientVersion = try value(HTTPVersion.self)
-        let upstreamVersion = try optionalValue(HTTPVersion.self)
+        let versions = (try value(HTTPVersion.self), try optionalValue(HTTPVersion.self))
         let mediaType = try text()
+        let client = ConnectionID(try number())
         var record = ExchangeRecord(
             id: id,
             kind: kind,
-            startedAt: startedAt,
+            startedAt: at,
             method: method,
             url: url,
-            clientConnection: ConnectionID(try number())
+            clientConnection: client
         )
+        (record.state, record.flags, record.status, record.mediaType) = (state, flags, status, mediaType)
+        (record.clientVersion, record.upstreamVersion) = versions
         record.upstreamConnection = try optionalNumber().map(ConnectionID.init)
-        record.state = state
-        record.flags = flags
-        record.status = status
-        record.clientVersion = clientVersion
-        record.upstreamVersion = upstreamVersion
-        record.mediaType = mediaType
-        record.sizes = try sizes()
-        record.timings = try timings()
+        for (_, size) in Sizes.fields { record.sizes[keyPath: size] = try number() }
+        for (_, time) in Timings.fields { record.timings[keyPath: time] = try optionalNumber() }
         record.failure = try failure()
         record.sentURL = try sentURL()
         record.tally.fromClient = try number()
@@ -72,30 +63,6 @@ extension RowReader {
         return ClientProcess(id: Int32(id), name: name)
     }
 
-    private mutating func sizes() throws -> Sizes {
-        var sizes = Sizes()
-        sizes.requestHead = try number()
-        sizes.requestBody = try number()
-        sizes.requestWire = try number()
-        sizes.responseHead = try number()
-        sizes.responseBody = try number()
-        sizes.responseWire = try number()
-        return sizes
-    }
-
-    private mutating func timings() throws -> Timings {
-        var timings = Timings()
-        timings.blocked = try optionalNumber()
-        timings.dns = try optionalNumber()
-        timings.connect = try optionalNumber()
-        timings.tls = try optionalNumber()
-        timings.send = try optionalNumber()
-        timings.wait = try optionalNumber()
-        timings.receive = try optionalNumber()
-        timings.total = try optionalNumber()
-        return timings
-    }
-
     private mutating func failure() throws -> ExchangeFailure? {
         let name = try optionalText()
         let code = try name.map { name in
@@ -121,28 +88,18 @@ extension RowReader {
     mutating func messages() throws -> ExchangeMessages {
         _ = try number(in: RowReader.payloads)
         var messages = ExchangeMessages()
-        messages.requestHead = try optionalBytes()
-        messages.requestHeadSent = try optionalBytes()
-        messages.requestTrailers = try optionalBytes()
-        messages.interimHeads = try optionalBytes()
-        messages.responseHead = try optionalBytes()
-        messages.responseHeadSent = try optionalBytes()
-        messages.responseTrailers = try optionalBytes()
+        for head in ExchangeMessages.heads { messages[keyPath: head] = try optionalBytes() }
         messages.trace = try optionalJSON([TraceEntry].self) ?? []
         return messages
     }
 
     mutating func connection() throws -> ConnectionRecord {
-        var connection = ConnectionRecord(
-            id: ConnectionID(try number()),
-            leg: try value(ConnectionRecord.Leg.self),
-            openedAt: try number(in: RecordedRange.moments),
-            localAddress: "",
-            peerAddress: ""
-        )
-        connection.closedAt = try optionalNumber(in: RecordedRange.moments)
-        connection.localAddress = try text()
-        connection.peerAddress = try text()
+        let (id, leg) = (ConnectionID(try number()), try value(ConnectionRecord.Leg.self))
+        let opened = try number(in: RecordedRange.moments)
+        let closed = try optionalNumber(in: RecordedRange.moments)
+        let (local, peer) = (try text(), try text())
+        var connection = ConnectionRecord(id: id, leg: leg, openedAt: opened, localAddress: local, peerAddress: peer)
+        connection.closedAt = closed
         connection.dns = try optionalNumber()
         connection.connect = try optionalNumber()
         connection.handshake = try optionalNumber()
@@ -205,23 +162,21 @@ extension RowReader {
 }
 
 extension SessionIdentity {
-    static func read(_ database: Database, path: String) throws -> SessionIdentity {
-        let sql = "SELECT \(Schema.session.columns) FROM session"
-        let found = try RowReader.rows(sql, in: database, path: path, subject: "session") { row in
-            _ = try row.number()
+    static func read(_ session: SessionDatabase) throws -> SessionIdentity {
+        let found = try session.rows("SELECT \(Schema.session.columns) FROM session", of: "session") { row in
+            row.skip()
             guard let identifier = UUID(uuidString: try row.text()) else { throw row.damage("is no UUID") }
             return SessionIdentity(identifier: identifier, labels: try row.optionalJSON([String: String].self) ?? [:])
         }
-        guard let identity = found.first else { throw SessionError.damaged(path, "it has no identifier") }
+        guard let identity = found.first else { throw SessionError.damaged(session.path, "it has no identifier") }
         return identity
     }
 }
 
 extension SessionSummary {
-    static func read(_ database: Database, path: String) throws -> SessionSummary {
-        let sql = "SELECT \(Schema.summary.columns) FROM summary"
-        let summaries = try RowReader.rows(sql, in: database, path: path, subject: "summary") { row in
-            _ = try row.number()
+    static func read(_ session: SessionDatabase) throws -> SessionSummary {
+        let found = try session.rows("SELECT \(Schema.summary.columns) FROM summary", of: "summary") { row in
+            row.skip()
             var summary = SessionSummary()
             summary.exchanges = try row.number()
             summary.failures = try row.number()
@@ -229,7 +184,15 @@ extension SessionSummary {
             summary.responseBodyBytes = try row.number()
             return summary
         }
-        guard let summary = summaries.first else { throw SessionError.damaged(path, "it has no summary") }
+        guard let summary = found.first else { throw SessionError.damaged(session.path, "it has no summary") }
         return summary
     }
+}
+
+extension ExchangeMessages {
+    /// The heads and trailers, in the order of a payload row's columns.
+    static let heads: [any WritableKeyPath<ExchangeMessages, ByteBuffer?> & Sendable] = [
+        \.requestHead, \.requestHeadSent, \.requestTrailers, \.interimHeads, \.responseHead, \.responseHeadSent,
+        \.responseTrailers,
+    ]
 }

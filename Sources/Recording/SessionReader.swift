@@ -3,10 +3,9 @@ import GRDBSQLite
 package import HTTPModel
 package import NIOCore
 
-/// Reads a session, while it is recorded or after; never writes, never keeps the recorder from its work.
-///
-/// Every call is one short look at the file; calls may come from any thread and wait for each other. What one call
-/// returns is of one moment, two calls may see different ones.
+/// Reads a session, while it is recorded or after; never writes, never keeps the recorder from its work. Every call is
+/// one short look at the file; calls may come from any thread and wait for each other. What one call returns is of one
+/// moment, two calls may see different ones.
 package final class SessionReader: ExchangeSource, Sendable {
     /// The order in which records are read.
     package enum Order: Sendable, Hashable {
@@ -22,15 +21,12 @@ package final class SessionReader: ExchangeSource, Sendable {
     /// Which file it was when it was opened.
     private let fileIdentity: FileFacts.Identity
 
-    /// Opens a session for reading.
-    ///
-    /// - Throws: ``SessionError`` where the file is missing, no session, damaged, or of another schema.
+    /// Opens a session for reading. Throws ``SessionError`` where the file is missing, no session, damaged, or of
+    /// another schema.
     package init(path: String) throws {
         self.path = path
         guard let facts = FileFacts(path: path) else { throw SessionError.missing(path) }
-        guard !facts.isDirectory else {
-            throw SessionError(.cannotOpen, "\(path) is a directory.", hint: "Give the name of a session file.")
-        }
+        guard !facts.isDirectory else { throw SessionError.directory(path) }
         guard facts.isRegular, facts.size > 0 else { throw SessionError.notASession(path).forReader }
         // SQLite would wait for a pipe.
         for file in SessionPath.companions(of: path) where FileFacts(path: file)?.isRegular == false {
@@ -68,7 +64,7 @@ package final class SessionReader: ExchangeSource, Sendable {
                 }
             }
             let queue = try DatabaseQueue(path: name, configuration: configuration)
-            try queue.unsafeRead { try WritableSession.checkTables(of: path, in: $0) }
+            try queue.unsafeRead { try WritableSession.checkTables(in: SessionDatabase(connection: $0, path: path)) }
             return queue
         }
         do {
@@ -86,46 +82,30 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     // MARK: - The whole session
 
-    /// Reads how many exchanges the session has, those in flight included.
+    /// How many exchanges the session has, those in flight included.
     package func count() throws -> Int64 { try summary().exchanges }
 
-    /// Reads the session's counters.
-    package func summary() throws -> SessionSummary {
-        try read { try SessionSummary.read($0, path: path) }
-    }
+    package func summary() throws -> SessionSummary { try read(SessionSummary.read) }
 
-    package func identity() throws -> SessionIdentity {
-        try read { try SessionIdentity.read($0, path: path) }
-    }
+    package func identity() throws -> SessionIdentity { try read(SessionIdentity.read) }
 
-    /// Reads when and by which Sluice the session was recorded, first run first.
+    /// When and by which Sluice the session was recorded, first run first.
     package func runs() throws -> [SessionRun] {
-        let sql = "SELECT \(Schema.run.columns) FROM run ORDER BY id"
-        return try read { database in
-            try RowReader.rows(sql, in: database, path: path, subject: "run") { try $0.run() }
-        }
+        try rows("SELECT \(Schema.run.columns) FROM run ORDER BY id", of: "run") { try $0.run() }
     }
 
-    // MARK: - Rules
-
-    /// Reads all sets of rules that were in force, in the order in which they came; empty where that was not recorded.
+    /// All sets of rules that were in force, in the order in which they came; empty where that was not recorded.
     package func rules() throws -> [StoredRules] {
         var sources: [ProfileSource] = []
-        return try read { database in
-            let sql = "SELECT \(Schema.rules.columns) FROM rules ORDER BY id"
-            return try RowReader.rows(sql, in: database, path: path, subject: "rules") { row in
-                let rules = try row.rules(sourcesBefore: sources)
-                sources = rules.sources
-                return rules
-            }
+        return try rows("SELECT \(Schema.rules.columns) FROM rules ORDER BY id", of: "rules") { row in
+            let rules = try row.rules(sourcesBefore: sources)
+            sources = rules.sources
+            return rules
         }
     }
 
-    /// Reads the rules that were in force at a moment: the last set that is not younger.
-    ///
-    /// - Parameter moment: microseconds since 1970, for example ``ExchangeRecord/startedAt``.
-    /// - Returns: the set; `nil` where none was noted before.
-    /// - Throws: ``SessionError`` where the session cannot be read, or the set is damaged.
+    /// The rules that were in force at a moment, microseconds since 1970: the last set that is not younger. `nil` where
+    /// none was noted before.
     package func rules(at moment: Int64) throws -> StoredRules? {
         let sql = """
             SELECT id, at, (
@@ -133,22 +113,13 @@ package final class SessionReader: ExchangeSource, Sendable {
             WHERE earlier.id <= rules.id AND earlier.sources IS NOT NULL ORDER BY earlier.id DESC LIMIT 1
             ) AS sources, off FROM rules WHERE at <= ? ORDER BY id DESC LIMIT 1
             """
-        return try read { database in
-            try RowReader.rows(sql, [moment], in: database, path: path, subject: "rules") { try $0.rules() }.first
-        }
+        return try rows(sql, [moment], of: "rules") { try $0.rules() }.first
     }
 
     // MARK: - Records
 
-    /// Reads a page of records.
-    ///
-    /// - Parameters:
-    ///   - start: the number to begin with, whether or not there is such an exchange; `nil` for the first one in
-    ///     that order.
-    ///   - limit: the most records to return.
-    ///   - order: whether to go up or down from there.
-    /// - Returns: the records; fewer than the limit only where there are no more.
-    /// - Throws: ``SessionError`` where the session cannot be read, or a record is damaged.
+    /// Reads a page of records, at most `limit`; fewer only where there are no more. `start` is the number to begin
+    /// with, whether or not there is such an exchange; `nil` the first one in that order.
     package func records(
         from start: ExchangeID? = nil,
         limit: Int,
@@ -160,57 +131,41 @@ package final class SessionReader: ExchangeSource, Sendable {
             case .newestFirst: "\(Schema.records) WHERE id <= ? ORDER BY id DESC LIMIT ?"
             }
         let first = start?.number ?? (order == .oldestFirst ? 1 : Int64.max)
-        return try read { database in
-            try RowReader.rows(sql, [first, Int64(max(0, limit))], in: database, path: path, subject: "exchange") {
-                try $0.record().record
-            }
-        }
+        return try rows(sql, [first, Int64(max(0, limit))], of: "exchange") { try $0.record().record }
     }
 
-    /// Reads one record; `nil` where there is none of that number.
-    package func record(_ id: ExchangeID) throws -> ExchangeRecord? {
-        try read { try record(id, in: $0) }
-    }
+    /// One record; `nil` where there is none of that number.
+    package func record(_ id: ExchangeID) throws -> ExchangeRecord? { try read { try record(id, in: $0)?.record } }
 
-    /// Reads the records of some exchanges, in the order of the numbers; `nil` where there is none of a number.
+    /// The records of some exchanges, in the order of the numbers; `nil` where there is none of a number.
     package func records(_ ids: some Collection<Int64>) throws -> [ExchangeRecord?] {
-        try read { database in try ids.map { try record(ExchangeID($0), in: database) } }
+        try read { session in try ids.map { try record(ExchangeID($0), in: session)?.record } }
     }
 
-    func record(_ id: ExchangeID, in database: Database) throws -> ExchangeRecord? {
-        let sql = "\(Schema.records) WHERE id = ?"
-        return try RowReader.rows(sql, [id.number], in: database, path: path, subject: "exchange") {
-            try $0.record().record
-        }.first
+    private func record(
+        _ id: ExchangeID,
+        in session: SessionDatabase
+    ) throws -> (record: ExchangeRecord, payload: Int64)? {
+        try session.rows("\(Schema.records) WHERE id = ?", [id.number], of: "exchange") { try $0.record() }.first
     }
 
     /// The lowest and the highest number that exchanges of the session have; `nil` where there are none.
     package func bounds() throws -> ClosedRange<Int64>? {
         // Two questions: SQLite answers each by one look at an end of the table, but both at once by all of its rows.
         let sql = "SELECT (SELECT min(id) FROM exchange) AS id, (SELECT max(id) FROM exchange) AS id"
-        return try read { database in
-            try RowReader.rows(sql, in: database, path: path, subject: "exchange") { row -> ClosedRange<Int64>? in
-                let lowest = try row.optionalNumber(in: RecordedRange.numbers)
-                let highest = try row.optionalNumber(in: RecordedRange.numbers)
-                guard let lowest, let highest, lowest <= highest else { return nil }
-                return lowest...highest
-            }.first ?? nil
-        }
+        return try rows(sql, of: "exchange") { row -> ClosedRange<Int64>? in
+            let lowest = try row.optionalNumber(in: RecordedRange.numbers)
+            let highest = try row.optionalNumber(in: RecordedRange.numbers)
+            guard let lowest, let highest, lowest <= highest else { return nil }
+            return lowest...highest
+        }.first ?? nil
     }
 
     /// Whether the file is still where it was opened, and the same.
     package var isInPlace: Bool { FileFacts(path: path)?.identity == fileIdentity }
 
-    /// Reads all records page by page, until `body` returns `false`.
-    ///
-    /// The session is not held meanwhile.
-    ///
-    /// - Parameters:
-    ///   - start: the number to begin with; `nil` for the first one in that order.
-    ///   - order: whether to go up or down from there.
-    ///   - pageSize: how many records to read at once.
-    ///   - body: called with each record; returns whether to go on.
-    /// - Throws: ``SessionError``, or what `body` throws.
+    /// Reads all records page by page, until `body` returns `false`. The session is not held meanwhile. Throws
+    /// ``SessionError``, or what `body` throws.
     package func forEachRecord(
         from start: ExchangeID? = nil,
         order: Order = .oldestFirst,
@@ -229,109 +184,61 @@ package final class SessionReader: ExchangeSource, Sendable {
 
     // MARK: - One exchange
 
-    /// Reads one exchange, bodies excepted; `nil` where there is none of that number.
+    /// One exchange, bodies excepted; `nil` where there is none of that number.
     package func exchange(_ id: ExchangeID) throws -> RecordedExchange? {
-        try read(inOneTransaction: true) { try exchange(id, in: $0) }
-    }
-
-    func exchange(_ id: ExchangeID, in database: Database) throws -> RecordedExchange? {
-        let recordSQL = "\(Schema.records) WHERE id = ?"
-        let messagesSQL = """
-            SELECT id, request_head, request_head_sent, request_trailers, interim_heads, response_head,
-            response_head_sent, response_trailers, trace FROM payload WHERE id = ?
-            """
-        let found = try RowReader.rows(recordSQL, [id.number], in: database, path: path, subject: "exchange") {
-            try $0.record()
+        try read(inOneTransaction: true) { session in
+            guard let (record, payload) = try record(id, in: session) else { return nil }
+            let sql = """
+                SELECT id, request_head, request_head_sent, request_trailers, interim_heads, response_head,
+                response_head_sent, response_trailers, trace FROM payload WHERE id = ?
+                """
+            let messages = try session.rows(sql, [payload], of: "payload") { try $0.messages() }.first
+            return RecordedExchange(
+                record: record,
+                messages: messages ?? ExchangeMessages(),
+                client: try connection(record.clientConnection, in: session),
+                upstream: try record.upstreamConnection.flatMap { try connection($0, in: session) }
+            )
         }
-        guard let (record, payload) = found.first else { return nil }
-        let messages = try RowReader.rows(messagesSQL, [payload], in: database, path: path, subject: "payload") {
-            try $0.messages()
-        }
-        return RecordedExchange(
-            record: record,
-            messages: messages.first ?? ExchangeMessages(),
-            client: try connection(record.clientConnection, in: database),
-            upstream: try record.upstreamConnection.flatMap { try connection($0, in: database) }
-        )
     }
 
-    // MARK: - Connections
+    /// One connection; `nil` where the session does not have it.
+    package func connection(_ id: ConnectionID) throws -> ConnectionRecord? { try read { try connection(id, in: $0) } }
 
-    /// Reads one connection; `nil` where the session does not have it.
-    package func connection(_ id: ConnectionID) throws -> ConnectionRecord? {
-        try read { try connection(id, in: $0) }
-    }
-
-    /// Reads a page of connections by number.
-    ///
-    /// - Parameters:
-    ///   - start: the lowest number to read.
-    ///   - limit: the most connections to return.
-    /// - Returns: the connections; fewer than the limit only where there are no more.
-    /// - Throws: ``SessionError`` where the session cannot be read, or a connection is damaged.
+    /// Reads a page of connections by number, at most `limit`; fewer only where there are no more.
     package func connections(from start: ConnectionID = ConnectionID(1), limit: Int) throws -> [ConnectionRecord] {
         let sql = "SELECT \(Schema.connection.columns) FROM connection WHERE id >= ? ORDER BY id LIMIT ?"
-        return try read { database in
-            try RowReader.rows(
-                sql,
-                [start.number, Int64(max(0, limit))],
-                in: database,
-                path: path,
-                subject: "connection"
-            ) { try $0.connection() }
-        }
+        return try rows(sql, [start.number, Int64(max(0, limit))], of: "connection") { try $0.connection() }
     }
 
-    private func connection(_ id: ConnectionID, in database: Database) throws -> ConnectionRecord? {
+    private func connection(_ id: ConnectionID, in session: SessionDatabase) throws -> ConnectionRecord? {
         let sql = "SELECT \(Schema.connection.columns) FROM connection WHERE id = ?"
-        return try RowReader.rows(sql, [id.number], in: database, path: path, subject: "connection") {
-            try $0.connection()
-        }.first
+        return try session.rows(sql, [id.number], of: "connection") { try $0.connection() }.first
     }
 
     // MARK: - Bodies
 
-    /// Reads a body, at most `limit` bytes from `offset`; fewer where it ends before.
-    ///
-    /// A `…Sent` side of a body that no stage changed reads the received one. Bytes of an exchange in flight appear
-    /// up to a second after they passed, those of a stream within 100 ms.
+    /// Reads a body, at most `limit` bytes from `offset`; fewer where it ends before. A `…Sent` side of a body that no
+    /// stage changed reads the received one. Bytes of an exchange in flight appear up to a second after they passed,
+    /// those of a stream within 100 ms.
     package func body(of id: ExchangeID, side: BodySide, offset: Int64 = 0, limit: Int) throws -> ByteBuffer {
         guard limit > 0, offset >= 0 else { return ByteBuffer() }
-        return try read(inOneTransaction: true) {
-            try body(of: id, side: side, offset: offset, limit: limit, in: $0)
+        return try read(inOneTransaction: true) { session in
+            let own = try StoredBody(of: id, side: side, in: session)
+            let body = try own ?? side.received.flatMap { try StoredBody(of: id, side: $0, in: session) }
+            return try body?.read(offset: offset, limit: limit) ?? ByteBuffer()
         }
     }
 
-    func body(
-        of id: ExchangeID,
-        side: BodySide,
-        offset: Int64 = 0,
-        limit: Int,
-        in database: Database
-    ) throws -> ByteBuffer {
-        if let body = try StoredBody(of: id, side: side, path: path, in: database) {
-            return try body.read(offset: offset, limit: limit, in: database)
-        }
-        guard let received = side.received else { return ByteBuffer() }
-        return try StoredBody(of: id, side: received, path: path, in: database)?
-            .read(offset: offset, limit: limit, in: database) ?? ByteBuffer()
-    }
-
-    /// Reads how many bytes of a body the session has; `nil` where it has none, not even an empty body.
-    ///
-    /// A `…Sent` side is `nil` where no stage changed the body.
+    /// How many bytes of a body the session has; `nil` where it has none, not even an empty body. A `…Sent` side is
+    /// `nil` where no stage changed the body.
     package func bodySize(of id: ExchangeID, side: BodySide) throws -> Int64? {
-        try read(inOneTransaction: true) { database in
-            try StoredBody(of: id, side: side, path: path, in: database)?.size
-        }
+        try read(inOneTransaction: true) { try StoredBody(of: id, side: side, in: $0)?.size }
     }
 
-    // MARK: - Arrivals
-
-    /// Reads when a body's bytes arrived, by growing offset; empty where that was not recorded.
-    ///
-    /// A `…Sent` side of a body that no stage changed reads the received one. Of an exchange in flight, arrivals may
-    /// speak of bytes that are not to be read yet; bytes never appear before their arrival.
+    /// Reads when a body's bytes arrived, by growing offset; empty where that was not recorded. A `…Sent` side of a
+    /// body that no stage changed reads the received one. Of an exchange in flight, arrivals may speak of bytes that
+    /// are not to be read yet; bytes never appear before their arrival.
     package func arrivals(of id: ExchangeID, side: BodySide) throws -> [Arrival] {
         try arrivals(of: id, side: side, from: 0, limit: .max)
     }
@@ -345,26 +252,34 @@ package final class SessionReader: ExchangeSource, Sendable {
             (SELECT max(offset) FROM arrival WHERE exchange = ?1 AND side = ?2 AND offset <= ?3), 0)
             ORDER BY offset LIMIT ?4
             """
-        return try read(inOneTransaction: true) { database in
+        return try read(inOneTransaction: true) { session in
             var side = side
-            if let received = side.received, try StoredBody(of: id, side: side, path: path, in: database) == nil {
-                side = received
-            }
+            if let received = side.received, try StoredBody(of: id, side: side, in: session) == nil { side = received }
             let arguments = [id.number, Int64(side.rawValue), offset, Int64(limit)]
-            return try RowReader.rows(sql, arguments, in: database, path: path, subject: "arrival of exchange") { row in
-                _ = try row.number()
+            return try session.rows(sql, arguments, of: "arrival of exchange") { row in
+                row.skip()
                 return Arrival(offset: try row.number(), at: try row.number(in: RecordedRange.moments))
             }
         }
     }
 
-    // MARK: - Looking
+    // MARK: - Queries
 
-    func read<Value>(inOneTransaction: Bool = false, _ body: (Database) throws -> Value) throws -> Value {
+    func read<Value>(inOneTransaction: Bool = false, _ body: (SessionDatabase) throws -> Value) throws -> Value {
+        func look(_ connection: Database) throws -> Value {
+            try body(SessionDatabase(connection: connection, path: path))
+        }
         do {
-            return inOneTransaction ? try database.read(body) : try database.unsafeRead(body)
+            return inOneTransaction ? try database.read(look) : try database.unsafeRead(look)
         } catch let error as DatabaseError {
             throw SessionError.reading(path, error)
         }
     }
+
+    func rows<Value>(
+        _ sql: String,
+        _ arguments: [Int64] = [],
+        of subject: String,
+        _ row: (inout RowReader) throws -> Value
+    ) throws -> [Value] { try read { try $0.rows(sql, arguments, of: subject, row) } }
 }

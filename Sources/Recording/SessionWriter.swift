@@ -4,19 +4,8 @@ import GRDBSQLite
 import HTTPModel
 import NIOCore
 
-/// Writes rows into an open session.
-///
-/// Lives on the recorder's thread.
+/// Writes rows into an open session. Lives on the recorder's thread.
 final class SessionWriter {
-    /// The bodies of one exchange that go into its payload row.
-    struct InlineBodies {
-        var requestReceived: ByteBuffer?
-        var requestSent: ByteBuffer?
-        var responseReceived: ByteBuffer?
-        var responseSent: ByteBuffer?
-    }
-
-    /// The counters of the whole session.
     private(set) var totals: SessionSummary
     /// The counters as they stand in the file.
     private var storedTotals: SessionSummary
@@ -39,14 +28,13 @@ final class SessionWriter {
     private var connections: RowWriter
     private var summary: RowWriter
 
-    /// Prepares all statements.
-    init(_ database: Database, path: String, run: Int64, lastPayload: Int64, totals: SessionSummary) throws {
+    init(_ database: Database, path: String, _ start: WritableSession.RunStart) throws {
         self.database = database
         self.path = path
-        self.run = run
-        self.lastPayload = lastPayload
-        self.totals = totals
-        storedTotals = totals
+        run = start.run
+        lastPayload = start.lastPayload
+        totals = start.totals
+        storedTotals = start.totals
         begin = try RowWriter("BEGIN IMMEDIATE", in: database)
         commitTransaction = try RowWriter("COMMIT", in: database)
         exchanges = try RowWriter(Schema.exchange.replacement, in: database)
@@ -65,9 +53,7 @@ final class SessionWriter {
         )
         endOpenPayload = try RowWriter("DELETE FROM payload WHERE id = ?", in: database)
         summary = try RowWriter(
-            """
-            UPDATE summary SET exchanges = ?, failures = ?, request_body_bytes = ?, response_body_bytes = ?
-            """,
+            "UPDATE summary SET exchanges = ?, failures = ?, request_body_bytes = ?, response_body_bytes = ?",
             in: database
         )
     }
@@ -108,11 +94,10 @@ final class SessionWriter {
 
     // MARK: - Rows
 
-    /// Writes heads, trace and short bodies of an exchange that has ended; returns the row's number.
-    ///
-    /// Such rows are numbered in the order in which exchanges end, so that pages fill up one after the other whatever
-    /// the order was in which they began.
-    func writePayload(_ messages: ExchangeMessages, bodies: InlineBodies) throws -> Int64 {
+    /// Writes heads, trace and short bodies of an exchange that has ended; returns the row's number. Such rows are
+    /// numbered in the order in which exchanges end, so that pages fill up one after the other whatever the order was
+    /// in which they began.
+    func writePayload(_ messages: ExchangeMessages, bodies: [ByteBuffer?]) throws -> Int64 {
         lastPayload += 1
         try insertPayload(lastPayload, messages, bodies)
         return lastPayload
@@ -120,7 +105,7 @@ final class SessionWriter {
 
     /// Writes heads and trace of an exchange in flight, under the negative of its number; returns that.
     func writeOpenPayload(_ messages: ExchangeMessages, of exchange: ExchangeID) throws -> Int64 {
-        try insertPayload(-exchange.number, messages, InlineBodies())
+        try insertPayload(-exchange.number, messages, [nil, nil, nil, nil])
         return -exchange.number
     }
 
@@ -130,20 +115,11 @@ final class SessionWriter {
         try endOpenPayload.run()
     }
 
-    private func insertPayload(_ id: Int64, _ messages: ExchangeMessages, _ bodies: InlineBodies) throws {
+    private func insertPayload(_ id: Int64, _ messages: ExchangeMessages, _ bodies: [ByteBuffer?]) throws {
         payloads.bind(id)
-        payloads.bind(messages.requestHead)
-        payloads.bind(messages.requestHeadSent)
-        payloads.bind(messages.requestTrailers)
-        payloads.bind(messages.interimHeads)
-        payloads.bind(messages.responseHead)
-        payloads.bind(messages.responseHeadSent)
-        payloads.bind(messages.responseTrailers)
+        for head in ExchangeMessages.heads { payloads.bind(messages[keyPath: head]) }
         payloads.bind(text: try JSONWriter.trace(messages.trace))
-        payloads.bind(bodies.requestReceived)
-        payloads.bind(bodies.requestSent)
-        payloads.bind(bodies.responseReceived)
-        payloads.bind(bodies.responseSent)
+        for body in bodies { payloads.bind(body) }
         try payloads.run()
     }
 
@@ -155,7 +131,6 @@ final class SessionWriter {
         try chunks.run(last: bytes)
     }
 
-    /// Writes when bytes of a body arrived.
     func write(_ arrival: Arrival, of exchange: ExchangeID, side: BodySide) throws {
         arrivals.bind(exchange.number)
         arrivals.bind(side.rawValue)
@@ -168,7 +143,7 @@ final class SessionWriter {
     func write(_ counts: StreamCounts, of exchange: ExchangeID) throws {
         progress.bind(counts.tally.fromClient)
         progress.bind(counts.tally.fromServer)
-        Self.bind(counts.sizes, to: &progress)
+        for (_, size) in Sizes.fields { progress.bind(counts.sizes[keyPath: size]) }
         progress.bind(exchange.number)
         try progress.run()
     }
@@ -193,11 +168,11 @@ final class SessionWriter {
         exchanges.bind(record.mediaType)
         exchanges.bind(record.clientConnection.number)
         exchanges.bind(record.upstreamConnection?.number)
-        Self.bind(record.sizes, to: &exchanges)
-        bind(record.timings)
-        exchanges.bind(record.failure?.code.rawValue)
-        exchanges.bind(record.failure?.message)
-        exchanges.bind(record.failure?.hint)
+        for (_, size) in Sizes.fields { exchanges.bind(record.sizes[keyPath: size]) }
+        for (_, time) in Timings.fields { exchanges.bind(record.timings[keyPath: time]) }
+        for text in [record.failure?.code.rawValue, record.failure?.message, record.failure?.hint] {
+            exchanges.bind(text)
+        }
         exchanges.bind(record.sentURL?.scheme)
         exchanges.bind(record.sentURL?.host)
         exchanges.bind((record.sentURL?.port).map(Int64.init))
@@ -234,26 +209,6 @@ final class SessionWriter {
         try annotations.run()
     }
 
-    private static func bind(_ sizes: Sizes, to row: inout RowWriter) {
-        row.bind(sizes.requestHead)
-        row.bind(sizes.requestBody)
-        row.bind(sizes.requestWire)
-        row.bind(sizes.responseHead)
-        row.bind(sizes.responseBody)
-        row.bind(sizes.responseWire)
-    }
-
-    private func bind(_ timings: Timings) {
-        exchanges.bind(timings.blocked)
-        exchanges.bind(timings.dns)
-        exchanges.bind(timings.connect)
-        exchanges.bind(timings.tls)
-        exchanges.bind(timings.send)
-        exchanges.bind(timings.wait)
-        exchanges.bind(timings.receive)
-        exchanges.bind(timings.total)
-    }
-
     /// Writes a connection's row, over what was known of it before.
     func write(_ connection: ConnectionRecord) throws {
         connections.bind(connection.id.number)
@@ -262,22 +217,19 @@ final class SessionWriter {
         connections.bind(connection.closedAt)
         connections.bind(connection.localAddress)
         connections.bind(connection.peerAddress)
-        connections.bind(connection.dns)
-        connections.bind(connection.connect)
-        connections.bind(connection.handshake)
-        connections.bind(connection.tls?.protocolVersion)
-        connections.bind(connection.tls?.cipherSuite)
-        connections.bind(connection.tls?.serverName)
-        connections.bind(connection.tls?.applicationProtocol)
-        connections.bind((connection.tls?.resumed).map { $0 ? 1 : 0 })
-        connections.bind(connection.tls?.verificationFailure)
-        connections.bind(text: try JSONWriter.certificates(connection.tls?.peerCertificates ?? []))
+        for time in [connection.dns, connection.connect, connection.handshake] { connections.bind(time) }
+        let tls = connection.tls
+        for text in [tls?.protocolVersion, tls?.cipherSuite, tls?.serverName, tls?.applicationProtocol] {
+            connections.bind(text)
+        }
+        connections.bind((tls?.resumed).map { $0 ? 1 : 0 })
+        connections.bind(tls?.verificationFailure)
+        connections.bind(text: try JSONWriter.certificates(tls?.peerCertificates ?? []))
         try connections.run()
     }
 
-    /// Writes the rules that were put in force; their sources only where they are not those of the set before.
-    ///
-    /// A run's first set counts from the run's beginning: no exchange comes before it, however late it is noted.
+    /// Writes the rules that were put in force; their sources only where they are not those of the set before. A run's
+    /// first set counts from the run's beginning: no exchange comes before it, however late it is noted.
     func write(_ rules: RulesNote) throws {
         let isKnown = rules.sources == lastSources
         let at = lastSources == nil ? "min(?, (SELECT started_at FROM run WHERE id = ?))" : "?"
@@ -295,7 +247,7 @@ final class SessionWriter {
 
     /// Ends the run: exchanges still in flight count as interrupted.
     func endRun(at time: Int64, notRecorded: Int, droppedBytes: Int64) throws {
-        _ = try WritableSession.interruptOpenExchanges(in: database, path: path)
+        _ = try WritableSession.interruptOpenExchanges(in: SessionDatabase(connection: database, path: path))
         try database.execute(
             sql: "UPDATE run SET ended_at = ?, not_recorded = ?, dropped_bytes = ? WHERE id = ?",
             arguments: [time, notRecorded, droppedBytes, run]

@@ -6,25 +6,21 @@ import NIOCore
 struct StoredBody {
     private let exchange: ExchangeID
     private let side: BodySide
-    private let path: String
+    private let session: SessionDatabase
     /// The whole body, if it is in the payload row.
     private let inline: ByteBuffer?
-    /// How many bytes there are.
     let size: Int64
 
     /// Looks a body up; `nil` where the session has none on that side.
-    init?(of exchange: ExchangeID, side: BodySide, path: String, in database: Database) throws {
-        self.exchange = exchange
-        self.side = side
-        self.path = path
+    init?(of exchange: ExchangeID, side: BodySide, in session: SessionDatabase) throws {
+        (self.exchange, self.side, self.session) = (exchange, side, session)
         let inlineSQL = """
             SELECT exchange.id, \(side.column) FROM exchange JOIN payload ON payload.id = exchange.payload
             WHERE exchange.id = ?
             """
         inline =
-            try RowReader.rows(inlineSQL, [exchange.number], in: database, path: path, subject: "exchange") {
-                row in
-                _ = try row.number()
+            try session.rows(inlineSQL, [exchange.number], of: "exchange") { row in
+                row.skip()
                 return try row.optionalBytes()
             }.first ?? nil
         if let inline {
@@ -35,22 +31,15 @@ struct StoredBody {
             SELECT exchange, offset, length(data) FROM chunk WHERE exchange = ? AND side = ?
             ORDER BY offset DESC LIMIT 1
             """
-        let ends = try RowReader.rows(
-            lastSQL,
-            [exchange.number, Int64(side.rawValue)],
-            in: database,
-            path: path,
-            subject: "chunk of exchange"
-        ) { row in
-            _ = try row.number()
+        let ends = try session.rows(lastSQL, [exchange.number, Int64(side.rawValue)], of: "chunk of exchange") { row in
+            row.skip()
             return try row.number() + row.number()
         }
         guard let end = ends.first else { return nil }
         size = end
     }
 
-    /// Reads at most `limit` bytes from `offset`.
-    func read(offset: Int64, limit: Int, in database: Database) throws -> ByteBuffer {
+    func read(offset: Int64, limit: Int) throws -> ByteBuffer {
         guard offset < size else { return ByteBuffer() }
         if let inline {
             let start = inline.readerIndex + Int(offset)
@@ -61,50 +50,36 @@ struct StoredBody {
         // A row at a time, so that a file that claims overlapping chunks cannot make us gather more than was asked.
         while offset + Int64(body.readableBytes) < end {
             let position = offset + Int64(body.readableBytes)
-            guard let (start, data) = try chunk(at: position, in: database) else { throw gap(at: position) }
-            let skipped = position - start
-            let usable = Int64(data.readableBytes) - skipped
-            guard usable > 0 else { throw gap(at: position) }
-            let length = Int(min(usable, end - position))
-            guard let part = data.getSlice(at: data.readerIndex + Int(skipped), length: length) else {
-                throw gap(at: position)
+            guard let (start, data) = try chunk(at: position), position - start < Int64(data.readableBytes),
+                let part = data.getSlice(
+                    at: data.readerIndex + Int(position - start),
+                    length: Int(min(Int64(data.readableBytes) - (position - start), end - position))
+                )
+            else {
+                throw SessionError.damaged(session.path, "the body of exchange \(exchange) lacks bytes at \(position)")
             }
             body.writeImmutableBuffer(part)
         }
         return body
     }
 
-    private func chunk(at position: Int64, in database: Database) throws -> (Int64, ByteBuffer)? {
+    private func chunk(at position: Int64) throws -> (Int64, ByteBuffer)? {
         let sql = """
             SELECT exchange, offset, data FROM chunk WHERE exchange = ? AND side = ? AND offset <= ?
             ORDER BY offset DESC LIMIT 1
             """
-        return try RowReader.rows(
-            sql,
-            [exchange.number, Int64(side.rawValue), position],
-            in: database,
-            path: path,
-            subject: "chunk of exchange"
-        ) { row in
-            _ = try row.number()
+        let arguments = [exchange.number, Int64(side.rawValue), position]
+        return try session.rows(sql, arguments, of: "chunk of exchange") { row in
+            row.skip()
             return (try row.number(), try row.optionalBytes() ?? ByteBuffer())
         }.first
-    }
-
-    private func gap(at position: Int64) -> SessionError {
-        SessionError.damaged(path, "the body of exchange \(exchange) lacks bytes at \(position)")
     }
 }
 
 extension BodySide {
     /// The column of a payload row that has the body if it is short.
     fileprivate var column: String {
-        switch self {
-        case .requestReceived: "request_body"
-        case .requestSent: "request_body_sent"
-        case .responseReceived: "response_body"
-        case .responseSent: "response_body_sent"
-        }
+        ["request_body", "request_body_sent", "response_body", "response_body_sent"][Int(rawValue)]
     }
 
     /// The side that holds the bytes where this one was not changed; `nil` for the received ones.

@@ -6,12 +6,7 @@ import HTTPModel
 struct WritableSession: Sendable {
     let path: String
     let database: DatabaseQueue
-    let run: Int64
-    let nextExchangeID: Int64
-    let nextConnectionID: Int64
-    let lastPayload: Int64
-    let totals: SessionSummary
-    let recovered: RecoveryReport?
+    let start: RunStart
     private let lock: SessionLock
 
     /// Opens the session, or creates it where there is none or an empty file.
@@ -23,81 +18,57 @@ struct WritableSession: Sendable {
         if !isNew { try lock.checkHeader() }
         do {
             database = try DatabaseQueue(path: SessionPath.plain(path), configuration: Self.connection())
-            let opened = try database.writeWithoutTransaction { database in
+            start = try database.writeWithoutTransaction { database in
+                let session = SessionDatabase(connection: database, path: path)
                 if isNew {
                     try Self.createTables(in: database, labels: configuration.labels)
                 } else {
-                    try Self.checkTables(of: path, in: database)
+                    try Self.checkTables(in: session)
                 }
                 try Self.setUp(database, pageLimit: configuration.pageLimit)
-                let numbers = try HighestNumbers(database, path: path)
-                let recovered = try isNew ? nil : Self.recover(database, path: path)
-                return try Opened(database, numbers, recovered, path: path, configuration: configuration)
+                return try RunStart(session, isNew: isNew, configuration)
             }
-            run = opened.run
-            nextExchangeID = opened.nextExchangeID
-            nextConnectionID = opened.nextConnectionID
-            lastPayload = opened.lastPayload
-            totals = opened.totals
-            recovered = opened.recovered
         } catch let error as DatabaseError {
             throw SessionError.opening(path, error)
         }
     }
 
-    /// What is known once the tables are there.
-    private struct Opened {
-        var run: Int64
-        var nextExchangeID: Int64
-        var nextConnectionID: Int64
-        var lastPayload: Int64
-        var totals: SessionSummary
-        var recovered: RecoveryReport?
+    /// A run that has begun, and what it goes on from.
+    struct RunStart {
+        let run: Int64
+        /// One more than the highest number in the file.
+        let nextExchangeID: Int64
+        let nextConnectionID: Int64
+        let lastPayload: Int64
+        let totals: SessionSummary
+        let recovered: RecoveryReport?
 
-        init(
-            _ database: Database,
-            _ numbers: HighestNumbers,
-            _ recovered: RecoveryReport?,
-            path: String,
-            configuration: RecorderConfiguration
-        ) throws {
-            self.recovered = recovered
-            nextExchangeID = numbers.exchange + 1
-            nextConnectionID = numbers.connection + 1
+        /// - Throws: ``SessionError`` where a number is so high that a reader would not take those that follow.
+        fileprivate init(_ session: SessionDatabase, isNew: Bool, _ configuration: RecorderConfiguration) throws {
+            func highest(_ table: String) throws -> Int64 {
+                let bounds = -RecordedRange.numbers.upperBound...RecordedRange.numbers.upperBound / 2
+                let found = try session.rows("SELECT max(id) AS id FROM \(table)", of: table) { row in
+                    try row.optionalNumber(in: bounds)
+                }
+                return max(0, (found.first ?? nil) ?? 0)
+            }
+            nextExchangeID = try highest("exchange") + 1
+            nextConnectionID = try highest("connection") + 1
+            let payload = try highest("payload")
+            _ = (try highest("run"), try highest("rules"))
+            let (count, first) = try isNew ? (0, []) : interruptOpenExchanges(in: session)
+            recovered = count > 0 ? RecoveryReport(count: count, first: first) : nil
             // The recovery has numbered what it found in flight.
-            lastPayload = numbers.payload + Int64(recovered?.count ?? 0)
-            totals = try SessionSummary.read(database, path: path)
-            try database.execute(
+            lastPayload = payload + Int64(count)
+            totals = try SessionSummary.read(session)
+            try session.connection.execute(
                 sql: """
                     INSERT INTO run(version, recorder, started_at, first_exchange, not_recorded, dropped_bytes)
                     VALUES(?, ?, ?, ?, 0, 0)
                     """,
                 arguments: [configuration.sluiceVersion, configuration.mode.rawValue, wallClock(), nextExchangeID]
             )
-            run = database.lastInsertedRowID
-        }
-    }
-
-    /// The highest numbers that the tables have; those of what is recorded from now on follow.
-    private struct HighestNumbers {
-        let exchange: Int64
-        let connection: Int64
-        let payload: Int64
-
-        /// - Throws: ``SessionError`` where one is so high that a reader would not take those that follow.
-        init(_ database: Database, path: String) throws {
-            func highest(_ table: String) throws -> Int64 {
-                let sql = "SELECT max(id) AS id FROM \(table)"
-                let bounds = -RecordedRange.numbers.upperBound...RecordedRange.numbers.upperBound / 2
-                let highest = try RowReader.rows(sql, in: database, path: path, subject: table) { row in
-                    try row.optionalNumber(in: bounds)
-                }
-                return max(0, (highest.first ?? nil) ?? 0)
-            }
-            exchange = try highest("exchange")
-            connection = try highest("connection")
-            payload = try highest("payload")
-            _ = (try highest("run"), try highest("rules"))
+            run = session.connection.lastInsertedRowID
         }
     }
 
@@ -137,13 +108,13 @@ struct WritableSession: Sendable {
     }
 
     /// Refuses a file whose tables are not exactly those of today.
-    static func checkTables(of path: String, in database: Database) throws {
+    static func checkTables(in session: SessionDatabase) throws {
+        let (database, path) = (session.connection, session.path)
         let application = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
         let version = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         guard application == Schema.applicationID else { throw SessionError.notASession(path) }
-        guard version <= Schema.version else { throw SessionError.newerSchema(path, version) }
         guard version >= 1 else { throw SessionError.damaged(path, "its schema version is \(version)") }
-        guard version == Schema.version else { throw SessionError.olderSchema(path, version) }
+        guard version == Schema.version else { throw SessionError.otherSchema(path, version) }
         for table in Schema.tables {
             let sql = try String.fetchOne(
                 database,
@@ -174,26 +145,11 @@ struct WritableSession: Sendable {
         if let pageLimit { try database.execute(sql: "PRAGMA max_page_count = \(pageLimit)") }
     }
 
-    private static func recover(_ database: Database, path: String) throws -> RecoveryReport? {
-        let (count, first) = try interruptOpenExchanges(in: database, path: path)
-        guard count > 0 else { return nil }
-        let sql = "SELECT id, started_at FROM run WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1"
-        let startedAt = try RowReader.rows(sql, in: database, path: path, subject: "run") { row in
-            _ = try row.number()
-            return try row.number(in: RecordedRange.moments)
-        }
-        return RecoveryReport(count: count, first: first, runStartedAt: startedAt.first)
-    }
-
     /// Marks exchanges in flight as interrupted; they are those whose payload row has a negative number.
-    static func interruptOpenExchanges(
-        in database: Database,
-        path: String
-    ) throws -> (count: Int, first: [ExchangeID]) {
+    static func interruptOpenExchanges(in session: SessionDatabase) throws -> (count: Int, first: [ExchangeID]) {
+        let database = session.connection
         let sql = "SELECT -id AS id FROM payload WHERE id < 0 ORDER BY payload.id DESC"
-        let open = try RowReader.rows(sql, in: database, path: path, subject: "payload") { row in
-            try row.number(in: RecordedRange.numbers)
-        }
+        let open = try session.rows(sql, of: "payload") { try $0.number(in: RecordedRange.numbers) }
         guard !open.isEmpty else { return (0, []) }
         try database.inSavepoint {
             for id in open {
@@ -202,9 +158,7 @@ struct WritableSession: Sendable {
                     arguments: [-id]
                 )
                 try database.execute(
-                    sql: """
-                        UPDATE exchange SET state = ?, payload = (SELECT max(id) FROM payload) WHERE id = ?
-                        """,
+                    sql: "UPDATE exchange SET state = ?, payload = (SELECT max(id) FROM payload) WHERE id = ?",
                     arguments: [ExchangeRecord.State.interrupted.rawValue, id]
                 )
             }
@@ -215,13 +169,10 @@ struct WritableSession: Sendable {
 
     /// Whether the file still is where it was opened.
     var isInPlace: Bool { FileFacts(path: path)?.identity == lock.identity }
-
     /// Whether the file has no name any more, so that all that is in it goes with us.
     var isRemoved: Bool { lock.isRemoved }
 
-    /// Brings everything from the log into the file and removes the log.
-    ///
-    /// The session stays readable if that fails.
+    /// Brings everything from the log into the file and removes the log. The session stays readable if that fails.
     func close() throws {
         defer { lock.release() }
         do {

@@ -2,7 +2,6 @@
 package struct Glyph {
     /// UTF-8, first byte lowest.
     package let bytes: UInt64
-    /// 1 or 2.
     package let columns: Int
 
     static let space = Glyph(bytes: 0x20, columns: 1)
@@ -33,7 +32,6 @@ package struct Glyph {
         }
     }
 
-    /// What a character is drawn as.
     package static func drawing(of character: Character) -> Drawing {
         if character == "\r\n" {
             return Drawing(first: picture(ofControl: 13), others: [picture(ofControl: 10)])
@@ -52,9 +50,8 @@ package struct Glyph {
         return Drawing(first: cluster(base, scalars[...]))
     }
 
-    /// Calls `body` with each glyph of a text, and with the UTF-8 offset behind the characters that are then drawn whole.
-    ///
-    /// It stops when `body` returns `false`; what follows is not looked at.
+    /// Calls `body` with each glyph of a text, and with the UTF-8 offset behind the characters that are then drawn
+    /// whole. It stops when `body` returns `false`; what follows is not looked at.
     package static func each(in text: some StringProtocol, _ body: (_ glyph: Glyph, _ end: Int) -> Bool) {
         let text = substring(text)
         let isWalked: Void? = text.utf8.withContiguousStorageIfAvailable { walk($0, text, body) }

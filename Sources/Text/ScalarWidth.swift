@@ -11,7 +11,6 @@ extension Unicode.Scalar {
     }
 
     var isRegionalIndicator: Bool { (0x1_F1E6...0x1_F1FF).contains(value) }
-
     /// U+2028 and U+2029, which end lines and show nothing.
     var isSeparator: Bool { value == 0x2028 || value == 0x2029 }
 
@@ -50,9 +49,8 @@ extension Unicode.Scalar {
         return false
     }
 
-    /// What takes two columns: East Asian width W and F, which holds every emoji that is one by itself.
-    ///
-    /// Made from the Unicode data; ranges between which nothing is assigned are joined.
+    /// What takes two columns: East Asian width W and F, which holds every emoji that is one by itself. Made from the
+    /// Unicode data; ranges between which nothing is assigned are joined.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
         0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F, 0x2693...0x2693, 0x26A1...0x26A1,

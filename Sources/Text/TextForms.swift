@@ -29,14 +29,19 @@ extension BinaryInteger {
         return text
     }
 
+    /// The number with zeros before it up to so many digits.
+    package func padded(to width: Int, radix: Int = 10, uppercase: Bool = false) -> String {
+        let digits = String(self, radix: radix, uppercase: uppercase)
+        return String(repeating: "0", count: Swift.max(0, width - digits.utf8.count)) + digits
+    }
+
     /// The number with a noun, which gets an `s` where the number is not 1: `3 fields`.
     package func of(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
 }
 
 extension String {
-    /// The text as HTML and XML have it between tags; quotes stay, so it is not for attributes.
-    ///
-    /// It looks at scalars: a `<` with a combining mark behind it is one character, but opens a tag.
+    /// The text as HTML and XML have it between tags; quotes stay, so it is not for attributes. It looks at scalars: a
+    /// `<` with a combining mark behind it is one character, but opens a tag.
     package var markupEscaped: String {
         unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {

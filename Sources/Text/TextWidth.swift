@@ -1,6 +1,5 @@
-/// How many columns text takes, and how it is made to fit.
-///
-/// The columns are those that a terminal's cells use (``Glyph``): pictures for control characters, four for a tab.
+/// How many columns text takes, and how it is made to fit. The columns are those that a terminal's cells use
+/// (``Glyph``): pictures for control characters, four for a tab.
 package enum TextWidth {
     package static func columns(_ text: some StringProtocol) -> Int {
         // Printable ASCII, which nearly all text is, takes a column a byte.
@@ -14,9 +13,7 @@ package enum TextWidth {
         return count
     }
 
-    package static func columns(_ character: Character) -> Int {
-        Glyph.drawing(of: character).columns
-    }
+    package static func columns(_ character: Character) -> Int { Glyph.drawing(of: character).columns }
 
     /// Calls `body` with the columns of each character and with the UTF-8 offset behind it, until it returns `false`.
     package static func each(in text: some StringProtocol, _ body: (_ columns: Int, _ end: Int) -> Bool) {
@@ -58,20 +55,17 @@ package enum TextWidth {
 
     /// The text in exactly so many columns: cut, or with spaces behind it.
     package static func padded(_ text: some StringProtocol, to columns: Int) -> String {
-        let cut = cut(text, to: columns)
-        return cut + String(repeating: " ", count: max(columns - TextWidth.columns(cut), 0))
+        cut(text, to: columns).filled(to: columns)
     }
 
     /// The text in exactly so many columns: cut, or with spaces before it.
     package static func paddedLeft(_ text: some StringProtocol, to columns: Int) -> String {
-        let cut = cut(text, to: columns)
-        return String(repeating: " ", count: max(columns - TextWidth.columns(cut), 0)) + cut
+        cut(text, to: columns).aligned(to: columns)
     }
 
-    /// The text in lines of at most so many columns.
-    ///
-    /// A line ends at a line feed, else behind a space, else where it is full; spaces at a break are left out. A character wider
-    /// than a line has a line of its own. An empty text is one empty line.
+    /// The text in lines of at most so many columns. A line ends at a line feed, else behind a space, else where it is
+    /// full; spaces at a break are left out. A character wider than a line has a line of its own. An empty text is one
+    /// empty line.
     package static func wrap(_ text: some StringProtocol, to columns: Int) -> [Substring] {
         var lines: [Substring] = []
         for paragraph in Glyph.substring(text).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {

@@ -5,9 +5,7 @@ package enum VisibleText {
     package static func of(_ text: String) -> String { visible(text) { _ in false } }
 
     /// The text as ``of(_:)`` has it, but with its line feeds and tabs.
-    package static func lines(_ text: String) -> String {
-        visible(text) { $0 == "\n" || $0 == "\t" }
-    }
+    package static func lines(_ text: String) -> String { visible(text) { $0 == "\n" || $0 == "\t" } }
 
     /// Valid JSON (RFC 8259) as JSON that means the same, with `\u` escapes in place of what cannot be seen.
     package static func json(_ text: String) -> String {
@@ -24,12 +22,11 @@ package enum VisibleText {
 
     /// A character as JSON escapes it (RFC 8259 §7): `\u202e`, above U+FFFF a pair of surrogates.
     package static func jsonEscape(_ scalar: Unicode.Scalar) -> String {
-        UTF16.encode(scalar).map { $0.map { "\\u" + padded(String($0, radix: 16)) }.joined() } ?? ""
+        UTF16.encode(scalar).map { $0.map { "\\u" + $0.padded(to: 4, radix: 16) }.joined() } ?? ""
     }
 
-    /// Whether a character moves the cursor, changes the direction of text, or takes no place of its own.
-    ///
-    /// Joiners and variation selectors are among them; ``of(_:)`` leaves them where they belong to their neighbours.
+    /// Whether a character moves the cursor, changes the direction of text, or takes no place of its own. Joiners and
+    /// variation selectors are among them; ``of(_:)`` leaves them where they belong to their neighbours.
     package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F: false
@@ -59,7 +56,7 @@ package enum VisibleText {
             } else if scalar.value == 0x7F {
                 visible.append(contentsOf: "^?".unicodeScalars)
             } else {
-                let digits = padded(String(scalar.value, radix: 16, uppercase: true))
+                let digits = scalar.value.padded(to: 4, radix: 16, uppercase: true)
                 visible.append(contentsOf: "<U+\(digits)>".unicodeScalars)
             }
         }
@@ -87,10 +84,6 @@ package enum VisibleText {
         case 0x0620..<0x10A0, 0x2190..<0x2C00, 0xFE0E...0xFE0F, 0x1F000..<0x1FB00: true
         default: false
         }
-    }
-
-    private static func padded(_ digits: String) -> String {
-        String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
     }
 }
 

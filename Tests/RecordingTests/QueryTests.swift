@@ -148,8 +148,34 @@ struct QueryTests {
         let words = Array(repeating: "a", count: 4_900)
         #expect(try reader.numbers(matching: Filter(words.joined(separator: " "))) == [1])
         #expect(try reader.numbers(matching: Filter("id:" + words.map { _ in "2" }.joined(separator: ","))).isEmpty)
-        let nested = String(repeating: "!(a ", count: 16) + "b" + String(repeating: ")", count: 16)
-        #expect(throws: Never.self) { try reader.numbers(matching: Filter(nested)) }
+    }
+
+    @Test("nest as deep as parentheses may, and mean the same as in memory", arguments: 0..<8)
+    func deep(seed: UInt64) throws {
+        let feed = try Feed(path: scratch.session)
+        for number in Int64(1)...6 { feed.submit(Samples.exchange(number)) }
+        feed.recorder.close()
+        let reader = try SessionReader(path: scratch.session)
+        var random = SplitMix(seed)
+        /// A filter of numbers that is nested so deep, and the numbers that it lets pass.
+        func nested(_ depth: Int) -> (text: String, numbers: Set<Int64>) {
+            let some = Set((Int64(1)...6).filter { _ in Bool.random(using: &random) } + [6])
+            var (text, numbers) = ("id:" + some.map(String.init).joined(separator: ","), some)
+            guard depth > 0 else { return (text, numbers) }
+            if depth.isMultiple(of: 25) { (text, numbers) = nested(min(depth - 1, 9)) }
+            let (inner, isAnd) = (nested(depth - 1), Bool.random(using: &random))
+            numbers = isAnd ? numbers.intersection(inner.numbers) : numbers.union(inner.numbers)
+            text = "(\(text) \(isAnd ? "and" : "or") \(inner.text))"
+            return Bool.random(using: &random) ? (text, numbers) : ("!" + text, Set(1...6).subtracting(numbers))
+        }
+        for depth in [5, 7, 16, 60, Filter.maximumDepth] {
+            let (text, numbers) = nested(depth)
+            #expect(try reader.numbers(matching: Filter(text)) == numbers.sorted(), "\(text)")
+        }
+        for shape in ["!(a ", "(a or ", "(a ", "!(!a or "] {
+            let text = String(repeating: shape, count: 100) + "b" + String(repeating: ")", count: 100)
+            #expect(throws: Never.self) { try reader.numbers(matching: Filter(text)) }
+        }
     }
 
     @Test("are written for the database that they are for")

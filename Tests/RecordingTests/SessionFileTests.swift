@@ -177,6 +177,14 @@ struct SessionFileTests {
         #expect(sessionError { try SessionReader(path: nowhere) }?.code == .missing)
     }
 
+    @Test("A link in place of a file beside the session is refused, wherever it leads")
+    func linkBeside() throws {
+        let target = scratch.session + ".other"
+        try Data("x".utf8).write(to: URL(filePath: target))
+        try FileManager.default.createSymbolicLink(atPath: scratch.session + "-wal", withDestinationPath: target)
+        #expect(throws: SessionError.self) { try Feed(path: scratch.session) }
+    }
+
     @Test("A session of a newer schema is refused, and not changed")
     func newerSchema() throws {
         try record(1...1)

@@ -28,7 +28,7 @@ package enum Theme: String, CaseIterable, Sendable, Hashable {
     }
 
     func style(_ span: Span) -> Style {
-        span.pixels.map { Style(.palette($0.0), on: .palette($0.1)) } ?? style(span.role)
+        span.pixels.map { Style(.palette($0.x), on: .palette($0.y)) } ?? style(span.role)
     }
 
     /// For titles and the open tab.

@@ -38,7 +38,7 @@ enum PhonePage {
                 case (false, false): return " "
                 }
             }
-            return [Span(signs.joined(), .image, pixels: look.theme == .plain ? nil : (16, 231))]
+            return [Span(signs.joined(), .image, pixels: look.theme == .plain ? nil : [16, 231])]
         }
     }
 

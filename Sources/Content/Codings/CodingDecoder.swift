@@ -29,9 +29,8 @@ protocol CodingDecoder: AnyObject {
 }
 
 extension CodingDecoder {
-    /// How much input to give to a library that, where it fails, keeps back all that it decoded in the same call.
-    ///
-    /// So little is lost with it, and what is before a fault is shown.
+    /// How much input to give to a library that, where it fails, keeps back all that it decoded in the same call. So
+    /// little is lost with it, and what is before a fault is shown.
     var longestStep: Int { 256 }
 
     func beginNextMember() -> Bool { false }

@@ -1,6 +1,5 @@
 /// A content coding (RFC 9110 §8.4.1), as it stands in `Content-Encoding` and `Accept-Encoding`.
 package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
-    /// No coding.
     case identity
     /// `gzip`, also written `x-gzip` (RFC 1952).
     case gzip
@@ -37,9 +36,8 @@ package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads a `Content-Encoding` value into the codings in the order in which they were applied.
-    ///
-    /// `identity` and empty members are left out, as they change nothing.
+    /// Reads a `Content-Encoding` value into the codings in the order in which they were applied. `identity` and empty
+    /// members are left out, as they change nothing.
     package static func list(_ contentEncoding: some StringProtocol) -> [ContentCoding] {
         Substring(contentEncoding).split(separator: ",").compactMap { member in
             let coding = ContentCoding(member.trimmingASCIIWhitespace)
@@ -50,7 +48,7 @@ package enum ContentCoding: Sendable, Hashable, CustomStringConvertible {
 
 extension Substring {
     /// The text without spaces, tabs, carriage returns and line feeds at its ends.
-    var trimmingASCIIWhitespace: Substring {
+    package var trimmingASCIIWhitespace: Substring {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) })
         else { return Substring() }

@@ -17,9 +17,8 @@ package struct DecodedContent: Sendable, Hashable {
 }
 
 /// Undoes a message's content codings piece by piece (RFC 9110 §8.4), in memory that does not grow with the message.
-///
-/// The codings are undone in the reverse of the order in which they were applied. The first problem ends the
-/// decoding: what could be decoded before it has been given out, what comes after it is ignored.
+/// The codings are undone in the reverse of the order in which they were applied. The first problem ends the decoding:
+/// what could be decoded before it has been given out, what comes after it is ignored.
 package final class ContentDecoder {
     /// More codings than this on one message are an attack or a mistake.
     static let mostCodings = 8
@@ -57,7 +56,6 @@ package final class ContentDecoder {
         self.init(codings: contentEncoding.map { ContentCoding.list($0) } ?? [], limit: limit)
     }
 
-    /// The first problem there was so far.
     package var problem: DecodingProblem? {
         // Nothing goes into a link behind one that has stopped, so the last of several problems was the first to arise.
         ownProblem ?? links.last { $0.problem != nil }?.problem ?? unknown
@@ -73,13 +71,9 @@ package final class ContentDecoder {
         return output
     }
 
-    /// Decodes the next bytes of the body and hands them over in pieces, of at most 64 KiB where there is a coding.
-    ///
-    /// A few bytes may stand for a great many; this way they are never in memory together.
-    package func decode(
-        _ input: ByteBuffer,
-        forEachPiece forward: (UnsafeRawBufferPointer) throws -> Void
-    ) rethrows {
+    /// Decodes the next bytes of the body and hands them over in pieces, of at most 64 KiB where there is a coding. A
+    /// few bytes may stand for a great many; this way they are never in memory together.
+    package func decode(_ input: ByteBuffer, forEachPiece forward: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         if !isStopped { try input.withUnsafeReadableBytes { try push($0, through: links[...], forward) } }
     }
 
@@ -124,6 +118,3 @@ package final class ContentDecoder {
         decode(bytes, codings: contentEncoding.map { ContentCoding.list($0) } ?? [], limit: limit)
     }
 }
-
-@available(*, unavailable)
-extension ContentDecoder: Sendable {}

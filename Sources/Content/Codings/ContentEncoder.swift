@@ -5,15 +5,12 @@ package import NIOCore
 
 /// Why bytes could not be encoded.
 package struct EncodingError: Error, Hashable, CustomStringConvertible {
-    /// The coding that was asked for.
     package var coding: ContentCoding
-    /// What is wrong, in a few words.
     package var description: String
 }
 
-/// Applies content codings to a whole body, as is needed after a stage has edited its decoded form.
-///
-/// The levels are moderate: an edited body must reach the client soon rather than small.
+/// Applies content codings to a whole body, as is needed after a stage has edited its decoded form. The levels are
+/// moderate: an edited body must reach the client soon rather than small.
 package enum ContentEncoder {
     private static let gzipLevel: Int32 = 6
     private static let brotliQuality: Int32 = 5
@@ -64,62 +61,47 @@ package enum ContentEncoder {
         defer { deflateEnd(stream) }
         // 18 bytes are the header and trailer of gzip, which the bound does not count in every version of zlib.
         let capacity = Int(deflateBound(stream, UInt(bytes.readableBytes))) + 18
-        return try fill(capacity, coding) { target in
-            bytes.withUnsafeReadableBytes { source in
-                let input = source.assumingMemoryBound(to: UInt8.self).baseAddress
-                stream.pointee.next_in = UnsafeMutablePointer(mutating: input)
-                stream.pointee.avail_in = UInt32(source.count)
-                stream.pointee.next_out = target.assumingMemoryBound(to: UInt8.self).baseAddress
-                stream.pointee.avail_out = UInt32(clamping: target.count)
-                return deflate(stream, Z_FINISH) == Z_STREAM_END ? Int(stream.pointee.total_out) : nil
-            }
+        return try fill(capacity, bytes, coding) { source, target in
+            stream.pointee.next_in = UnsafeMutablePointer(
+                mutating: source.assumingMemoryBound(to: UInt8.self).baseAddress
+            )
+            stream.pointee.avail_in = UInt32(source.count)
+            stream.pointee.next_out = target.assumingMemoryBound(to: UInt8.self).baseAddress
+            stream.pointee.avail_out = UInt32(clamping: target.count)
+            return deflate(stream, Z_FINISH) == Z_STREAM_END ? Int(stream.pointee.total_out) : nil
         }
     }
 
     private static func brotli(_ bytes: ByteBuffer) throws -> ByteBuffer {
         // The bound is 0 for sizes it cannot compute.
         let capacity = max(BrotliEncoderMaxCompressedSize(bytes.readableBytes), bytes.readableBytes + 1024)
-        return try fill(capacity, .brotli) { target in
-            bytes.withUnsafeReadableBytes { source in
-                var count = target.count
-                let done = BrotliEncoderCompress(
-                    brotliQuality,
-                    22,
-                    BROTLI_MODE_GENERIC,
-                    source.count,
-                    source.assumingMemoryBound(to: UInt8.self).baseAddress,
-                    &count,
-                    target.assumingMemoryBound(to: UInt8.self).baseAddress
-                )
-                return done == BROTLI_TRUE ? count : nil
-            }
+        return try fill(capacity, bytes, .brotli) { source, target in
+            var count = target.count
+            let input = source.assumingMemoryBound(to: UInt8.self).baseAddress
+            let output = target.assumingMemoryBound(to: UInt8.self).baseAddress
+            let mode = BROTLI_MODE_GENERIC
+            let done = BrotliEncoderCompress(brotliQuality, 22, mode, source.count, input, &count, output)
+            return done == BROTLI_TRUE ? count : nil
         }
     }
 
     private static func zstd(_ bytes: ByteBuffer) throws -> ByteBuffer {
-        try fill(ZSTD_compressBound(bytes.readableBytes), .zstd) { target in
-            bytes.withUnsafeReadableBytes { source in
-                let count = ZSTD_compress(
-                    target.baseAddress,
-                    target.count,
-                    source.baseAddress,
-                    source.count,
-                    zstdLevel
-                )
-                return ZSTD_isError(count) == 0 ? count : nil
-            }
+        try fill(ZSTD_compressBound(bytes.readableBytes), bytes, .zstd) { source, target in
+            let count = ZSTD_compress(target.baseAddress, target.count, source.baseAddress, source.count, zstdLevel)
+            return ZSTD_isError(count) == 0 ? count : nil
         }
     }
 
     private static func fill(
         _ capacity: Int,
+        _ bytes: ByteBuffer,
         _ coding: ContentCoding,
-        _ body: (UnsafeMutableRawBufferPointer) -> Int?
+        _ encode: (_ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer) -> Int?
     ) throws -> ByteBuffer {
         var output = ByteBuffer()
         var succeeded = false
         output.writeWithUnsafeMutableBytes(minimumWritableBytes: capacity) { target in
-            let written = body(target)
+            let written = bytes.withUnsafeReadableBytes { encode($0, target) }
             succeeded = written != nil
             return written ?? 0
         }

@@ -14,14 +14,11 @@ package struct DecodingProblem: Sendable, Hashable, CustomStringConvertible {
     }
 
     package var kind: Kind
-    /// The coding in which it arose.
     package var coding: ContentCoding
     /// Where it arose: the offset in the bytes that were fed to that coding's decoder.
     package var offset: Int
-    /// What is wrong, in a few words.
     package var message: String
 
-    /// Describes a problem.
     package init(kind: Kind, coding: ContentCoding, offset: Int, message: String) {
         self.kind = kind
         self.coding = coding

@@ -50,9 +50,7 @@ final class ZlibDecoder: CodingDecoder {
 
     func beginNextMember() -> Bool { format == .gzip && inflateReset(stream) == Z_OK }
 
-    func isBeginning(_ bytes: [UInt8]) -> Bool {
-        format == .gzip && bytes.starts(with: [0x1F, 0x8B])
-    }
+    func isBeginning(_ bytes: [UInt8]) -> Bool { format == .gzip && bytes.starts(with: [0x1F, 0x8B]) }
 
     /// Servers that took `deflate` to mean RFC 1951 send no zlib header.
     func beginFallback() -> Bool {

@@ -2,17 +2,12 @@ package import NIOCore
 
 /// What the first bytes of an image tell of it.
 package struct ImageHeader: Sendable, Hashable {
-    /// The formats that are known.
     package enum Format: String, Sendable, Hashable, CaseIterable {
-        /// Portable Network Graphics.
         case png = "PNG"
-        /// JPEG, in a JFIF or Exif file.
         case jpeg = "JPEG"
-        /// Graphics Interchange Format.
         case gif = "GIF"
         /// WebP in its three forms.
         case webP = "WebP"
-        /// A Windows bitmap.
         case bmp = "BMP"
         /// AV1 or HEVC images in an ISO base media file.
         case avif = "AVIF"
@@ -20,7 +15,6 @@ package struct ImageHeader: Sendable, Hashable {
         case icon = "ICO"
     }
 
-    /// The image's format.
     package var format: Format
     /// How many pixels it is wide; 0 where the bytes do not say.
     package var width: Int
@@ -39,9 +33,7 @@ package struct ImageHeader: Sendable, Hashable {
         self.remark = remark
     }
 
-    /// Reads the header of an image; `nil` where the bytes are none that is known.
-    ///
-    /// The first 64 KiB are looked at.
+    /// Reads the header of an image; `nil` where the bytes are none that is known. The first 64 KiB are looked at.
     package init?(_ bytes: ByteBuffer) {
         let reader = ImageBytes(bytes: Array(bytes.readableBytesView.prefix(64 * 1024)))
         for read in [ImageHeader.png, ImageHeader.jpeg, ImageHeader.gif, ImageHeader.webP] {

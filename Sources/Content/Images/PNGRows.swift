@@ -12,7 +12,7 @@ struct PNGRows {
     private var filled = 0
     private(set) var rowCount = 0
     /// Sums of red, green, blue (each times alpha) and alpha, and how many pixels are in them.
-    private var sums: [UInt64]
+    private var sums: [(values: SIMD4<Int>, count: Int)]
 
     init(shape: PNGShape, width: Int, height: Int) {
         self.shape = shape
@@ -20,7 +20,7 @@ struct PNGRows {
         self.height = height
         row = [UInt8](repeating: 0, count: shape.rowLength)
         previous = row
-        sums = [UInt64](repeating: 0, count: width * 5)
+        sums = Array(repeating: (SIMD4(), 0), count: width)
     }
 
     var isComplete: Bool { rowCount == shape.height }
@@ -72,7 +72,7 @@ struct PNGRows {
     func means() -> [Thumbnail.Pixel] {
         var copy = self
         if !isComplete { copy.flush() }
-        let clear = Thumbnail.Pixel(red: 0, green: 0, blue: 0, alpha: 0)
+        let clear = Thumbnail.Pixel(0, 0, 0, alpha: 0)
         return copy.done + [Thumbnail.Pixel](repeating: clear, count: max(0, width * height - copy.done.count))
     }
 
@@ -130,22 +130,14 @@ struct PNGRows {
                 var column = 0
                 for target in 0..<width {
                     let (first, end) = (column, ((target + 1) * shape.width + width - 1) / width)
-                    var (red, green, blue, opacity) = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
                     while column < end {
                         let pixel = row.pixel(column)
-                        let alpha = UInt64(pixel.alpha)
-                        red += UInt64(pixel.red) * alpha / 255
-                        green += UInt64(pixel.green) * alpha / 255
-                        blue += UInt64(pixel.blue) * alpha / 255
-                        opacity += alpha
+                        let alpha = Int(pixel.alpha)
+                        let colour = SIMD4(Int(pixel.red), Int(pixel.green), Int(pixel.blue), 255)
+                        sums[target].values &+= colour &* alpha / 255
                         column += 1
                     }
-                    let place = target * 5
-                    sums[place] += red
-                    sums[place + 1] += green
-                    sums[place + 2] += blue
-                    sums[place + 3] += opacity
-                    sums[place + 4] += UInt64(end - first)
+                    sums[target].count += end - first
                 }
             }
         }
@@ -153,19 +145,8 @@ struct PNGRows {
 
     private mutating func flush() {
         guard done.count < width * height else { return }
-        for column in 0..<width {
-            let place = column * 5
-            let count = max(1, sums[place + 4])
-            done.append(
-                Thumbnail.Pixel(
-                    red: UInt8(min(255, sums[place] / count)),
-                    green: UInt8(min(255, sums[place + 1] / count)),
-                    blue: UInt8(min(255, sums[place + 2] / count)),
-                    alpha: UInt8(min(255, sums[place + 3] / count))
-                )
-            )
-        }
-        for index in sums.indices { sums[index] = 0 }
+        done += sums.map { Thumbnail.Pixel($0.values, count: $0.count) }
+        sums = Array(repeating: (SIMD4(), 0), count: width)
     }
 }
 
@@ -181,24 +162,15 @@ private struct PNGRow {
         switch shape.colourType {
         case 3:
             let index = raw(first) * 4
-            guard index + 3 < palette.count else { return Thumbnail.Pixel(red: 0, green: 0, blue: 0) }
-            return Thumbnail.Pixel(
-                red: palette[index],
-                green: palette[index + 1],
-                blue: palette[index + 2],
-                alpha: palette[index + 3]
-            )
+            guard index + 3 < palette.count else { return Thumbnail.Pixel(0, 0, 0) }
+            return Thumbnail.Pixel(palette[index], palette[index + 1], palette[index + 2], alpha: palette[index + 3])
         case 0, 4:
             let grey = sample(first)
             let alpha = shape.colourType == 4 ? sample(first + 1) : isClear(first, 1) ? 0 : 255
-            return Thumbnail.Pixel(red: grey, green: grey, blue: grey, alpha: alpha)
+            return Thumbnail.Pixel(grey, grey, grey, alpha: alpha)
         default:
-            return Thumbnail.Pixel(
-                red: sample(first),
-                green: sample(first + 1),
-                blue: sample(first + 2),
-                alpha: shape.colourType == 6 ? sample(first + 3) : isClear(first, 3) ? 0 : 255
-            )
+            let alpha: UInt8 = shape.colourType == 6 ? sample(first + 3) : isClear(first, 3) ? 0 : 255
+            return Thumbnail.Pixel(sample(first), sample(first + 1), sample(first + 2), alpha: alpha)
         }
     }
 

@@ -4,7 +4,6 @@ package import NIOCore
 package struct Thumbnail: Sendable, Hashable {
     /// Why an image cannot be made small.
     package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
-        /// What is wrong, in a few words.
         package var description: String
     }
 
@@ -16,11 +15,14 @@ package struct Thumbnail: Sendable, Hashable {
         /// How opaque it is: 0 cannot be seen.
         package var alpha: UInt8
 
-        package init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
-            self.red = red
-            self.green = green
-            self.blue = blue
-            self.alpha = alpha
+        package init(_ red: UInt8, _ green: UInt8, _ blue: UInt8, alpha: UInt8 = 255) {
+            (self.red, self.green, self.blue, self.alpha) = (red, green, blue, alpha)
+        }
+
+        /// The mean of pixels, from the sums of their four values.
+        init(_ sums: SIMD4<Int>, count: Int) {
+            let mean = SIMD4<UInt8>(clamping: sums / max(1, count))
+            self.init(mean.x, mean.y, mean.z, alpha: mean.w)
         }
     }
 
@@ -29,22 +31,17 @@ package struct Thumbnail: Sendable, Hashable {
     /// More bytes of pixels than these are not decoded.
     static let mostBytes = 48 << 20
 
-    /// How many pixels it is wide.
     package let width: Int
-    /// How many pixels it is high.
     package let height: Int
     /// The pixels, row by row.
     package let pixels: [Pixel]
     /// Whether the image ended early, so that its lower part is missing.
     package let isCut: Bool
 
-    /// The formats that are decoded.
     package static let formats: Set<ImageHeader.Format> = [.png, .jpeg, .webP]
 
-    /// Decodes an image of one of ``formats``; a smaller image than the maximum keeps its size.
-    ///
-    /// `goesOn` is asked now and then whether anybody still waits. Throws ``Problem`` for an image that is not read, or
-    /// too large.
+    /// Decodes an image of one of ``formats``; a smaller image than the maximum keeps its size. `goesOn` is asked now
+    /// and then whether anybody still waits. Throws ``Problem`` for an image that is not read, or too large.
     package init(
         _ bytes: ByteBuffer,
         _ format: ImageHeader.Format,
@@ -99,25 +96,15 @@ package struct Thumbnail: Sendable, Hashable {
             let rows = span(row, of: size.height, in: height)
             for column in 0..<size.width {
                 let columns = span(column, of: size.width, in: width)
-                var sums = (0, 0, 0, 0)
+                var sums = SIMD4<Int>()
                 for y in rows {
                     for x in columns {
                         let place = (y * width + x) * 4
-                        sums.0 += Int(bytes[place])
-                        sums.1 += Int(bytes[place + 1])
-                        sums.2 += Int(bytes[place + 2])
-                        sums.3 += Int(bytes[place + 3])
+                        let pixel = SIMD4(bytes[place], bytes[place + 1], bytes[place + 2], bytes[place + 3])
+                        sums &+= SIMD4(truncatingIfNeeded: pixel)
                     }
                 }
-                let count = rows.count * columns.count
-                pixels.append(
-                    Pixel(
-                        red: UInt8(sums.0 / count),
-                        green: UInt8(sums.1 / count),
-                        blue: UInt8(sums.2 / count),
-                        alpha: UInt8(sums.3 / count)
-                    )
-                )
+                pixels.append(Pixel(sums, count: rows.count * columns.count))
             }
         }
         return pixels

@@ -1,6 +1,5 @@
-/// Up to four digits of base64 (RFC 4648 §4), which stand for up to three bytes.
-///
-/// gRPC-Web encodes each piece that a sender flushes on its own, so padding may stand wherever a piece ended.
+/// Up to four digits of base64 (RFC 4648 §4), which stand for up to three bytes. gRPC-Web encodes each piece that a
+/// sender flushes on its own, so padding may stand wherever a piece ended.
 struct Base64Group: Sendable {
     /// What a digit came to.
     enum Step {
@@ -68,24 +67,5 @@ struct Base64Group: Sendable {
         case UInt8(ascii: "/"): 63
         default: nil
         }
-    }
-
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    /// Encodes bytes, with padding.
-    static func encode(_ bytes: some Collection<UInt8>) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let group = rest.prefix(3)
-            rest = rest.dropFirst(3)
-            let bits = group.reduce(0 as UInt32) { $0 << 8 | UInt32($1) } << (8 * UInt32(3 - group.count))
-            for index in 0..<4 {
-                let value = Int(bits >> (18 - 6 * UInt32(index)) & 0x3F)
-                text.append(index <= group.count ? alphabet[value] : UInt8(ascii: "="))
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -2,15 +2,12 @@ package import NIOCore
 
 /// One length-prefixed frame of a gRPC body: a message, or the trailers of gRPC-Web.
 package struct GRPCFrame: Sendable, Hashable {
-    /// What the frame carries.
     package enum Kind: Sendable, Hashable {
-        /// A message of the call.
         case message
         /// The trailer section of gRPC-Web, as lines `name: value`.
         case trailers
     }
 
-    /// What the frame carries.
     package var kind: Kind
     /// The message's number in its direction, from 1; for trailers the number of messages before them.
     package var number: Int
@@ -28,9 +25,8 @@ package struct GRPCFrame: Sendable, Hashable {
     /// How many bytes of payload arrived and were not kept.
     package var leftOut: Int { received - payload.readableBytes }
 
-    /// Undoes the payload's compression, by the `grpc-encoding` of the same direction.
-    ///
-    /// Returns a problem where the bytes are not all there (`truncated`) or still compressed.
+    /// Undoes the payload's compression, by the `grpc-encoding` of the same direction. Returns a problem where the
+    /// bytes are not all there (`truncated`) or still compressed.
     package func content(encoding: String?, limit: Int) -> DecodedContent {
         guard isCompressed else { return ContentDecoder.decode(payload, codings: [], limit: limit) }
         let coding = ContentCoding(Substring(encoding ?? "").trimmingASCIIWhitespace)
@@ -48,14 +44,12 @@ package struct GRPCFramingProblem: Error, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         /// The bytes are not what the framing allows.
         case malformed
-        /// The body ends within a frame.
         case truncated
     }
 
     package var kind: Kind
     /// Where in the body it arose.
     package var offset: Int64
-    /// What is wrong, in a few words.
     package var message: String
 
     /// One sentence for people, for example `the body ends within the prefix of message 2, at byte 19`.

@@ -1,21 +1,19 @@
 package import NIOCore
+import Text
 
-/// Reads the frames of a gRPC body piece by piece, keeping at most one payload, and of that no more than a limit.
-///
-/// Each message has a prefix of five bytes: flags, then the length (gRPC over HTTP/2, "Length-Prefixed-Message").
-/// The first thing that is wrong ends the reading; what came before it has been given out.
+/// Reads the frames of a gRPC body piece by piece, keeping at most one payload, and of that no more than a limit. Each
+/// message has a prefix of five bytes: flags, then the length (gRPC over HTTP/2, "Length-Prefixed-Message"). The first
+/// thing that is wrong ends the reading; what came before it has been given out.
 package struct GRPCFrameReader: Sendable {
     private static let prefixLength = 5
 
     /// How many bytes of a payload are kept; may be changed between pieces.
     package var payloadLimit: Int
-    /// How many whole messages there were.
     package private(set) var messageCount = 0
     /// What ended the reading; `nil` where all is well.
     package private(set) var problem: GRPCFramingProblem?
 
     private let framing: GRPCFraming
-    /// How many bytes of the body were read.
     private var offset: Int64 = 0
     private var base64 = Base64Group()
     /// Where the group of base64 begins whose digits are passing.
@@ -50,9 +48,8 @@ package struct GRPCFrameReader: Sendable {
         }
     }
 
-    /// Says that the body has ended, which is a problem where a frame has not.
-    ///
-    /// Hands over the frame that base64 without its last padding ends with.
+    /// Says that the body has ended, which is a problem where a frame has not. Hands over the frame that base64 without
+    /// its last padding ends with.
     package mutating func finish(forEachFrame body: (GRPCFrame) throws -> Void) rethrows {
         guard problem == nil else { return }
         if framing == .webText, base64.hasDigits {
@@ -71,23 +68,19 @@ package struct GRPCFrameReader: Sendable {
         }
     }
 
-    // MARK: Base64
-
     private mutating func readBase64(_ bytes: UnsafeRawBufferPointer, _ body: (GRPCFrame) throws -> Void) rethrows {
         for byte in bytes {
             guard problem == nil else { return }
             if !base64.hasDigits { groupStart = offset }
             switch base64.take(byte) {
             case .needsMore: offset += 1
-            case .invalid: fail(.malformed, offset, "0x\(hexadecimal: byte) is no base64 in this place")
+            case .invalid: fail(.malformed, offset, "0x\(byte.padded(to: 2, radix: 16)) is no base64 in this place")
             case .whole(let decoded):
                 offset += 1
                 try decoded.withBytes { try readFrames($0, at: .group(groupStart..<offset), body) }
             }
         }
     }
-
-    // MARK: Frames
 
     /// Where bytes stand in the body.
     private enum Place {
@@ -143,7 +136,11 @@ package struct GRPCFrameReader: Sendable {
             // Bit 0 says compressed, bit 7 (in gRPC-Web) trailers; the others mean nothing.
             guard byte & (framing == .grpc ? 0xFE : 0x7E) == 0 else {
                 let allowed = framing == .grpc ? "0x00 or 0x01" : "0x00, 0x01, 0x80 or 0x81"
-                return fail(.malformed, frameStart, "the flags of a message are 0x\(hexadecimal: byte), not \(allowed)")
+                return fail(
+                    .malformed,
+                    frameStart,
+                    "the flags of a message are 0x\(byte.padded(to: 2, radix: 16)), not \(allowed)"
+                )
             }
             guard !hasTrailers else { return fail(.malformed, frameStart, "more follows the trailers") }
             flags = byte
@@ -179,13 +176,5 @@ package struct GRPCFrameReader: Sendable {
 
     private mutating func fail(_ kind: GRPCFramingProblem.Kind, _ offset: Int64, _ message: String) {
         problem = GRPCFramingProblem(kind: kind, offset: offset, message: message)
-    }
-}
-
-extension DefaultStringInterpolation {
-    /// Writes a byte as two hexadecimal digits.
-    mutating func appendInterpolation(hexadecimal byte: UInt8) {
-        let digits = String(byte, radix: 16)
-        appendLiteral(digits.utf8.count < 2 ? "0" + digits : digits)
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 package import HTTPModel
 package import NIOCore
 
@@ -11,22 +12,10 @@ package enum GRPCStatusDetails {
     /// The details of `grpc-status-details-bin`, a message in Protocol Buffers; `nil` where there is none, or no
     /// base64.
     package static func read(_ fields: FieldSection) -> ByteBuffer? {
-        fields.withValue(of: name) { value in
-            var details = ByteBuffer()
-            var group = Base64Group()
-            for character in value {
-                switch group.take(character) {
-                case .needsMore: break
-                case .whole(let decoded): decoded.withBytes { _ = details.writeBytes($0) }
-                case .invalid: return nil
-                }
-            }
+        fields.value(of: name).flatMap { value in
             // Padding is optional in the binary fields of gRPC.
-            if group.hasDigits {
-                guard let last = group.unpadded() else { return nil }
-                last.withBytes { _ = details.writeBytes($0) }
-            }
-            return details
-        } ?? nil
+            let padding = String(repeating: "=", count: (4 - value.utf8.count % 4) % 4)
+            return Data(base64Encoded: value + padding).map { ByteBuffer(bytes: $0) }
+        }
     }
 }

@@ -1,7 +1,6 @@
-/// Finds where the JSON texts of a stream end: at each line feed, or, in a JSON text sequence, after each text.
-///
-/// A stream whose first byte is the record separator is a JSON text sequence (RFC 7464). Its texts may hold line
-/// feeds; a text is whole at the line feed after its last bracket, and given up at the next separator.
+/// Finds where the JSON texts of a stream end: at each line feed, or, in a JSON text sequence, after each text. A
+/// stream whose first byte is the record separator is a JSON text sequence (RFC 7464). Its texts may hold line feeds; a
+/// text is whole at the line feed after its last bracket, and given up at the next separator.
 struct JSONLineBoundary {
     static let separator: UInt8 = 0x1E
 
@@ -14,7 +13,6 @@ struct JSONLineBoundary {
     private var isEscaped = false
 
     /// Goes on from `start`, before the end of `bytes`, to the end of the text that is passing, or of the bytes.
-    ///
     /// Returns the position after the last byte looked at, and whether a text that is not blank ended there.
     mutating func advance(_ bytes: UnsafeRawBufferPointer, from start: Int) -> (next: Int, isEnd: Bool) {
         if isSequence == nil { isSequence = bytes[start] == JSONLineBoundary.separator }

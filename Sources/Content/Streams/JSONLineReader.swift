@@ -1,9 +1,7 @@
 import NIOCore
 
-/// Reads the JSON texts out of a stream that has one a line, or of a JSON text sequence (RFC 7464).
-///
-/// What the texts say is not looked at. Blank lines are passed over; a carriage return before the line feed is no
-/// part of a text.
+/// Reads the JSON texts out of a stream that has one a line, or of a JSON text sequence (RFC 7464). What the texts say
+/// is not looked at. Blank lines are passed over; a carriage return before the line feed is no part of a text.
 package final class JSONLineReader: StreamReader {
     /// Lines have no bytes they do not allow.
     package var problem: StreamProblem? { nil }
@@ -26,7 +24,6 @@ package final class JSONLineReader: StreamReader {
         self.textLimit = max(textLimit, 0)
     }
 
-    /// Takes the next bytes and hands over each text that became whole with them.
     package func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows {
         var position = 0
         while position < bytes.count {
@@ -77,22 +74,19 @@ package final class JSONLineReader: StreamReader {
     private func describe(isWhole: Bool) -> StreamedMessage {
         defer { begin() }
         count += 1
-        var message = StreamedMessage(
+        let size = size - trailingSpace
+        let length = min(text.readableBytes, Int(clamping: size))
+        let payload = text.getSlice(at: text.readerIndex, length: length) ?? text
+        let range = (start ?? offset)..<offset
+        return StreamedMessage(
             number: count,
             direction: direction,
             kind: .line,
-            range: (start ?? offset)..<offset
+            range: range,
+            size: size,
+            payload: payload,
+            isText: true,
+            isWhole: isWhole
         )
-        message.size = size - trailingSpace
-        message.payload = text
-        if text.readableBytes > message.size {
-            message.payload = text.getSlice(at: text.readerIndex, length: Int(message.size)) ?? text
-        }
-        message.isText = true
-        message.isWhole = isWhole
-        return message
     }
 }
-
-@available(*, unavailable)
-extension JSONLineReader: Sendable {}

@@ -1,9 +1,8 @@
 import NIOCore
 
-/// Reads the events out of a `text/event-stream` (WHATWG HTML §9.2.6).
-///
-/// Lines end with CR, LF or both. Comments are counted; fields that the standard does not name are passed over; an
-/// event without a `data` line is none, and changes at most the reconnection time and the last event ID.
+/// Reads the events out of a `text/event-stream` (WHATWG HTML §9.2.6). Lines end with CR, LF or both. Comments are
+/// counted; fields that the standard does not name are passed over; an event without a `data` line is none, and changes
+/// at most the reconnection time and the last event ID.
 package final class ServerSentEventReader: StreamReader {
     private static let longestName = 16
     private static let longestShortValue = 1024
@@ -32,7 +31,6 @@ package final class ServerSentEventReader: StreamReader {
         self.dataLimit = max(dataLimit, 0)
     }
 
-    /// Takes the next bytes and hands over each event that became whole with them.
     package func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows {
         var position = 0
         while position < bytes.count {
@@ -131,17 +129,16 @@ package final class ServerSentEventReader: StreamReader {
         count += 1
         var details = event.details
         if details.type.isEmpty { details.type = "message" }
-        var message = StreamedMessage(
+        return StreamedMessage(
             number: count,
             direction: direction,
             kind: .event(details),
-            range: event.start..<offset
+            range: event.start..<offset,
+            size: event.size,
+            payload: event.data,
+            isText: true,
+            isWhole: isWhole
         )
-        message.size = event.size
-        message.payload = event.data
-        message.isText = true
-        message.isWhole = isWhole
-        return message
     }
 
     /// An event as far as it has come.
@@ -174,6 +171,3 @@ package final class ServerSentEventReader: StreamReader {
         }
     }
 }
-
-@available(*, unavailable)
-extension ServerSentEventReader: Sendable {}

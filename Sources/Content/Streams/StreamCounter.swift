@@ -1,9 +1,8 @@
 package import NIOCore
 
-/// Counts the messages in the bytes of a stream as they pass, keeping none of them.
-///
-/// Made for the way of live traffic: a few instructions a byte at most, payloads skipped by their lengths where the
-/// format gives them, and memory that does not grow with the stream.
+/// Counts the messages in the bytes of a stream as they pass, keeping none of them. Made for the way of live traffic: a
+/// few instructions a byte at most, payloads skipped by their lengths where the format gives them, and memory that does
+/// not grow with the stream.
 package struct StreamCounter: Sendable {
     /// How messages are told apart.
     package enum Format: Sendable, Hashable, CaseIterable {
@@ -21,18 +20,16 @@ package struct StreamCounter: Sendable {
         case grpcWebText
     }
 
-    private var scan: Scan
+    private var scan: any StreamScan
     private var isStopped = false
 
-    /// How many whole messages there were.
-    ///
-    /// Of a WebSocket data messages, each once however many frames it came in; control frames are not counted. Of
-    /// server-sent events those that a browser would dispatch. Of lines those that are not blank.
+    /// How many whole messages there were. Of a WebSocket data messages, each once however many frames it came in;
+    /// control frames are not counted. Of server-sent events those that a browser would dispatch. Of lines those that
+    /// are not blank.
     package private(set) var count: Int64 = 0
 
-    /// The trailer section that grpc-web carries in its last frame, once it is whole; `nil` otherwise.
-    ///
-    /// Also `nil` where the section is compressed or longer than 16 KiB.
+    /// The trailer section that grpc-web carries in its last frame, once it is whole; `nil` otherwise. Also `nil` where
+    /// the section is compressed or longer than 16 KiB.
     package private(set) var trailers: ByteBuffer?
 
     /// Whether a WebSocket's peer has said that it ends (RFC 6455 §5.5.1).
@@ -42,12 +39,12 @@ package struct StreamCounter: Sendable {
     package init(_ format: Format) {
         scan =
             switch format {
-            case .webSocket: .webSocket(WebSocketCount())
-            case .serverSentEvents: .events(EventCount())
-            case .jsonLines: .lines(JSONLineCount())
-            case .grpc: .grpc(GRPCCount(isWeb: false))
-            case .grpcWeb: .grpc(GRPCCount(isWeb: true))
-            case .grpcWebText: .grpcText(GRPCTextCount())
+            case .webSocket: WebSocketCount()
+            case .serverSentEvents: EventCount()
+            case .jsonLines: JSONLineCount()
+            case .grpc: GRPCCount(isWeb: false)
+            case .grpcWeb: GRPCCount(isWeb: true)
+            case .grpcWebText: GRPCTextCount()
             }
     }
 
@@ -56,7 +53,7 @@ package struct StreamCounter: Sendable {
         guard !isStopped else { return }
         isStopped = !bytes.withUnsafeReadableBytes { scan.feed($0) }
         count = scan.count
-        if case .webSocket(let frames) = scan { hasClosed = frames.hasClosed }
+        hasClosed = scan.hasClosed
         if let whole = scan.trailers { trailers = whole }
     }
 
@@ -68,68 +65,22 @@ package struct StreamCounter: Sendable {
         count = scan.count
         if let whole = scan.trailers { trailers = whole }
     }
+}
 
-    /// The state of one format.
-    private enum Scan {
-        case webSocket(WebSocketCount)
-        case events(EventCount)
-        case lines(JSONLineCount)
-        case grpc(GRPCCount)
-        case grpcText(GRPCTextCount)
+/// The state of one format.
+protocol StreamScan: Sendable {
+    var count: Int64 { get }
+    var trailers: ByteBuffer? { get }
+    var hasClosed: Bool { get }
+    /// Takes the next bytes; `false` where they are not what the format allows.
+    mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool
+    mutating func finish()
+}
 
-        var count: Int64 {
-            switch self {
-            case .webSocket(let frames): frames.count
-            case .events(let events): events.count
-            case .lines(let lines): lines.count
-            case .grpc(let messages): messages.count
-            case .grpcText(let text): text.messages.count
-            }
-        }
-
-        var trailers: ByteBuffer? {
-            switch self {
-            case .grpc(let messages): messages.trailers
-            case .grpcText(let text): text.messages.trailers
-            case .webSocket, .events, .lines: nil
-            }
-        }
-
-        mutating func finish() {
-            switch self {
-            case .lines(var lines):
-                lines.finish()
-                self = .lines(lines)
-            case .grpcText(var text):
-                text.finish()
-                self = .grpcText(text)
-            case .webSocket, .events, .grpc: break
-            }
-        }
-
-        /// Takes the next bytes; `false` where they are not what the format allows.
-        mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
-            switch self {
-            case .webSocket(var frames):
-                defer { self = .webSocket(frames) }
-                return frames.feed(bytes)
-            case .events(var events):
-                defer { self = .events(events) }
-                events.feed(bytes)
-                return true
-            case .lines(var lines):
-                defer { self = .lines(lines) }
-                lines.feed(bytes)
-                return true
-            case .grpc(var messages):
-                defer { self = .grpc(messages) }
-                return messages.feed(bytes)
-            case .grpcText(var text):
-                defer { self = .grpcText(text) }
-                return text.feed(bytes)
-            }
-        }
-    }
+extension StreamScan {
+    var trailers: ByteBuffer? { nil }
+    var hasClosed: Bool { false }
+    func finish() {}
 }
 
 extension StreamCounter.Format {

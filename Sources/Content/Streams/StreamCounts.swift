@@ -1,10 +1,5 @@
+import Foundation
 import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 extension UnsafeRawBufferPointer {
     /// Where a byte stands at or after a position; `nil` where it does not.
@@ -16,7 +11,7 @@ extension UnsafeRawBufferPointer {
 }
 
 /// Counts the data messages of one direction of a WebSocket.
-struct WebSocketCount {
+struct WebSocketCount: StreamScan {
     private(set) var count: Int64 = 0
     /// Whether a close frame came, after which there are no more messages.
     private(set) var hasClosed = false
@@ -55,7 +50,7 @@ struct WebSocketCount {
 }
 
 /// Counts the events of an event stream that have data and are ended by an empty line.
-struct EventCount {
+struct EventCount: StreamScan {
     private enum Line {
         /// So many bytes of a byte order mark were there; a stream may begin with one.
         case mark(Int)
@@ -74,7 +69,7 @@ struct EventCount {
     /// Whether the byte before was a carriage return, so that a line feed ends no further line.
     private var afterReturn = false
 
-    mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+    mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
         for byte in bytes {
             switch byte {
             case 0x0A where afterReturn: afterReturn = false
@@ -87,6 +82,7 @@ struct EventCount {
                 take(byte)
             }
         }
+        return true
     }
 
     private mutating func take(_ byte: UInt8) {
@@ -118,17 +114,18 @@ struct EventCount {
 }
 
 /// Counts the lines that are not blank, or the texts of a JSON text sequence.
-struct JSONLineCount {
+struct JSONLineCount: StreamScan {
     private(set) var count: Int64 = 0
     private var boundary = JSONLineBoundary()
 
-    mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+    mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while position < bytes.count {
             let (next, end) = boundary.advance(bytes, from: position)
             if end { count += 1 }
             position = next
         }
+        return true
     }
 
     mutating func finish() {
@@ -138,7 +135,7 @@ struct JSONLineCount {
 }
 
 /// Counts length-prefixed messages and keeps the trailers of grpc-web.
-struct GRPCCount {
+struct GRPCCount: StreamScan {
     private static let prefixLength = 5
     private static let longestTrailers = 16 * 1024
 
@@ -198,8 +195,10 @@ struct GRPCCount {
 }
 
 /// Counts the messages of grpc-web in base64, which may be padded within the stream wherever a piece of it ended.
-struct GRPCTextCount {
-    private(set) var messages = GRPCCount(isWeb: true)
+struct GRPCTextCount: StreamScan {
+    var count: Int64 { messages.count }
+    var trailers: ByteBuffer? { messages.trailers }
+    private var messages = GRPCCount(isWeb: true)
     private var group = Base64Group()
 
     mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {

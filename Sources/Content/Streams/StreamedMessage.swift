@@ -2,17 +2,12 @@ package import NIOCore
 
 /// One message of a stream, as it is shown: a WebSocket message or control frame, a server-sent event, a JSON text.
 package struct StreamedMessage: Sendable, Hashable {
-    /// Who sent the message.
     package enum Direction: UInt8, Sendable, Hashable, CaseIterable {
-        /// The client, to the server.
         case fromClient = 0
-        /// The server, to the client.
         case fromServer = 1
     }
 
-    /// What only one format has.
     package enum Kind: Sendable, Hashable {
-        /// A message or control frame of a WebSocket.
         case webSocket(WebSocketDetails)
         case event(ServerSentEventDetails)
         /// A line of JSON, or a text of a JSON text sequence.
@@ -21,22 +16,20 @@ package struct StreamedMessage: Sendable, Hashable {
 
     /// Its place among the messages of its direction, from 1.
     package var number: Int64
-    /// Who sent it.
     package var direction: Direction
-    /// What only its format has.
     package var kind: Kind
     /// Where it stands in the stream without content coding: from its first byte, framing included, to after its last.
     package var range: Range<Int64>
     /// The size of its payload without framing and compression, as far as it was decoded.
-    package var size: Int64 = 0
+    package var size: Int64
     /// The beginning of its payload, up to the reader's limit.
-    package var payload = ByteBuffer()
+    package var payload: ByteBuffer
     /// Whether the payload is text in UTF-8; what is invalid in it reads as U+FFFD.
-    package var isText = false
+    package var isText: Bool
     /// Whether it came to its end; `false` for what stood at the end of the bytes, cut off or still on its way.
-    package var isWhole = true
+    package var isWhole: Bool
     /// What the reader should know of it: what is wrong with it, what could not be decoded.
-    package var notes: [String] = []
+    package var notes: [String]
     /// When its last byte arrived, in microseconds since 1970; for whoever knows that to fill in.
     package var arrivedAt: Int64?
 
@@ -54,12 +47,19 @@ package struct StreamedMessage: Sendable, Hashable {
         return String(decoding: payload.readableBytesView.prefix(whole), as: UTF8.self)
     }
 
-    /// Describes a message.
-    package init(number: Int64, direction: Direction, kind: Kind, range: Range<Int64>) {
-        self.number = number
-        self.direction = direction
-        self.kind = kind
-        self.range = range
+    package init(
+        number: Int64,
+        direction: Direction,
+        kind: Kind,
+        range: Range<Int64>,
+        size: Int64 = 0,
+        payload: ByteBuffer = ByteBuffer(),
+        isText: Bool = false,
+        isWhole: Bool = true,
+        notes: [String] = []
+    ) {
+        (self.number, self.direction, self.kind, self.range) = (number, direction, kind, range)
+        (self.size, self.payload, self.isText, self.isWhole, self.notes) = (size, payload, isText, isWhole, notes)
     }
 }
 
@@ -78,7 +78,6 @@ package struct WebSocketDetails: Sendable, Hashable {
     /// What a close frame says; `nil` for other kinds, and for a close frame without a code.
     package var close: WebSocketClose?
 
-    /// Describes a message of one empty frame.
     package init(opcode: WebSocketOpcode) { self.opcode = opcode }
 }
 
@@ -91,7 +90,6 @@ package struct ServerSentEventDetails: Sendable, Hashable {
     /// The `retry` that came with it, in milliseconds; `nil` where none did.
     package var retry: Int64?
 
-    /// Describes an event of the default type.
     package init() {}
 }
 
@@ -99,7 +97,6 @@ package struct ServerSentEventDetails: Sendable, Hashable {
 package struct StreamProblem: Error, Sendable, Hashable, CustomStringConvertible {
     /// Where the bytes went wrong: an offset in the stream without content coding.
     package var offset: Int64
-    /// What is wrong, in a few words.
     package var message: String
 
     /// One sentence, for example `the opcode 3 is reserved, at byte 512`.

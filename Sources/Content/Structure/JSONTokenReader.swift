@@ -1,12 +1,10 @@
 /// Where and why a text is not JSON.
 package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
-    /// The offset of the offending byte.
     package var offset: Int
     /// Its line, from 1.
     package var line: Int
     /// Its column in bytes, from 1.
     package var column: Int
-    /// What is wrong, in a few words.
     package var message: String
 
     /// One sentence, for example `line 3, column 7: a value is missing`.
@@ -16,10 +14,7 @@ package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
 /// One token of a JSON text.
 package struct JSONToken: Sendable, Hashable {
     package enum Kind: UInt8, Sendable, Hashable {
-        case objectBegin
-        case objectEnd
-        case arrayBegin
-        case arrayEnd
+        case objectBegin, objectEnd, arrayBegin, arrayEnd
         /// A member's name, quotes included.
         case name
         /// A text value, quotes included.
@@ -39,19 +34,12 @@ package struct JSONToken: Sendable, Hashable {
     }
 }
 
-/// Reads JSON (RFC 8259) token by token, without reading it into values and without recursion.
-///
-/// Numbers and strings keep their spelling, members their order, duplicates stay. The text is there as a whole, or comes
-/// in pieces: then no more of it is in memory than a piece and a token.
+/// Reads JSON (RFC 8259) token by token, without reading it into values and without recursion. Numbers and strings keep
+/// their spelling, members their order, duplicates stay. The text is there as a whole, or comes in pieces: then no more
+/// of it is in memory than a piece and a token.
 package struct JSONTokenReader {
     private enum Expected {
-        case value
-        case valueOrEnd
-        case name
-        case nameOrEnd
-        case colon
-        case commaOrEnd
-        case nothing
+        case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd, nothing
     }
 
     /// The text; where it comes in pieces, what of it is in memory.
@@ -70,11 +58,7 @@ package struct JSONTokenReader {
     /// Whether each open bracket is one of an object.
     private var open: [Bool] = []
 
-    /// Prepares to read.
-    ///
-    /// - Parameters:
-    ///   - bytes: the text in UTF-8; a byte order mark is skipped.
-    ///   - nestingLimit: how deep arrays and objects may be nested.
+    /// Prepares to read a text in UTF-8, of which a byte order mark is skipped.
     package init(_ bytes: [UInt8], nestingLimit: Int = 256) {
         self.bytes = bytes
         self.nestingLimit = nestingLimit
@@ -82,12 +66,8 @@ package struct JSONTokenReader {
         refill = nil
     }
 
-    /// Prepares to read a text that comes in pieces.
-    ///
-    /// - Parameters:
-    ///   - nestingLimit: how deep arrays and objects may be nested.
-    ///   - tokenLimit: how many bytes of a token are kept; a longer one is cut off there.
-    ///   - refill: returns the next piece; an empty one is the end. What it throws becomes the message of a `JSONSyntaxError`.
+    /// Prepares to read a text that comes in pieces, of which an empty one is the end. Of a token `tokenLimit` bytes
+    /// are kept. What `refill` throws becomes the message of a `JSONSyntaxError`.
     package init(nestingLimit: Int = 256, tokenLimit: Int, refill: @escaping () throws -> [UInt8]) {
         bytes = []
         self.nestingLimit = nestingLimit
@@ -95,12 +75,10 @@ package struct JSONTokenReader {
         self.refill = refill
     }
 
-    /// How many arrays and objects are open.
     package var depth: Int { open.count }
 
-    /// Reads the next token; `nil` at the end of the text.
-    ///
-    /// - Throws: `JSONSyntaxError` where the bytes are no JSON, or nested too deep.
+    /// Reads the next token; `nil` at the end of the text. Throws `JSONSyntaxError` where the bytes are no JSON, or
+    /// nested too deep.
     package mutating func next() throws(JSONSyntaxError) -> JSONToken? {
         try skipSpace()
         if expected == .colon {
@@ -144,7 +122,6 @@ package struct JSONTokenReader {
         while depth > outside { _ = try next() }
     }
 
-    /// A token as it is spelled.
     package func text(_ token: JSONToken) -> String {
         String(decoding: bytes[token.range], as: UTF8.self)
     }

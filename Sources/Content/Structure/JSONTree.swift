@@ -1,12 +1,10 @@
 /// A JSON text as a tree of places in its bytes; no value is read, so none can lose anything.
 package struct JSONTree: Sendable {
-    /// A value of the text.
     package struct Node: Sendable {
         /// What the value is: `objectBegin`, `arrayBegin`, or a scalar's kind.
         package var kind: JSONToken.Kind
         /// Where its name stands, quotes included; `nil` for what is no member of an object.
         package var name: Range<Int>?
-        /// Where it stands, brackets included.
         package var range: Range<Int>
         /// The nodes of its members or elements, in order.
         package var children: [Int] = []
@@ -14,14 +12,11 @@ package struct JSONTree: Sendable {
         package var hash = 0
     }
 
-    /// The text.
     package let bytes: [UInt8]
     /// The values, each after the one that holds it; the first is the whole text.
     package private(set) var nodes: [Node] = []
 
-    /// Reads a text.
-    ///
-    /// - Throws: `JSONSyntaxError` where the bytes are no JSON, or nested too deep.
+    /// Reads a text. Throws `JSONSyntaxError` where the bytes are no JSON, or nested too deep.
     package init(_ bytes: [UInt8], nestingLimit: Int = 256) throws(JSONSyntaxError) {
         self.bytes = bytes
         var reader = JSONTokenReader(bytes, nestingLimit: nestingLimit)
@@ -50,7 +45,6 @@ package struct JSONTree: Sendable {
         }
     }
 
-    /// The text of a value as it stands.
     package func text(of node: Int) -> String {
         String(decoding: bytes[nodes[node].range], as: UTF8.self)
     }

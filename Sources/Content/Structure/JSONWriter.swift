@@ -1,9 +1,8 @@
-import HTTPModel
+package import HTTPModel
 package import NIOCore
 import Text
 
 /// Writes JSON (RFC 8259) piece by piece into a sink, so that long strings need not be in memory, or into its buffer.
-///
 /// What a terminal would obey or hide is escaped, so that the output can be looked at and the values stay exact.
 package struct JSONWriter {
     private static let flushSize = 64 * 1024
@@ -38,6 +37,23 @@ package struct JSONWriter {
         open(UInt8(ascii: "["))
         try body(&self)
         try close(UInt8(ascii: "]"))
+    }
+
+    package mutating func object(_ name: String, _ body: (inout JSONWriter) throws -> Void) throws {
+        key(name)
+        try object(body)
+    }
+
+    /// Writes a member that is an array with an object for each element.
+    package mutating func objects<Elements: Sequence>(
+        _ name: String,
+        _ elements: Elements,
+        _ body: (inout JSONWriter, Elements.Element) throws -> Void
+    ) throws {
+        key(name)
+        try array { array in
+            for element in elements { try array.object { try body(&$0, element) } }
+        }
     }
 
     package mutating func open(_ bracket: UInt8) {
@@ -116,10 +132,17 @@ package struct JSONWriter {
         if let text { member(name, text) }
     }
 
-    /// Writes a member that is an array of strings.
     package mutating func strings(_ name: String, _ texts: [String]) throws {
         key(name)
         try array { for text in texts { $0.value(text) } }
+    }
+
+    /// Writes what a session and exports have of an entry of a trace.
+    package mutating func members(of entry: TraceEntry) {
+        member("stage", entry.stage)
+        optionalMember("rule", entry.rule)
+        member("outcome", entry.outcome.rawValue)
+        member("text", entry.text)
     }
 
     // MARK: Long strings

@@ -3,9 +3,7 @@ package import NIOCore
 
 /// One part of a multipart body (RFC 2046 §5.1, RFC 7578).
 package struct MultipartPart: Sendable {
-    /// The part's header fields.
     package var fields: FieldSection
-    /// The part's content.
     package var content: ByteBuffer
     /// Where the content stands in the whole body.
     package var range: Range<Int>
@@ -14,7 +12,6 @@ package struct MultipartPart: Sendable {
     package var name: String? { dispositionParameter("name") }
     /// The `filename`, from `Content-Disposition`; present for uploaded files.
     package var fileName: String? { dispositionParameter("filename") }
-    /// The part's own media type.
     package var mediaType: MediaType? { fields.value(of: .contentType).flatMap { MediaType($0) } }
 
     private func dispositionParameter(_ name: String) -> String? {
@@ -28,9 +25,7 @@ package struct MultipartPart: Sendable {
     }
 }
 
-/// The parts of a multipart body.
 package struct Multipart: Sendable {
-    /// The parts in order.
     package var parts: [MultipartPart] = []
     /// Whether the closing delimiter was found, and so no part is missing.
     package var isComplete = false

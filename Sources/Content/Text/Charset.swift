@@ -2,12 +2,10 @@ package import NIOCore
 
 /// A character encoding, by its name in lower case.
 package struct Charset: Sendable, Hashable, CustomStringConvertible {
-    /// The name in lower case, for example `utf-8`.
     package let name: String
 
-    /// Names a character encoding.
-    ///
-    /// As in browsers, `iso-8859-1` and `us-ascii` mean windows-1252, which they are parts of.
+    /// Names a character encoding. As in browsers, `iso-8859-1` and `us-ascii` mean windows-1252, which they are parts
+    /// of.
     package init(_ label: some StringProtocol) {
         let label = label.lowercased()
         switch label {
@@ -23,7 +21,6 @@ package struct Charset: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// UTF-8.
     package static let utf8 = Charset("utf-8")
     /// UTF-16, low byte first.
     package static let utf16LittleEndian = Charset("utf-16le")
@@ -37,10 +34,8 @@ package struct Charset: Sendable, Hashable, CustomStringConvertible {
     /// How many bytes a declaration inside a document is looked for in (HTML §13.2.3.2).
     private static let declarationPrefix = 1024
 
-    /// Finds the character encoding of a body without content coding, or of its beginning.
-    ///
-    /// In this order: a byte order mark, the `charset` parameter, a declaration inside HTML or XML, UTF-8 where the
-    /// bytes are valid, windows-1252.
+    /// Finds the character encoding of a body without content coding, or of its beginning. In this order: a byte order
+    /// mark, the `charset` parameter, a declaration inside HTML or XML, UTF-8 where the bytes are valid, windows-1252.
     package static func detect(in bytes: ByteBuffer, mediaType: MediaType?) -> Charset {
         let view = bytes.readableBytesView
         if let (charset, _) = byteOrderMark(view) { return charset }

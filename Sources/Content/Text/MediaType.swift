@@ -13,9 +13,8 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
         self.parameters = parameters
     }
 
-    /// Reads a `Content-Type` value; `nil` where it does not begin with `type/subtype`.
-    ///
-    /// Parameters that break the grammar are left out: a value on the network is to be read, not judged.
+    /// Reads a `Content-Type` value; `nil` where it does not begin with `type/subtype`. Parameters that break the
+    /// grammar are left out: a value on the network is to be read, not judged.
     package init?(_ text: some StringProtocol) {
         var scanner = ParameterScanner(String(text))
         let essence = scanner.upToSemicolon().lowercased()
@@ -38,7 +37,6 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether bodies of this type are JSON (RFC 8259, RFC 6839 §3.1).
     package var isJSON: Bool { subtype == "json" || subtype.hasSuffix("+json") }
-
     /// Whether bodies of this type are XML (RFC 7303).
     package var isXML: Bool { subtype == "xml" || subtype.hasSuffix("+xml") }
 
@@ -58,12 +56,10 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Compares type, subtype and parameters.
     package static func == (left: MediaType, right: MediaType) -> Bool {
         left.description == right.description
     }
 
-    /// Feeds what the comparison compares.
     package func hash(into hasher: inout Hasher) { hasher.combine(description) }
 
     private static let textualEssences: Set<String> = [

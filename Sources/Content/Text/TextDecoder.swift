@@ -1,26 +1,18 @@
+import Foundation
 package import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Text that was read from bytes in some character encoding.
 package struct DecodedText: Sendable, Hashable {
     /// The text, without a byte order mark; what was invalid stands as U+FFFD.
     package var text: String
-    /// The encoding it was read in.
     package var charset: Charset
-    /// How many places were invalid.
     package var invalidCount: Int
     /// Whether the encoding that was asked for is unknown, so that another was taken.
     package var isFallback: Bool
 }
 
-/// Reads bytes as text in the character encodings that HTTP messages have.
-///
-/// UTF-8 and windows-1252 are read here, the others by the system's `iconv`.
+/// Reads bytes as text in the character encodings that HTTP messages have. UTF-8 and windows-1252 are read here, the
+/// others by the system's `iconv`.
 package enum TextDecoder {
     /// Reads bytes in an encoding; falls back to UTF-8 or windows-1252 where the system does not know it.
     package static func decode(_ bytes: ByteBuffer, as charset: Charset) -> DecodedText {
@@ -39,9 +31,8 @@ package enum TextDecoder {
         }
     }
 
-    /// Whether bytes can be read as text by a person: no NUL, hardly any control characters.
-    ///
-    /// Looks at the first 4 KiB. A byte order mark of UTF-16 speaks for text.
+    /// Whether bytes can be read as text by a person: no NUL, hardly any control characters. Looks at the first 4 KiB.
+    /// A byte order mark of UTF-16 speaks for text.
     package static func isText(_ bytes: ByteBuffer) -> Bool {
         let view = bytes.readableBytesView.prefix(4096)
         if let (marked, _) = Charset.byteOrderMark(view), marked != .utf8 { return true }

@@ -21,7 +21,6 @@ package struct UTF8Check: Sendable {
     /// Takes the next bytes; not generic, so that long bodies are checked at speed from other modules.
     package mutating func feed(_ bytes: UnsafeRawBufferPointer) { take(bytes) }
 
-    /// Takes the next bytes.
     package mutating func feed(_ bytes: some Sequence<UInt8>) { take(bytes) }
 
     private mutating func take(_ bytes: some Sequence<UInt8>) {

@@ -7,8 +7,8 @@
 package struct Filter: Sendable, Hashable {
     /// The longest expression that is taken, in characters.
     package static let maximumLength = 10_000
-    /// How deep parentheses may be nested: SQLite's parser has a stack of a hundred places.
-    package static let maximumDepth = 16
+    /// How deep parentheses may be nested.
+    package static let maximumDepth = 100
 
     package let root: FilterNode
 

@@ -1,8 +1,7 @@
 package import HTTPModel
 
-/// A filter as SQL: a condition on `exchange AS e`, with the tables that it needs beside that.
-///
-/// The condition is never `NULL`, so that `NOT` means what it does in a filter. Cheap terms come first.
+/// A filter as SQL: a condition on `exchange AS e`, with the tables that it needs beside that. The condition is never
+/// `NULL`, so that `NOT` means what it does in a filter. Cheap terms come first.
 package struct SQLCondition: Sendable, Hashable {
     package var sql: String
     package var arguments: [SQLArgument]
@@ -38,7 +37,11 @@ private struct FilterCompiler {
         self.firstArgument = firstArgument
     }
 
+    /// What is nested deeper becomes a list: SQLite's parser has a stack of a hundred places.
+    private static let deepest = 6
+
     mutating func condition(_ node: FilterNode) -> String {
+        guard node.depth <= Self.deepest else { return decisions(node) }
         switch node {
         case .everything: return "TRUE"
         case .term(let term): return joined(term.tests.map { condition($0) }, "OR")
@@ -46,6 +49,31 @@ private struct FilterCompiler {
         case .and(let operands): return joined(operands.map { condition($0) }, "AND")
         case .or(let operands): return joined(operands.map { condition($0) }, "OR")
         }
+    }
+
+    /// Writes operands within operands as a list of cases, in which nothing is nested however deep the filter is. Each
+    /// `AND` is decided by an operand that is false and each `OR` by one that is true; else the operand that is nested
+    /// deepest decides, whose operands follow in the list.
+    private mutating func decisions(_ root: FilterNode) -> String {
+        var (cases, node, isNegated) = ("", root, false)
+        while node.depth > Self.deepest {
+            switch node {
+            case .not(let operand):
+                isNegated.toggle()
+                node = operand
+            case .and(let operands), .or(let operands):
+                let isAnd = if case .and = node { true } else { false }
+                let last = operands.indices.max { operands[$0].depth < operands[$1].depth } ?? 0
+                for (index, operand) in operands.enumerated() where index != last {
+                    cases +=
+                        " WHEN \(isAnd ? "NOT " : "")\(condition(operand)) THEN \(isAnd == isNegated ? "TRUE" : "FALSE")"
+                }
+                node = operands[last]
+            case .everything, .term: return condition(node)
+            }
+        }
+        let last = (isNegated ? "NOT " : "") + condition(node)
+        return cases.isEmpty ? last : "CASE\(cases) ELSE \(last) END"
     }
 
     /// Joins conditions, a hundred in a row: a thousand would be deeper than SQLite evaluates.
@@ -150,10 +178,9 @@ private struct FilterCompiler {
         return "\(dialect.like) \(argument(.text(escaped + after))) ESCAPE '\\'"
     }
 
-    /// A URL is put together of five columns, which takes longer than to look into each.
-    ///
-    /// A text without `:`, `/`, `?` and brackets can only be within one of them, if the path begins with a slash. Where the
-    /// pattern has more than such a text, the text tells which rows need a closer look.
+    /// A URL is put together of five columns, which takes longer than to look into each. A text without `:`, `/`, `?`
+    /// and brackets can only be within one of them, if the path begins with a slash. Where the pattern has more than
+    /// such a text, the text tells which rows need a closer look.
     private mutating func url(_ glob: Glob) -> String {
         func closer(_ compiler: inout FilterCompiler) -> String {
             let search = compiler.argument(.search(SearchedText(glob)))
@@ -237,6 +264,17 @@ extension FilterTest.TextField {
         case .query: "query"
         case .method: "method"
         case .mediaType: "media_type"
+        }
+    }
+}
+
+extension FilterNode {
+    /// How many levels of operands there are below it.
+    fileprivate var depth: Int {
+        switch self {
+        case .everything, .term: 0
+        case .not(let operand): operand.depth + 1
+        case .and(let operands), .or(let operands): (operands.map(\.depth).max() ?? 0) + 1
         }
     }
 }

@@ -3,17 +3,15 @@ import GRDBSQLite
 import HTTPModel
 import NIOCore
 
-/// What filters ask and SQL cannot say, as functions of a connection: wildcards, URLs, header fields, addresses, bodies.
-///
-/// They look at values where SQLite has them, and at what the file holds no more strictly than SQL does: a value of
-/// another kind counts as what SQLite makes of it.
+/// What filters ask and SQL cannot say, as functions of a connection: wildcards, URLs, header fields, addresses,
+/// bodies. They look at values where SQLite has them, and at what the file holds no more strictly than SQL does: a
+/// value of another kind counts as what SQLite makes of it.
 enum FilterFunctions {
     /// How many bytes of a body, decoded, a search looks at.
     static let searchLimit = 16 << 20
 
     private typealias Function = @convention(c) (OpaquePointer?, CInt, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
-    /// Adds the functions to a connection.
     static func register(on connection: OpaquePointer) {
         add("sluice_matches", 2, to: connection) { context, count, values in
             let arguments = FunctionArguments(context, count, values)
@@ -97,7 +95,6 @@ private struct FunctionArguments {
         }
     }
 
-    /// Whether a head or trailers have a field.
     func hasField(_ section: StoredSection, at place: Int) -> Bool {
         let bytes = bytes(place)
         guard let search = search(0), !bytes.isEmpty else { return false }
@@ -116,11 +113,8 @@ private struct FunctionArguments {
         return fields?.contains { name.matches($0.nameBytes) && (value?.matches($0.valueBytes) ?? true) } ?? false
     }
 
-    // MARK: - Bodies
-
-    /// Searches a message's body as received and, where a stage changed it, as sent.
-    ///
-    /// A body is among the arguments, or else in chunks.
+    /// Searches a message's body as received and, where a stage changed it, as sent. A body is among the arguments, or
+    /// else in chunks.
     func searchBodies() {
         guard let text = search(0)?.bodyText, let received = BodySide(rawValue: UInt8(clamping: number(2))) else {
             return answer(false)

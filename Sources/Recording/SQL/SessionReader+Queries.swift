@@ -35,7 +35,6 @@ package struct StructureGroup: Sendable, Hashable {
     /// Those that go on below it.
     package var further: Int64
 
-    /// Counts others of the same name as well.
     package mutating func add(_ others: StructureGroup) {
         count += others.count
         errors += others.errors
@@ -69,9 +68,8 @@ private struct ExchangeStatement {
 }
 
 extension SessionReader {
-    /// The numbers of the exchanges that a filter lets pass.
-    ///
-    /// - Throws: `CancellationError` where the watch ends it, else ``SessionError``.
+    /// The numbers of the exchanges that a filter lets pass. Throws `CancellationError` where the watch ends it, else
+    /// ``SessionError``.
     package func numbers(
         of rows: ExchangeRows = .all,
         matching filter: Filter,
@@ -90,9 +88,8 @@ extension SessionReader {
         return numbers
     }
 
-    /// The records of the exchanges that a filter lets pass, lowest number first.
-    ///
-    /// - Throws: `CancellationError` where the watch ends it, else ``SessionError``.
+    /// The records of the exchanges that a filter lets pass, lowest number first. Throws `CancellationError` where the
+    /// watch ends it, else ``SessionError``.
     package func records(
         of rows: ExchangeRows,
         matching filter: Filter,
@@ -112,9 +109,8 @@ extension SessionReader {
         return records
     }
 
-    /// Which of some exchanges have a row, and whether something is still to come of them.
-    ///
-    /// - Throws: ``SessionError`` where the session cannot be read.
+    /// Which of some exchanges have a row, and whether something is still to come of them. Throws ``SessionError``
+    /// where the session cannot be read.
     package func states(of rows: ExchangeRows) throws -> [(number: Int64, isInFlight: Bool)] {
         var states: [(number: Int64, isInFlight: Bool)] = []
         try run(ExchangeStatement("e.id, e.state", rows, .everything, "ORDER BY e.id"), nil) { row in
@@ -124,29 +120,16 @@ extension SessionReader {
         return states
     }
 
-    /// The numbers of the exchanges of which something is still to come.
-    ///
-    /// - Throws: ``SessionError`` where the session cannot be read.
+    /// The numbers of the exchanges of which something is still to come. Throws ``SessionError`` where the session
+    /// cannot be read.
     package func numbersInFlight() throws -> [Int64] {
         // Their payload rows have the negative of their number.
         let sql = "SELECT -id AS id FROM payload WHERE id < 0"
-        return try read { database in
-            try RowReader.rows(sql, in: database, path: path, subject: "payload") {
-                try $0.number(in: RecordedRange.numbers)
-            }
-        }
+        return try rows(sql, of: "payload") { try $0.number(in: RecordedRange.numbers) }
     }
 
-    /// Counts exchanges by the site, or by the segment that comes after a site's path.
-    ///
-    /// - Parameters:
-    ///   - site: the site; `nil` to count sites.
-    ///   - segments: the path down to the place.
-    ///   - rows: the rows to look at.
-    ///   - filter: which of them to count.
-    ///   - isInFlight: whether to count just those in flight, or just the others.
-    ///   - watch: may end it.
-    /// - Throws: `CancellationError` where the watch ends it, else ``SessionError``.
+    /// Counts the exchanges in flight, or the others, by the site where `site` is `nil`, else by the segment after the
+    /// site's path. Throws `CancellationError` where the watch ends it, else ``SessionError``.
     package func structure(
         of site: RequestURL?,
         segments: [String] = [],
@@ -206,24 +189,17 @@ extension SessionReader {
         _ watch: StatementWatch?,
         _ body: (inout RowReader) throws -> Void
     ) throws {
-        try read { database in
-            let prepared = try database.makeStatement(sql: statement.sql)
-            try RowReader.forEachRow(of: prepared, statement.arguments, watch, path: path, subject: "exchange", body)
+        try read { session in
+            let prepared = try session.connection.makeStatement(sql: statement.sql)
+            try session.forEachRow(of: prepared, statement.arguments, watch, "exchange", body)
         }
     }
 
     // MARK: - The whole session
 
-    /// Goes through a range of numbers in blocks that take a statement some 50 ms each, numbers without a row left out.
-    ///
-    /// So no statement holds what the recorder wants to write over for long, and whoever waits gets an answer soon.
-    ///
-    /// - Parameters:
-    ///   - range: the numbers.
-    ///   - order: from which end.
-    ///   - filter: what the statements will ask.
-    ///   - body: called with each block; returns whether to go on.
-    /// - Throws: ``SessionError``, or what `body` throws.
+    /// Goes through a range of numbers in blocks that take a statement some 50 ms each, numbers without a row left out,
+    /// until `body` returns `false`. So no statement holds what the recorder wants to write over for long, and who
+    /// waits gets an answer soon. Throws ``SessionError``, or what `body` throws.
     package func forEachBlock(
         of range: ClosedRange<Int64>,
         order: Order = .oldestFirst,
@@ -259,19 +235,13 @@ extension SessionReader {
     private func nearest(in range: ClosedRange<Int64>, _ order: Order) throws -> Int64? {
         let found = order == .oldestFirst ? "min(id)" : "max(id)"
         let sql = "SELECT \(found) AS id FROM exchange WHERE id BETWEEN ? AND ?"
-        return try read { database in
-            let bounds = [range.lowerBound, range.upperBound]
-            return try RowReader.rows(sql, bounds, in: database, path: path, subject: "exchange") {
-                try $0.optionalNumber(in: RecordedRange.numbers)
-            }.first ?? nil
-        }
+        return try rows(sql, [range.lowerBound, range.upperBound], of: "exchange") {
+            try $0.optionalNumber(in: RecordedRange.numbers)
+        }.first ?? nil
     }
 
-    /// Reads the records that a filter lets pass, lowest number first, of all that the session has now.
-    ///
-    /// The session is not held meanwhile.
-    ///
-    /// - Throws: ``SessionError``, or what `body` throws.
+    /// Reads the records that a filter lets pass, lowest number first, of all that the session has now; it is not held
+    /// meanwhile. Throws ``SessionError``, or what `body` throws.
     package func forEachRecord(
         matching filter: Filter,
         from start: ExchangeID? = nil,
@@ -286,7 +256,6 @@ extension SessionReader {
 }
 
 extension ExchangeStatement {
-    /// Adds an argument; returns its placeholder.
     fileprivate mutating func add(_ argument: SQLArgument) -> String {
         arguments.append(argument)
         return SQLDialect.sqlite.placeholder(arguments.count)

@@ -1,21 +1,11 @@
 import Files
+import Foundation
 package import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Where the bodies go that no command line can carry.
 package protocol BodyFiles {
-    /// Writes a file.
-    ///
-    /// - Parameters:
-    ///   - name: the name proposed for it, of letters, digits, `-` and `.` only.
-    ///   - contents: calls its argument with each piece of the contents in order.
-    /// - Returns: the path by which the command is to read it.
-    /// - Throws: what kept the file from being written.
+    /// Writes a file; returns the path by which the command is to read it. The name proposed has letters, digits, `-`
+    /// and `.` only; `contents` calls its argument with each piece in order.
     func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String
 }
 
@@ -25,18 +15,12 @@ package struct BodyFileError: Error, CustomStringConvertible {
     package var description: String
 }
 
-/// Body files in one directory, which is made when the first is written.
-///
-/// Only the user can read them.
+/// Body files in one directory, which is made when the first is written. Only the user can read them.
 package struct BodyDirectory: BodyFiles {
     private let path: String
     private let name: String
 
-    /// Prepares a directory.
-    ///
-    /// - Parameters:
-    ///   - path: the directory.
-    ///   - name: how commands name it, for example relative to the script beside it; `path` where `nil`.
+    /// Prepares a directory; `name` is what commands call it, for example relative to the script beside it.
     package init(path: String, referredToAs name: String? = nil) {
         self.path = path
         self.name = name ?? path
@@ -45,7 +29,10 @@ package struct BodyDirectory: BodyFiles {
     /// Writes a file, over an older one of that name.
     package func write(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
         if mkdir(path, 0o700) != 0 {
-            guard errno == EEXIST else { throw BodyDirectory.failure("cannot make the directory", path) }
+            guard errno == EEXIST else {
+                let reason = String(cString: strerror(errno))
+                throw BodyFileError(description: "cannot make the directory \(path): \(reason)")
+            }
             var facts = stat()
             guard stat(path, &facts) == 0, facts.st_uid == geteuid() else {
                 throw BodyFileError(description: "\(path) is there already and belongs to another user")
@@ -55,9 +42,5 @@ package struct BodyDirectory: BodyFiles {
         try contents(file.write)
         try file.finish()
         return "\(self.name)/\(name)"
-    }
-
-    private static func failure(_ what: String, _ path: String) -> BodyFileError {
-        BodyFileError(description: "\(what) \(path): \(String(cString: strerror(errno)))")
     }
 }

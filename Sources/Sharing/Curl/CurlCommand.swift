@@ -6,11 +6,9 @@ struct CurlRefusal: Error, CustomStringConvertible {
     var description: String
 }
 
-/// One cURL command that sends a recorded request again: the request as the client sent it.
-///
-/// What curl would add by itself and the request lacked is suppressed, what it would change is told to leave alone.
-/// `Host` moves first, as curl always writes it there, and fields meant for a proxy (`Proxy-Connection`,
-/// `Proxy-Authorization`) are left out.
+/// One cURL command that sends a recorded request again: the request as the client sent it. What curl would add by
+/// itself and the request lacked is suppressed, what it would change is told to leave alone. `Host` moves first, as
+/// curl always writes it there, and fields meant for a proxy (`Proxy-Connection`, `Proxy-Authorization`) are left out.
 struct CurlCommand {
     /// Linux lets one argument have 128 KiB; other systems have less for all of them together.
     static let longestArgument = 100 * 1024
@@ -28,9 +26,8 @@ struct CurlCommand {
     /// What the command cannot repeat, in sentences.
     private(set) var remarks: [String] = []
 
-    /// Makes the command.
-    ///
-    /// - Throws: `CurlRefusal` where the exchange is no request that curl can send, or the source's or files' error.
+    /// Makes the command. Throws `CurlRefusal` where the exchange is no request that curl can send, or the source's or
+    /// files' error.
     init(_ exchange: RecordedExchange, source: any ExchangeSource, files: (any BodyFiles)?) throws {
         record = exchange.record
         guard [.http, .upgraded, .webSocket].contains(record.kind), record.method != "CONNECT" else {
@@ -59,7 +56,6 @@ struct CurlCommand {
 
     /// The command's bytes; UTF-8 unless the request's URL or fields are not.
     var bytes: [UInt8] { Array(words.joined(separator: [UInt8(ascii: " ")])) }
-
     private var isChunked: Bool { head.fields.contains(.transferEncoding, token: "chunked") }
     private var isBodyless: Bool { head.method == "GET" || head.method == "HEAD" }
     private var isSecure: Bool { record.url.scheme == "https" || record.url.scheme == "wss" }
@@ -182,10 +178,7 @@ struct CurlCommand {
         }
     }
 
-    private func writeFile(
-        _ name: String,
-        contents: ((ByteBuffer) throws -> Void) throws -> Void
-    ) throws -> String {
+    private func writeFile(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
         guard let files else {
             let reason = "it has a part that no command line can carry, and there is no place for a file"
             throw CurlRefusal(description: reason)
@@ -211,7 +204,6 @@ struct CurlCommand {
         try argument("the URL", url)
     }
 
-    /// The host and, where it is not the scheme's default, the port.
     private var authority: String {
         var url = record.url
         if url.scheme == "ws" { url.scheme = "http" }

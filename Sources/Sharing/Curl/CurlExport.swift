@@ -2,11 +2,9 @@ package import HTTPModel
 import NIOCore
 import Text
 
-/// Exports requests as cURL commands that send them again, exactly as the client sent them.
-///
-/// One exchange is one command line. Several are a script for `sh` that runs each in turn, or, for `xargs -0` and the
-/// like, commands separated by NUL. Exchanges that are no request (tunnels, failed handshakes) stay out; a script
-/// says so in a comment.
+/// Exports requests as cURL commands that send them again, exactly as the client sent them. One exchange is one command
+/// line. Several are a script for `sh` that runs each in turn, or, for `xargs -0` and the like, commands separated by
+/// NUL. Exchanges that are no request (tunnels, failed handshakes) stay out; a script says so in a comment.
 package struct CurlExport: ExchangeExport {
     /// How several commands are put together.
     package enum Form: Sendable {
@@ -42,7 +40,6 @@ package struct CurlExport: ExchangeExport {
         self.sink = sink
     }
 
-    /// Writes an exchange's command.
     package mutating func add(_ exchange: RecordedExchange) throws {
         let id = exchange.record.id
         let command: CurlCommand
@@ -61,15 +58,13 @@ package struct CurlExport: ExchangeExport {
         try write(title + remarks + command.bytes + [0x0A], isCommand: true, bare: remarks + command.bytes + [0x0A])
     }
 
-    /// Writes what is still kept back.
     package mutating func finish() throws {
         if let first { try sink(ByteBuffer(bytes: first)) }
         first = nil
     }
 
-    /// The command for one exchange as text, for a clipboard.
-    ///
-    /// - Throws: an error that says why, where the exchange cannot become one.
+    /// The command for one exchange as text, for a clipboard. Throws an error that says why, where the exchange cannot
+    /// become one.
     package static func command(
         for exchange: RecordedExchange,
         source: any ExchangeSource,
@@ -96,7 +91,5 @@ package struct CurlExport: ExchangeExport {
     }
 
     /// A comment line; whatever could end it is made visible.
-    private static func comment(_ text: String) -> [UInt8] {
-        Array("# \(VisibleText.of(text))\n".utf8)
-    }
+    private static func comment(_ text: String) -> [UInt8] { Array("# \(VisibleText.of(text))\n".utf8) }
 }

@@ -3,11 +3,9 @@ import Text
 
 /// Bytes as one word of a shell command that bash, dash and other POSIX shells read alike.
 enum ShellWord {
-    /// Quotes bytes; `nil` where they hold a NUL, which no argument can carry.
-    ///
-    /// Single quotes do for most. What could get lost on the way through a terminal or an editor, or could steer one, is
-    /// made by `printf` in octal: control characters but line feeds, what ``VisibleText`` takes for hidden, and bytes that
-    /// are no UTF-8.
+    /// Quotes bytes; `nil` where they hold a NUL, which no argument can carry. Single quotes do for most. What could
+    /// get lost on the way through a terminal or an editor, or could steer one, is made by `printf` in octal: control
+    /// characters but line feeds, what ``VisibleText`` takes for hidden, and bytes that are no UTF-8.
     static func quoted(_ bytes: some Collection<UInt8>, keepsTabs: Bool = false) -> [UInt8]? {
         if bytes.contains(0) { return nil }
         var word = ShellWord.Writer()
@@ -49,8 +47,7 @@ enum ShellWord {
             }
             for byte in bytes {
                 if !isPlain {
-                    let digits = String(byte, radix: 8)
-                    word += Array(("\\" + String(repeating: "0", count: 3 - digits.utf8.count) + digits).utf8)
+                    word += Array(("\\" + byte.padded(to: 3, radix: 8)).utf8)
                 } else if byte == UInt8(ascii: "'") {
                     word += Array("'\\''".utf8)
                 } else {

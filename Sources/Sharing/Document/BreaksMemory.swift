@@ -14,12 +14,7 @@ package final class BreaksMemory: Sendable {
     private let known = Mutex<[Key: [Range<TextMark>]]>([:])
 
     /// The rows of a line, made where they are not known.
-    package func rows(
-        _ line: Int,
-        isFolded: Bool,
-        _ width: Int,
-        _ make: () -> [Range<TextMark>]
-    ) -> [Range<TextMark>] {
+    package func rows(_ line: Int, isFolded: Bool, _ width: Int, _ make: () -> [Range<TextMark>]) -> [Range<TextMark>] {
         let key = Key(line: line, isFolded: isFolded, width: width)
         if let rows = known.withLock({ $0[key] }) { return rows }
         let rows = make()

@@ -1,9 +1,8 @@
 import HTTPModel
 import NIOCore
 
-/// How long the work on one document may take, and whether anybody still waits for it.
-///
-/// A page that is not done by then is shown as far as it has come, and says so.
+/// How long the work on one document may take, and whether anybody still waits for it. A page that is not done by then
+/// is shown as far as it has come, and says so.
 package struct DetailBudget: Sendable {
     /// Pages of what people exchange take some milliseconds.
     private static let usual = Duration.seconds(5)
@@ -11,11 +10,8 @@ package struct DetailBudget: Sendable {
     private let deadline: ContinuousClock.Instant
     private let isAbandoned: @Sendable () -> Bool
 
-    /// Begins to count.
-    ///
-    /// - Parameters:
-    ///   - time: how long the work may take.
-    ///   - isAbandoned: whether nobody waits for the document any more; asked often, from the thread that works.
+    /// Begins to count; `isAbandoned` says that nobody waits for the document any more, and is asked often from the
+    /// thread that works.
     package init(_ time: Duration? = nil, isAbandoned: @escaping @Sendable () -> Bool = { false }) {
         deadline = .now + (time ?? DetailBudget.usual)
         self.isAbandoned = isAbandoned

@@ -1,10 +1,9 @@
 package import Content
 package import HTTPModel
 
-/// Makes the documents that describe one exchange: what the console's detail pane shows and `sluice show` prints.
-///
-/// Never throws: what cannot be read becomes a line that says why. What it looks at is bounded, whatever was recorded, and
-/// so is the time that it takes.
+/// Makes the documents that describe one exchange: what the console's detail pane shows and `sluice show` prints. Never
+/// throws: what cannot be read becomes a line that says why. What it looks at is bounded, whatever was recorded, and so
+/// is the time that it takes.
 package struct DetailBuilder {
     let exchange: RecordedExchange
     let source: any ExchangeSource
@@ -12,10 +11,7 @@ package struct DetailBuilder {
     let descriptors: DescriptorSet?
     let change: (String) -> TraceEntry.Change?
 
-    /// Prepares to show an exchange.
-    ///
     /// - Parameters:
-    ///   - source: where its bodies are.
     ///   - now: the moment in microseconds since 1970, for how long an exchange in flight has taken so far.
     ///   - descriptors: what gRPC messages mean; without them their fields have numbers.
     ///   - change: what the rules of a stage change without their trace naming it.
@@ -83,6 +79,3 @@ package struct DetailBuilder {
         }
     }
 }
-
-@available(*, unavailable)
-extension DetailBuilder: Sendable {}

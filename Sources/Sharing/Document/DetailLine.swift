@@ -19,7 +19,6 @@ package struct DetailLine: Sendable, Hashable {
     package var spans: [Span]
     /// How many columns stay empty before it; where the line wraps, before its further rows too.
     package var indent: Int
-    /// The block that the line opens; `nil` where it opens none.
     package var fold: Fold?
     /// Whether a line that is too long goes on in the next row; if not, it is cut.
     package var wraps: Bool
@@ -31,7 +30,6 @@ package struct DetailLine: Sendable, Hashable {
         self.wraps = wraps
     }
 
-    /// The line as text, its indent included.
     package var plain: String {
         String(repeating: " ", count: indent) + spans.lazy.map(\.text).joined()
     }

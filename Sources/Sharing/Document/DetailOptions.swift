@@ -1,38 +1,26 @@
-/// The parts of an exchange's description.
 package enum DetailPage: String, CaseIterable, Sendable {
     /// What happened: URL, status, connections, times, sizes, rules.
     case overview
-    /// The request, head and body.
-    case request
-    /// The response, head and body.
-    case response
-    /// What a stream carried.
-    case messages
+    case request, response, messages
     /// What rules changed, as received beside as sent.
     case difference
 }
 
-/// How a body is shown.
 package enum BodyForm: String, CaseIterable, Sendable {
     /// Laid out and highlighted by its type.
     case pretty
     /// The text as it came.
     case raw
-    /// The bytes in hexadecimal.
     case hex
 }
 
 /// Which of two messages is shown, where a rule made another out of the first.
 package enum MessageVersion: String, CaseIterable, Sendable {
-    case received
-    case sent
+    case received, sent
 }
 
-/// How an exchange is shown.
 package struct DetailOptions: Sendable, Hashable {
-    /// The part to show.
     package var page: DetailPage
-    /// How bodies are shown.
     package var bodyForm: BodyForm = .pretty
     /// Which message is shown, where a rule changed it.
     package var version: MessageVersion = .received

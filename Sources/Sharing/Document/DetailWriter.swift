@@ -1,9 +1,8 @@
 import HTTPModel
 import Text
 
-/// Gathers the lines of a document: sections, facts, tables, in bounds.
-///
-/// Nothing gets into a document but through here, so that no text from traffic reaches a screen as it is.
+/// Gathers the lines of a document: sections, facts, tables, in bounds. Nothing gets into a document but through here,
+/// so that no text from traffic reaches a screen as it is.
 struct DetailWriter {
     /// In a body that is laid out, a line has at most so many bytes; the raw form has them all.
     static let longestLaidOut = 10_000
@@ -35,16 +34,11 @@ struct DetailWriter {
         return DetailDocument(lines: lines, isWhole: omissions.isEmpty)
     }
 
-    /// Where the next line goes.
     var place: Int { lines.count }
-
     /// Whether no more lines are taken.
     var isFull: Bool { lines.count >= DetailWriter.mostLines || isLate }
-
     /// Whether the budget is spent; looked at every few lines.
     private var isLate: Bool { lines.count % 64 == 63 && budget.isSpent }
-
-    // MARK: Lines
 
     /// Adds a line; spans without text are left out, what is hidden in them is made visible, what is too long is cut.
     mutating func add(_ spans: [Span], indent: Int = 0, wraps: Bool = true) {
@@ -62,12 +56,10 @@ struct DetailWriter {
         lines.append(DetailLine(kept, indent: min(margin + indent, DetailWriter.deepestIndent), wraps: wraps))
     }
 
-    /// Adds a line of one text.
     mutating func add(_ text: String, _ role: Role = .text, indent: Int = 0, wraps: Bool = true) {
         add([Span(text, role)], indent: indent, wraps: wraps)
     }
 
-    /// Adds an empty line.
     mutating func gap() {
         if lines.last?.spans.isEmpty == false, takesMore() { lines.append(DetailLine([])) }
     }
@@ -78,10 +70,14 @@ struct DetailWriter {
         lines[line].fold = Fold(end: lines.count, summary: summary, startsFolded: startsFolded)
     }
 
+    /// Makes a line open the block from it to the last line, which is summed up by how many lines follow.
+    mutating func foldLines(from line: Int, startsFolded: Bool = false) {
+        fold(from: line, "(\((lines.count - line - 1).of("line")))", startsFolded: startsFolded)
+    }
+
     /// Takes lines away again, from this one on.
     mutating func drop(from line: Int) { lines.removeSubrange(min(line, lines.count)...) }
 
-    /// Adds to the end of the last line.
     mutating func append(_ span: Span) {
         guard !lines.isEmpty, !isFull else { return }
         lines[lines.count - 1].spans.append(Span(VisibleText.of(span.text), span.role))
@@ -134,8 +130,6 @@ struct DetailWriter {
         return kept
     }
 
-    // MARK: Sections and facts
-
     /// Adds a titled, foldable section; what `body` does not add to stays away.
     mutating func section(_ title: String, notes: [String] = [], _ body: (inout DetailWriter) -> Void) {
         let before = lines.count
@@ -151,21 +145,18 @@ struct DetailWriter {
         if lines.count == first, notes.isEmpty, !isFull {
             drop(from: before)
         } else {
-            fold(from: start, "(\((lines.count - first).of("line")))")
+            foldLines(from: start)
         }
     }
 
-    /// Adds a fact: its name, and what it is.
     mutating func fact(_ label: String, _ value: String, _ role: Role = .text) {
         fact(label, [Span(value, role)])
     }
 
-    /// Adds a fact: its name, and what it is.
     mutating func fact(_ label: String, _ value: [Span]) {
         add([Span(label.filled(to: DetailWriter.labelWidth) + " ", .label)] + value)
     }
 
-    /// Adds a fact where there is one.
     mutating func fact(_ label: String, _ value: String?, _ role: Role = .text) {
         if let value, !value.isEmpty { fact(label, [Span(value, role)]) }
     }

@@ -48,14 +48,8 @@ package struct LineBreaks {
         }
     }
 
-    /// Breaks a text.
-    ///
-    /// - Parameters:
-    ///   - spans: the text.
-    ///   - indent: columns that stay empty in each row.
-    ///   - width: columns of a row, the empty ones included.
-    /// - Returns: the rows, at least one. A space at which a row ends is in none; a character that is wider than all rows has a
-    ///   row of its own.
+    /// Breaks a text into at least one row of `width` columns, `indent` of which stay empty. A space at which a row
+    /// ends is in none; a character that is wider than all rows has a row of its own.
     package static func rows(of spans: [Span], indent: Int, width: Int) -> [Range<TextMark>] {
         var breaks = LineBreaks(indent: indent, width: width)
         for (number, span) in spans.enumerated() { breaks.take(span.text, number) }
@@ -84,7 +78,6 @@ package struct LineBreaks {
         }
     }
 
-    /// Takes the character between two offsets.
     private mutating func take(_ place: TextMark, _ end: Int, _ columns: Int, _ bytes: [UInt8]) {
         let isSpace = bytes[place.offset] == 0x20 && end == place.offset + 1
         while let start, column + columns > width, place > start {

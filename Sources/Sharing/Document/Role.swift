@@ -1,20 +1,15 @@
-/// What a piece of text means; the theme decides how it looks.
-///
-/// A role is never the only carrier of a meaning: there is always a word or a sign too.
+/// What a piece of text means; the theme decides how it looks. A role is never the only carrier of a meaning: there is
+/// always a word or a sign too.
 package enum Role: UInt8, Sendable, Hashable, CaseIterable {
-    /// Ordinary text.
     case text
     /// Text of less weight: remarks, what stayed the same.
     case faint
-    /// The title of a section.
     case heading
     /// The name of a fact, left of it.
     case label
     /// The name of a member, field, parameter or cookie.
     case key
-    /// A text value.
-    case string
-    case number
+    case string, number
     /// A word with a fixed meaning: `true`, `false`, `null`.
     case literal
     /// Brackets, commas, signs between other things.
@@ -23,11 +18,9 @@ package enum Role: UInt8, Sendable, Hashable, CaseIterable {
     case tag
     /// The name of a markup attribute, or a style sheet's property.
     case attribute
-    /// A comment in a source text.
     case comment
     /// A word of a programming language, or a method.
     case keyword
-    /// An address that can be followed.
     case link
     /// An outcome that is good.
     case success
@@ -37,7 +30,6 @@ package enum Role: UInt8, Sendable, Hashable, CaseIterable {
     case clientError
     /// An outcome that is the server's fault (5xx).
     case serverError
-    /// Something that failed.
     case failure
     /// Something to be careful with.
     case warning

@@ -3,13 +3,11 @@ package import HTTPModel
 
 /// Cookies in messages (RFC 6265).
 package enum Cookies {
-    /// A cookie that a request sends.
     package struct Cookie: Equatable, Sendable {
         package var name: String
         package var value: String
     }
 
-    /// A cookie that a response sets.
     package struct SetCookie: Sendable {
         package var name: String
         package var value: String
@@ -31,12 +29,9 @@ package enum Cookies {
             return attribute("expires").flatMap { CookieDate.microseconds($0) }
         }
 
-        private func attribute(_ name: String) -> String? {
-            attributes.last { $0.name == name }?.value
-        }
+        private func attribute(_ name: String) -> String? { attributes.last { $0.name == name }?.value }
     }
 
-    /// The cookies that a request sends.
     package static func request(_ fields: FieldSection) -> [Cookie] {
         fields.values(of: .cookie).flatMap { $0.split(separator: ";").map { pair($0) } }
             .filter { !$0.name.isEmpty || !$0.value.isEmpty }
@@ -57,16 +52,11 @@ package enum Cookies {
 
     private static func pair(_ text: Substring, nameOnly: Bool = false) -> Cookie {
         guard let equals = text.firstIndex(of: "=") else {
-            return nameOnly ? Cookie(name: trim(text), value: "") : Cookie(name: "", value: trim(text))
+            let trimmed = String(text.trimmingASCIIWhitespace)
+            return nameOnly ? Cookie(name: trimmed, value: "") : Cookie(name: "", value: trimmed)
         }
-        return Cookie(name: trim(text[..<equals]), value: trim(text[text.index(after: equals)...]))
-    }
-
-    private static func trim(_ text: Substring) -> String {
-        var text = text
-        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return String(text)
+        let value = text[text.index(after: equals)...].trimmingASCIIWhitespace
+        return Cookie(name: String(text[..<equals].trimmingASCIIWhitespace), value: String(value))
     }
 }
 

@@ -34,7 +34,6 @@ package struct HARExport: ExchangeExport {
         writer = JSONWriter(sink)
     }
 
-    /// Writes an exchange as an entry.
     package mutating func add(_ exchange: RecordedExchange) throws {
         try begin()
         writer.lineBreak()
@@ -42,7 +41,6 @@ package struct HARExport: ExchangeExport {
         try writer.object { try export.entry(exchange, into: &$0) }
     }
 
-    /// Writes what closes the archive.
     package mutating func finish() throws {
         try begin()
         try writer.endLine()
@@ -73,8 +71,8 @@ package struct HARExport: ExchangeExport {
         writer.open(UInt8(ascii: "["))
     }
 
-    var limits: BodyText.Limits {
-        BodyText.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
+    var limits: JSONBody.Limits {
+        JSONBody.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
     }
 
     private func entry(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
@@ -83,14 +81,10 @@ package struct HARExport: ExchangeExport {
         writer.member("startedDateTime", Timestamp.iso8601(record.startedAt))
         writer.key("time")
         writer.milliseconds(timings.sum)
-        writer.key("request")
-        try writer.object { try request(exchange, into: &$0) }
-        writer.key("response")
-        try writer.object { try response(exchange, into: &$0) }
-        writer.key("cache")
-        try writer.object { _ in }
-        writer.key("timings")
-        try writer.object { timings.write(into: &$0) }
+        try writer.object("request") { try request(exchange, into: &$0) }
+        try writer.object("response") { try response(exchange, into: &$0) }
+        try writer.object("cache") { _ in }
+        try writer.object("timings") { timings.write(into: &$0) }
         if let upstream = exchange.upstream {
             let (host, port) = HARExport.address(of: upstream.peerAddress)
             writer.member("serverIPAddress", host)
@@ -100,8 +94,7 @@ package struct HARExport: ExchangeExport {
         writer.member("_connectionId", record.clientConnection.description)
         writer.member("_resourceType", HARExport.resourceType(exchange))
         try streams(exchange, into: &writer)
-        writer.key("_sluice")
-        try writer.object { try extras(exchange, into: &$0) }
+        try writer.object("_sluice") { try extras(exchange, into: &$0) }
     }
 
     private func extras(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
@@ -136,7 +129,6 @@ package struct HARExport: ExchangeExport {
     }
 }
 
-/// The phases as HAR 1.2 has them.
 struct HARTimings {
     private var timings: Timings
 

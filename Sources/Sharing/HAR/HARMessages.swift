@@ -1,6 +1,7 @@
 import Content
 import HTTPModel
 import NIOCore
+import Text
 
 /// Requests and responses as HAR 1.2 has them.
 extension HARExport {
@@ -14,15 +15,7 @@ extension HARExport {
         writer.member("method", record.method.isEmpty ? "CONNECT" : record.method)
         writer.member("url", HARURL.text(record, head))
         writer.member("httpVersion", (head?.version ?? record.clientVersion).archiveName)
-        writer.key("cookies")
-        try writer.array { array in
-            for cookie in Cookies.request(fields) {
-                try array.object {
-                    $0.member("name", cookie.name)
-                    $0.member("value", cookie.value)
-                }
-            }
-        }
+        try writer.pairs("cookies", Cookies.request(fields).map { ($0.name, $0.value) })
         try writer.fields("headers", fields)
         try writer.formFields("queryString", record.url.query.map { FormFields.parse(query: $0) } ?? [])
         let bodySize = record.kind == .webSocket ? 0 : try postData(exchange, fields, into: &writer)
@@ -30,9 +23,7 @@ extension HARExport {
         writer.member("bodySize", bodySize)
     }
 
-    /// Writes the request's body, where the exchange has one to show.
-    ///
-    /// - Returns: the body's size.
+    /// Writes the request's body, where the exchange has one to show. Returns the body's size.
     private func postData(
         _ exchange: RecordedExchange,
         _ fields: FieldSection,
@@ -41,21 +32,20 @@ extension HARExport {
         let record = exchange.record
         let contentType = fields.value(of: .contentType)
         let mediaType = contentType.flatMap { MediaType($0) }
-        let text = try BodyText(
+        let text = try JSONBody(
             RecordedBody(source: source, id: record.id, side: .requestReceived),
             mediaType: mediaType,
             contentEncoding: fields.combinedValue(of: .contentEncoding),
             limits: limits
         )
         if text.encodedSize > 0, [.http, .upgraded, .malformed].contains(record.kind) {
-            writer.key("postData")
-            try writer.object { try postData(text, contentType: contentType, mediaType, into: &$0) }
+            try writer.object("postData") { try postData(text, contentType: contentType, mediaType, into: &$0) }
         }
         return max(Int64(text.encodedSize), record.sizes.requestBody)
     }
 
     private func postData(
-        _ text: BodyText,
+        _ text: JSONBody,
         contentType: String?,
         _ mediaType: MediaType?,
         into writer: inout JSONWriter
@@ -86,10 +76,7 @@ extension HARExport {
         writer.member("status", head?.status ?? record.status)
         writer.member("statusText", head?.reason ?? "")
         writer.member("httpVersion", (head?.version ?? record.clientVersion).archiveName)
-        writer.key("cookies")
-        try writer.array { array in
-            for cookie in Cookies.response(fields) { try array.setCookie(cookie, at: record.startedAt) }
-        }
+        try writer.objects("cookies", Cookies.response(fields)) { $0.setCookie($1, at: record.startedAt) }
         try writer.fields("headers", fields)
         let bodySize = try content(exchange, fields, into: &writer)
         writer.member("redirectURL", fields.value(of: "location") ?? "")
@@ -101,9 +88,7 @@ extension HARExport {
         writer.optionalMember("_error", record.failure.map { "\($0.code.rawValue): \($0.message)" })
     }
 
-    /// Writes the response's body; what a WebSocket carried is in its messages.
-    ///
-    /// - Returns: the body's size as recorded.
+    /// Writes the response's body; what a WebSocket carried is in its messages. Returns the body's size as recorded.
     private func content(
         _ exchange: RecordedExchange,
         _ fields: FieldSection,
@@ -118,7 +103,7 @@ extension HARExport {
             }
             return 0
         }
-        let text = try BodyText(
+        let text = try JSONBody(
             RecordedBody(source: source, id: exchange.record.id, side: .responseSent),
             mediaType: contentType.flatMap { MediaType($0) },
             contentEncoding: fields.combinedValue(of: .contentEncoding),
@@ -143,50 +128,34 @@ extension HARExport {
 
 extension JSONWriter {
     fileprivate mutating func formFields(_ name: String, _ fields: [FormField]) throws {
-        key(name)
-        try array { array in
-            for field in fields {
-                try array.object {
-                    $0.member("name", field.name)
-                    $0.member("value", field.value)
-                }
-            }
-        }
+        try pairs(name, fields.map { ($0.name, $0.value) })
     }
 
     fileprivate mutating func parts(_ multipart: Multipart) throws {
-        key("params")
-        try array { array in
-            for part in multipart.parts {
-                try array.object {
-                    $0.member("name", part.name ?? "")
-                    // A file's content is in `text` already.
-                    if part.fileName == nil, UTF8Check.isValid(part.content.readableBytesView) {
-                        $0.member("value", String(buffer: part.content))
-                    }
-                    $0.optionalMember("fileName", part.fileName)
-                    $0.optionalMember("contentType", part.fields.value(of: .contentType))
-                }
+        try objects("params", multipart.parts) { writer, part in
+            writer.member("name", part.name ?? "")
+            // A file's content is in `text` already.
+            if part.fileName == nil, UTF8Check.isValid(part.content.readableBytesView) {
+                writer.member("value", String(buffer: part.content))
             }
+            writer.optionalMember("fileName", part.fileName)
+            writer.optionalMember("contentType", part.fields.value(of: .contentType))
         }
     }
 
-    fileprivate mutating func setCookie(_ cookie: Cookies.SetCookie, at moment: Int64) throws {
-        try object {
-            $0.member("name", cookie.name)
-            $0.member("value", cookie.value)
-            $0.optionalMember("path", cookie.path)
-            $0.optionalMember("domain", cookie.domain)
-            $0.optionalMember("expires", cookie.expires(receivedAt: moment).map { Timestamp.iso8601($0) })
-            $0.member("httpOnly", cookie.isHTTPOnly)
-            $0.member("secure", cookie.isSecure)
-            $0.optionalMember("sameSite", cookie.sameSite)
-        }
+    fileprivate mutating func setCookie(_ cookie: Cookies.SetCookie, at moment: Int64) {
+        member("name", cookie.name)
+        member("value", cookie.value)
+        optionalMember("path", cookie.path)
+        optionalMember("domain", cookie.domain)
+        optionalMember("expires", cookie.expires(receivedAt: moment).map { Timestamp.iso8601($0) })
+        member("httpOnly", cookie.isHTTPOnly)
+        member("secure", cookie.isSecure)
+        optionalMember("sameSite", cookie.sameSite)
     }
 }
 
 extension HTTPVersion {
-    /// The version as HAR's readers know it.
     fileprivate var archiveName: String { self == .http2 ? "HTTP/2.0" : description }
 }
 
@@ -208,8 +177,7 @@ enum HARURL {
         let isLatin1 = head.map { String(validating: $0.targetBytes, as: UTF8.self) == nil } ?? false
         return url.description.unicodeScalars.reduce(into: "") { text, scalar in
             if scalar.value <= 0x20 || scalar.value == 0x7F || isLatin1 && (0x80...0xFF).contains(scalar.value) {
-                let digits = String(scalar.value, radix: 16, uppercase: true)
-                text += "%" + (digits.utf8.count == 1 ? "0" : "") + digits
+                text += "%" + scalar.value.padded(to: 2, radix: 16, uppercase: true)
             } else {
                 text.unicodeScalars.append(scalar)
             }

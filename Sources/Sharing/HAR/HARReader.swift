@@ -3,15 +3,12 @@ import HTTPModel
 
 /// One entry of a HAR 1.2, as far as a session can hold it.
 package struct HAREntry {
-    /// A request or a response.
     package struct Message {
         /// `HTTP/1.1`, `h2` and the like; empty where the archive does not say.
         package var version = ""
-        /// Names and values in their order.
         package var fields: [(name: String, value: String)] = []
         /// The body without content coding: text, or base64.
         package var text = ""
-        /// Whether `text` is base64.
         package var isBase64 = false
         /// The media type that the archive gives the body.
         package var mediaType = ""
@@ -33,7 +30,6 @@ package struct HAREntry {
     package var serverAddress = ""
     package var serverPort = ""
     package var error = ""
-    /// What a WebSocket carried.
     var messages: [SocketMessage] = []
 
     /// A WebSocket's message, as Chrome writes it in `_webSocketMessages`.
@@ -66,18 +62,13 @@ package struct HARReader {
 
     private var json: JSONTokenReader
 
-    /// Prepares to read an archive that comes in pieces.
-    ///
-    /// - Parameters:
-    ///   - textLimit: texts and bodies are cut off there: bytes as they are spelled in the archive.
-    ///   - refill: returns the next piece; an empty one is the end.
+    /// Prepares to read an archive that comes in pieces, of which an empty one is the end. Texts and bodies are cut off
+    /// after `textLimit` bytes, as they are spelled in the archive.
     package init(textLimit: Int = 64 << 20, refill: @escaping () throws -> [UInt8]) {
         json = JSONTokenReader(tokenLimit: textLimit, refill: refill)
     }
 
-    /// Calls `body` with each entry, in order.
-    ///
-    /// - Throws: `JSONSyntaxError` where the archive cannot be read.
+    /// Calls `body` with each entry, in order. Throws `JSONSyntaxError` where the archive cannot be read.
     package mutating func forEach(_ body: (HAREntry) throws -> Void) throws {
         guard try json.next()?.kind == .objectBegin else { throw json.error("it is no object") }
         var hasEntries = false

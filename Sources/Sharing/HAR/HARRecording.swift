@@ -61,10 +61,8 @@ package struct HARRecording {
         record.sizes.requestWire = record.sizes.requestHead + record.sizes.requestBody
         record.sizes.responseHead = Int64(messages.responseHead?.readableBytes ?? 0)
         record.sizes.responseBody = Int64(responseBody.readableBytes)
-        record.sizes.responseWire = max(
-            entry.response.wireSize ?? 0,
-            record.sizes.responseHead + record.sizes.responseBody
-        )
+        let received = record.sizes.responseHead + record.sizes.responseBody
+        record.sizes.responseWire = max(entry.response.wireSize ?? 0, received)
 
         var opened = record
         opened.state = .inFlight

@@ -15,7 +15,6 @@ struct HARSocket {
 
     private(set) var sent = Direction()
     private(set) var received = Direction()
-    /// How many there were.
     private(set) var tally = MessageTally()
 
     init(_ messages: [HAREntry.SocketMessage]) {

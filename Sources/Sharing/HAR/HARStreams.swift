@@ -72,7 +72,7 @@ extension HARExport {
             writer.key("time")
             writer.seconds(time)
             writer.member("opcode", details.opcode.rawValue)
-            writer.member("data", message.text ?? Base64Stream.text(message.payload))
+            writer.member("data", message.text ?? message.base64)
         case .event(let details):
             writer.key("time")
             writer.seconds(time)
@@ -82,14 +82,5 @@ extension HARExport {
         case .line: break
         }
         if message.leftOut > 0 { writer.member("_leftOut", message.leftOut) }
-    }
-}
-
-extension Base64Stream {
-    /// The base64 of bytes that are all there.
-    static func text(_ bytes: ByteBuffer) -> String {
-        var encoder = Base64Stream()
-        let characters = bytes.withUnsafeReadableBytes { encoder.encode($0) } + encoder.finish()
-        return String(decoding: characters, as: UTF8.self)
     }
 }

@@ -12,10 +12,9 @@ package enum ExchangeLine {
     /// The titles of the columns of `human`.
     package static let header = line(["ID", "TIME", "METHOD", "STATUS", "SIZE", "DURATION", "TYPE", "URL"])
 
-    /// The exchange in aligned columns, as `header` names them, and what is special about it.
-    ///
-    /// The time of day is in UTC, the size that of the response body. The URL comes last and is never cut, so that it can
-    /// be copied. Streams have their messages counted, `12→` from the client and `30←` from the server, by now.
+    /// The exchange in aligned columns, as `header` names them, and what is special about it. The time of day is in
+    /// UTC, the size that of the response body. The URL comes last and is never cut, so that it can be copied. Streams
+    /// have their messages counted, `12→` from the client and `30←` from the server, by now.
     package static func human(_ record: ExchangeRecord) -> String {
         let hasBody = record.kind == .http || record.kind == .webSocket
         let size = hasBody ? record.sizes.responseBody : record.sizes.responseWire

@@ -5,14 +5,12 @@ package import HTTPModel
 package enum ExchangeReport {
     private static let width = 100
 
-    /// The report.
+    /// The report, with a line feed at its end; what cannot be read is a line in it.
     ///
     /// - Parameters:
-    ///   - source: where its bodies are.
     ///   - bodyLimit: how many bytes of each body to print at most.
     ///   - descriptors: what gRPC messages mean; without them their fields have numbers.
     ///   - change: what the rules of a stage change without their trace naming it.
-    /// - Returns: the report, with a line feed at its end; what cannot be read is a line in it.
     package static func text(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,

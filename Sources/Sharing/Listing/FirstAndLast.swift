@@ -3,11 +3,9 @@ struct FirstAndLast<Element> {
     /// How many are kept at each end.
     static var keptAtEachEnd: Int { 50 }
 
-    /// The first ones, in order.
     private(set) var first: [Element] = []
     /// The last ones that are not among the first, in a ring.
     private var ring: [Element] = []
-    /// How many there were in all.
     private(set) var count = 0
 
     /// How many are neither among the first nor among the last.
@@ -19,7 +17,6 @@ struct FirstAndLast<Element> {
         return Array(ring[start...] + ring[..<start])
     }
 
-    /// Takes the next one.
     mutating func append(_ element: Element) {
         let place = count - Self.keptAtEachEnd
         count += 1

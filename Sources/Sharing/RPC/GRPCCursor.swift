@@ -2,10 +2,9 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// Reads one direction of a gRPC call frame by frame, each with the time at which its last byte arrived.
-///
-/// The body is read in slices that end where an arrival does, so the time of a slice is that of the frames that it
-/// completes, with content coding too.
+/// Reads one direction of a gRPC call frame by frame, each with the time at which its last byte arrived. The body is
+/// read in slices that end where an arrival does, so the time of a slice is that of the frames that it completes, with
+/// content coding too.
 final class GRPCCursor {
     /// A frame with the time of its last byte, in microseconds since 1970; `nil` where that was not recorded.
     typealias TimedFrame = (frame: GRPCFrame, at: Int64?)

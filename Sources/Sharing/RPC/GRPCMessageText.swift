@@ -12,12 +12,8 @@ struct GRPCMessageText {
     let type: String?
     let descriptors: DescriptorSet?
 
-    /// The content of a message.
-    ///
-    /// - Parameters:
-    ///   - frame: the message.
-    ///   - limit: how many bytes to decompress.
-    /// - Returns: the lines as ``VisibleText`` has them, and how many bytes were read.
+    /// The content of a message as ``VisibleText`` has it, of which at most `limit` bytes are decompressed, and how
+    /// many were read.
     func lines(_ frame: GRPCFrame, limit: Int) -> (lines: [String], size: Int) {
         let content = frame.content(encoding: encoding, limit: limit)
         let isCut = frame.leftOut > 0 || content.stoppedAtLimit || frame.received < frame.size
@@ -47,8 +43,7 @@ struct GRPCMessageText {
     private func text(_ bytes: ByteBuffer) -> [String] {
         if form == .json {
             var writer = DetailWriter(DetailOptions())
-            var layout = JSONLayout(Array(bytes.readableBytesView))
-            if (try? layout.write(into: &writer)) != nil { return writer.lines.map(\.plain) }
+            if writer.json(Array(bytes.readableBytesView)) == nil { return writer.lines.map(\.plain) }
         }
         switch BodyPreview(bytes, contentType: nil, contentEncoding: nil).content {
         case .empty: return ["(empty)"]

@@ -4,7 +4,6 @@ import NIOCore
 import Text
 
 /// A gRPC call as lines for people: its first and last messages, each with its time and what it says, and its outcome.
-///
 /// The messages of both directions stand in the order in which they arrived; without recorded arrivals the client's
 /// come first. Works on a call that is still in flight: what is there by now is shown.
 package struct GRPCReport {
@@ -16,9 +15,8 @@ package struct GRPCReport {
     /// What a message says stands under its arrow.
     private static let indent = String(repeating: " ", count: 13)
 
-    /// How the bodies are framed; `nil` where one is no gRPC, so that it is better seen as it is.
-    ///
-    /// A call that failed on its way may have a gateway's error page, even under the media type of gRPC.
+    /// How the bodies are framed; `nil` where one is no gRPC, so that it is better seen as it is. A call that failed on
+    /// its way may have a gateway's error page, even under the media type of gRPC.
     package private(set) var framings: (fromClient: GRPCFraming?, fromServer: GRPCFraming?)
 
     private let exchange: RecordedExchange
@@ -29,7 +27,6 @@ package struct GRPCReport {
     private var firstArrival: Int64?
     private var webTrailers: FieldSection?
 
-    /// One direction of the call.
     private struct Direction {
         let isServer: Bool
         let cursor: GRPCCursor
@@ -49,13 +46,7 @@ package struct GRPCReport {
         var gap: Int64?
     }
 
-    /// Reads a call's messages; `nil` where neither body is gRPC.
-    ///
-    /// - Parameters:
-    ///   - exchange: the call.
-    ///   - source: where its bodies are.
-    ///   - descriptors: what its messages mean; `nil` where that is not known.
-    /// - Throws: the source's error.
+    /// Reads a call's messages; `nil` where neither body is gRPC. Throws the source's error.
     package init?(_ exchange: RecordedExchange, source: any ExchangeSource, descriptors: DescriptorSet? = nil) throws {
         guard exchange.record.kind == .http else { return nil }
         self.exchange = exchange
@@ -98,9 +89,7 @@ package struct GRPCReport {
         while let index = try earliest(), let (frame, at) = directions[index].cursor.take() {
             if frame.kind == .trailers {
                 let encoding = directions[index].text.encoding
-                webTrailers = StoredHead.fields(
-                    frame.content(encoding: encoding, limit: GRPCReport.messageLimit).bytes
-                )
+                webTrailers = StoredHead.fields(frame.content(encoding: encoding, limit: GRPCReport.messageLimit).bytes)
                 continue
             }
             let gap = at.flatMap { at in directions[index].lastArrival.map { max(0, at - $0) } }
@@ -255,6 +244,3 @@ package struct GRPCReport {
         return lines + content.lines.map { labelled("", $0) }
     }
 }
-
-@available(*, unavailable)
-extension GRPCReport: Sendable {}

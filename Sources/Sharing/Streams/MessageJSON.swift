@@ -1,4 +1,5 @@
 import Content
+import Foundation
 import HTTPModel
 import NIOCore
 
@@ -30,10 +31,15 @@ extension JSONWriter {
         if let text = message.text {
             member("text", text)
         } else {
-            member("base64", Base64Stream.text(message.payload))
+            member("base64", message.base64)
         }
         if message.leftOut > 0 { member("leftOut", message.leftOut) }
         if !message.isWhole { member("incomplete", true) }
         if !message.notes.isEmpty { try strings("notes", message.notes) }
     }
+}
+
+extension StreamedMessage {
+    /// The payload, as far as it is there, in base64.
+    var base64: String { Data(payload.readableBytesView).base64EncodedString() }
 }

@@ -2,26 +2,17 @@ package import Content
 package import HTTPModel
 import NIOCore
 
-/// The messages of an exchange whose bodies are streams, of both directions in the order in which they arrived.
-///
-/// Read from the recorded bytes piece by piece, so that a stream is never whole in memory. Works on an exchange that
-/// is still in flight: what is there by now is read. Without recorded arrivals the client's messages come first.
+/// The messages of an exchange whose bodies are streams, of both directions in the order in which they arrived. Read
+/// from the recorded bytes piece by piece, so that a stream is never whole in memory. Works on an exchange that is
+/// still in flight: what is there by now is read. Without recorded arrivals the client's messages come first.
 package final class MessageTimeline {
     /// What one direction is a stream of; `nil` where its body is no stream of messages.
     package let formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?)
 
     private let cursors: [StreamCursor]
 
-    /// Prepares to read from the first messages; `nil` where the exchange is no stream.
-    ///
-    /// WebSockets, server-sent events and lines of JSON are streams; gRPC has readers of its own.
-    ///
-    /// - Parameters:
-    ///   - exchange: the exchange.
-    ///   - source: where its bodies are.
-    ///   - sides: which of its bodies to read.
-    ///   - payloadLimit: how many bytes of each payload to keep.
-    ///   - decodedLimit: how many bytes to decode of a body with content coding.
+    /// Prepares to read from the first messages; `nil` where the exchange is no stream: gRPC has readers of its own. Of
+    /// each payload `payloadLimit` bytes are kept, of a body with content coding `decodedLimit` bytes decoded.
     package init?(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,
@@ -62,9 +53,7 @@ package final class MessageTimeline {
         if cursors.isEmpty { return nil }
     }
 
-    /// Reads the next message; `nil` at the end.
-    ///
-    /// - Throws: the source's error.
+    /// Reads the next message; `nil` at the end. Throws the source's error.
     package func next() throws -> StreamedMessage? {
         var earliest: (cursor: StreamCursor, moment: Int64)?
         for cursor in cursors {
@@ -76,7 +65,6 @@ package final class MessageTimeline {
 
     /// What kept bytes from being read as messages, in sentences; complete once `next` has returned `nil`.
     package var remarks: [String] { cursors.flatMap(\.remarks) }
-
     /// How many comment lines the event streams had.
     package var commentCount: Int64 { cursors.reduce(0) { $0 + $1.commentCount } }
 
@@ -92,9 +80,6 @@ package final class MessageTimeline {
         }
     }
 }
-
-@available(*, unavailable)
-extension MessageTimeline: Sendable {}
 
 extension StreamedMessage {
     /// Whether it is a message as a tally counts them: whole, and no control frame.

@@ -21,8 +21,7 @@ final class StreamCursor {
     }
 
     /// When the next message arrived; the distant past where that was not recorded, `nil` where there is no message.
-    ///
-    /// - Throws: the source's error.
+    /// Throws the source's error.
     func nextArrival() throws -> Int64? {
         while first == messages.count {
             messages.removeAll(keepingCapacity: true)

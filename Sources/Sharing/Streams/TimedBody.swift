@@ -2,10 +2,9 @@ import Content
 import HTTPModel
 import NIOCore
 
-/// Reads a body in slices, each of bytes that arrived at one time, and undoes its content coding.
-///
-/// What a decoder gives out for a slice it could not have given out before, so that the slice's time is also that of
-/// the messages that become whole with it.
+/// Reads a body in slices, each of bytes that arrived at one time, and undoes its content coding. What a decoder gives
+/// out for a slice it could not have given out before, so that the slice's time is also that of the messages that
+/// become whole with it.
 struct TimedBody {
     /// A slice may complete messages of two bytes each, which wait until somebody takes them.
     private static let longestSlice: Int64 = 16 * 1024
@@ -22,12 +21,7 @@ struct TimedBody {
     /// When the slice before arrived, in microseconds since 1970; `nil` where that was not recorded.
     private(set) var arrival: Int64?
 
-    /// Prepares to read from the first byte.
-    ///
-    /// - Parameters:
-    ///   - body: the body.
-    ///   - codings: its content codings, in the order in which they were applied.
-    ///   - decodedLimit: how many bytes to decode at most.
+    /// Prepares to read from the first byte, undoing `codings`, which are in the order in which they were applied.
     init(_ body: RecordedBody, codings: [ContentCoding], decodedLimit: Int) {
         self.body = body
         decoder = codings.isEmpty ? nil : ContentDecoder(codings: codings, limit: decodedLimit)
@@ -37,10 +31,8 @@ struct TimedBody {
     /// What stopped the decoding.
     var problem: DecodingProblem? { decoder?.problem }
 
-    /// Reads the next slice and hands over what it decodes to, which may be nothing, or come in pieces.
-    ///
-    /// - Returns: whether there was a slice; `false` at the end of the bytes that are there.
-    /// - Throws: the source's error.
+    /// Reads the next slice and hands over what it decodes to, which may be nothing, or come in pieces; `false` at the
+    /// end of the bytes that are there. Throws the source's error.
     mutating func readSlice(_ forward: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
         guard decoder?.isStopped != true else { return false }
         if unread.readableBytes == 0 {
@@ -77,19 +69,13 @@ struct ArrivalClock {
 
     init(_ body: RecordedBody) { self.body = body }
 
-    /// When the byte at an offset arrived, and up to which offset bytes arrived with it.
-    ///
-    /// Offsets must not shrink from call to call. The time is `nil` where it was not recorded.
+    /// When the byte at an offset arrived, and up to which offset bytes arrived with it. Offsets must not shrink from
+    /// call to call. The time is `nil` where it was not recorded.
     mutating func arrival(at offset: Int64) throws -> (at: Int64?, end: Int64) {
         while true {
             while index + 1 < page.count, page[index + 1].offset <= offset { index += 1 }
             if index + 1 < page.count || isLastPage { break }
-            page = try body.source.arrivals(
-                of: body.id,
-                side: body.side,
-                from: offset,
-                limit: ArrivalClock.pageSize
-            )
+            page = try body.source.arrivals(of: body.id, side: body.side, from: offset, limit: ArrivalClock.pageSize)
             index = 0
             isLastPage = page.count < ArrivalClock.pageSize
         }

@@ -7,16 +7,9 @@ package enum BodyExport {
     /// Text in another encoding than UTF-8 is converted whole, so only up to this size.
     private static let longestConversion = 8 << 20
 
-    /// Writes a body into a sink, piece by piece.
-    ///
-    /// - Parameters:
-    ///   - exchange: the exchange whose body it is.
-    ///   - side: which of its bodies.
-    ///   - source: where the body is.
-    ///   - raw: the bytes as recorded; otherwise without content coding, and text in UTF-8 whatever its encoding was.
-    ///   - sink: takes the bytes.
-    /// - Returns: what stopped the decoding, if anything did; what came before it has been written.
-    /// - Throws: the source's or the sink's error.
+    /// Writes a body into a sink, piece by piece: `raw` as recorded; else without content coding, and text in UTF-8
+    /// whatever its encoding was. Returns what stopped the decoding, if anything did; what came before it has been
+    /// written. Throws the source's or the sink's error.
     package static func write(
         _ exchange: RecordedExchange,
         side: BodySide,
@@ -46,16 +39,8 @@ package enum BodyExport {
         _ mediaType: MediaType?
     ) throws -> String? {
         var whole = ByteBuffer()
-        let decoder = ContentDecoder(codings: codings, limit: longestConversion)
-        var offset: Int64 = 0
-        while !decoder.isStopped {
-            let piece = try body.source.body(of: body.id, side: body.side, offset: offset, limit: 64 * 1024)
-            guard piece.readableBytes > 0 else { break }
-            offset += Int64(piece.readableBytes)
-            decoder.decode(piece) { whole.writeBytes($0) }
-        }
-        decoder.finish()
-        guard decoder.problem == nil else { return nil }
+        let problem = try body.forEachDecodedPiece(codings, limit: longestConversion) { whole.writeBytes($0) }
+        guard problem == nil else { return nil }
         let charset = Charset.detect(in: whole, mediaType: mediaType)
         return charset == .utf8 ? nil : TextDecoder.decode(whole, as: charset).text
     }

@@ -4,12 +4,9 @@ package import NIOCore
 /// Takes the next bytes of an export, to a file or a terminal.
 package typealias ExportSink = (ByteBuffer) throws -> Void
 
-/// A format that exchanges are exported in, one by one, so that a session is never whole in memory.
-///
-/// Call `add` for each exchange in order, then `finish` once; nothing is valid output before that.
+/// A format that exchanges are exported in, one by one, so that a session is never whole in memory. Call `add` for each
+/// exchange in order, then `finish` once; nothing is valid output before that.
 package protocol ExchangeExport {
-    /// Writes an exchange.
     mutating func add(_ exchange: RecordedExchange) throws
-    /// Writes what closes the export.
     mutating func finish() throws
 }

@@ -27,15 +27,13 @@ extension JSONWriter {
     /// Writes what only streams of messages and gRPC calls have.
     mutating func streamMembers(_ record: ExchangeRecord) throws {
         if record.tally != MessageTally() {
-            key("tally")
-            try object {
+            try object("tally") {
                 $0.member("fromClient", record.tally.fromClient)
                 $0.member("fromServer", record.tally.fromServer)
             }
         }
         if let grpc = record.grpc {
-            key("grpc")
-            try object {
+            try object("grpc") {
                 $0.member("status", grpc.status)
                 $0.optionalMember("name", grpc.name)
                 $0.member("message", grpc.message)
@@ -44,21 +42,14 @@ extension JSONWriter {
     }
 
     mutating func sizes(_ sizes: Sizes) throws {
-        key("sizes")
-        try object {
-            $0.member("requestHead", sizes.requestHead)
-            $0.member("requestBody", sizes.requestBody)
-            $0.member("requestWire", sizes.requestWire)
-            $0.member("responseHead", sizes.responseHead)
-            $0.member("responseBody", sizes.responseBody)
-            $0.member("responseWire", sizes.responseWire)
+        try object("sizes") {
+            for (name, path) in Sizes.fields { $0.member(name, sizes[keyPath: path]) }
         }
     }
 
     mutating func failure(_ failure: ExchangeFailure?) throws {
         guard let failure else { return }
-        key("failure")
-        try object {
+        try object("failure") {
             $0.member("code", failure.code.rawValue)
             $0.member("message", failure.message)
             if !failure.hint.isEmpty { $0.member("hint", failure.hint) }
@@ -67,8 +58,7 @@ extension JSONWriter {
 
     mutating func connection(_ name: String, _ connection: ConnectionRecord?) throws {
         guard let connection else { return }
-        key(name)
-        try object {
+        try object(name) {
             $0.member("connection", connection.id.number)
             $0.member("openedAt", Timestamp.iso8601(connection.openedAt))
             $0.member("localAddress", connection.localAddress)
@@ -78,8 +68,7 @@ extension JSONWriter {
     }
 
     private mutating func tls(_ tls: TLSDetails) throws {
-        key("tls")
-        try object {
+        try object("tls") {
             $0.member("protocol", tls.protocolVersion)
             $0.member("cipher", tls.cipherSuite)
             $0.optionalMember("serverName", tls.serverName)
@@ -87,56 +76,40 @@ extension JSONWriter {
             $0.member("resumed", tls.resumed)
             $0.optionalMember("verificationFailure", tls.verificationFailure)
             guard !tls.peerCertificates.isEmpty else { return }
-            $0.key("certificates")
-            try $0.array { writer in
-                for certificate in tls.peerCertificates { try writer.certificate(certificate) }
-            }
+            try $0.objects("certificates", tls.peerCertificates) { try $0.certificate($1) }
         }
     }
 
     private mutating func certificate(_ certificate: CertificateSummary) throws {
-        try object {
-            $0.member("subject", certificate.subject)
-            $0.member("issuer", certificate.issuer)
-            try $0.strings("alternativeNames", certificate.alternativeNames)
-            $0.member("notBefore", Timestamp.iso8601(certificate.notBefore &* 1_000_000))
-            $0.member("notAfter", Timestamp.iso8601(certificate.notAfter &* 1_000_000))
-            $0.member("sha256", certificate.fingerprint)
-        }
+        member("subject", certificate.subject)
+        member("issuer", certificate.issuer)
+        try strings("alternativeNames", certificate.alternativeNames)
+        member("notBefore", Timestamp.iso8601(certificate.notBefore &* 1_000_000))
+        member("notAfter", Timestamp.iso8601(certificate.notAfter &* 1_000_000))
+        member("sha256", certificate.fingerprint)
     }
 
     mutating func trace(_ trace: [TraceEntry]) throws {
-        key("trace")
-        try array { writer in
-            for entry in trace {
-                try writer.object {
-                    $0.member("stage", entry.stage)
-                    $0.optionalMember("rule", entry.rule)
-                    $0.member("outcome", entry.outcome.rawValue)
-                    $0.member("text", entry.text)
-                }
-            }
+        try objects("trace", trace) { $0.members(of: $1) }
+    }
+
+    /// Writes an array of names and values.
+    mutating func pairs(_ name: String, _ pairs: some Sequence<(String, String)>) throws {
+        try objects(name, pairs) {
+            $0.member("name", $1.0)
+            $0.member("value", $1.1)
         }
     }
 
-    /// Writes fields as an array of name and value, in order; HTTP/2 pseudo-fields are no fields and are left out.
+    /// Writes fields in order; HTTP/2 pseudo-fields are no fields and are left out.
     mutating func fields(_ name: String, _ fields: FieldSection?) throws {
-        key(name)
-        try array { writer in
-            for field in fields ?? FieldSection() where field.nameBytes.first != UInt8(ascii: ":") {
-                try writer.object {
-                    $0.member("name", field.name)
-                    $0.member("value", field.value)
-                }
-            }
-        }
+        let fields = (fields ?? FieldSection()).filter { $0.nameBytes.first != UInt8(ascii: ":") }
+        try pairs(name, fields.map { ($0.name, $0.value) })
     }
 
-    /// Writes a request head as an object.
     mutating func requestHead(_ name: String, _ bytes: ByteBuffer?) throws {
         guard let head = bytes.flatMap({ StoredHead.request($0) }) else { return }
-        key(name)
-        try object {
+        try object(name) {
             $0.member("method", head.method)
             $0.member("target", head.target)
             $0.member("httpVersion", head.version.description)
@@ -144,11 +117,9 @@ extension JSONWriter {
         }
     }
 
-    /// Writes a response head as an object.
     mutating func responseHead(_ name: String, _ bytes: ByteBuffer?) throws {
         guard let head = bytes.flatMap({ StoredHead.response($0) }) else { return }
-        key(name)
-        try object {
+        try object(name) {
             $0.member("status", head.status)
             $0.member("reason", head.reason)
             $0.member("httpVersion", head.version.description)

@@ -2,7 +2,6 @@ package import HTTPModel
 
 /// The names of kinds, states and flags in exports and lists; part of the documented formats.
 extension ExchangeRecord.Kind {
-    /// The kind's name in exports and lists, for example `websocket`.
     package var exportName: String {
         switch self {
         case .http: "http"
@@ -17,7 +16,6 @@ extension ExchangeRecord.Kind {
 }
 
 extension ExchangeRecord.State {
-    /// The state's name in exports and lists, for example `in-flight`.
     package var exportName: String {
         switch self {
         case .inFlight: "in-flight"
@@ -40,8 +38,5 @@ extension ExchangeRecord.Flags {
         (.grpc, "grpc"), (.certificateRefused, "certificate-refused"), (.notIntercepted, "not-intercepted"),
     ]
 
-    /// The names of the flags that are set, for example `answered-locally`.
-    package var exportNames: [String] {
-        ExchangeRecord.Flags.names.filter { contains($0.0) }.map(\.1)
-    }
+    package var exportNames: [String] { ExchangeRecord.Flags.names.filter { contains($0.0) }.map(\.1) }
 }

@@ -46,7 +46,6 @@ package struct JSONExport: ExchangeExport {
         writer = JSONWriter(sink)
     }
 
-    /// Writes an exchange.
     package mutating func add(_ exchange: RecordedExchange) throws {
         begin()
         if !options.lines { writer.lineBreak() }
@@ -55,7 +54,6 @@ package struct JSONExport: ExchangeExport {
         if options.lines { try writer.endLine() }
     }
 
-    /// Writes what closes the export.
     package mutating func finish() throws {
         begin()
         if !options.lines {
@@ -75,36 +73,26 @@ package struct JSONExport: ExchangeExport {
         let record = exchange.record
         let messages = exchange.messages
         try writer.rowMembers(record)
-        writer.key("timings")
-        try writer.object { $0.timings(record.timings) }
+        try writer.object("timings") { $0.timings(record.timings) }
         try writer.connection("client", exchange.client)
         try writer.connection("upstream", exchange.upstream)
-        writer.key("request")
-        try writer.object {
+        try writer.object("request") {
             try $0.requestHead("received", messages.requestHead)
             try $0.requestHead("sent", messages.requestHeadSent)
-            try body("body", exchange, .requestReceived, into: &$0)
-            if record.flags.contains(.requestBodyChanged) {
-                try body("bodySent", exchange, .requestSent, into: &$0)
-            }
+            try bodies(exchange, .requestReceived, .requestSent, .requestBodyChanged, into: &$0)
             if let trailers = messages.requestTrailers { try $0.fields("trailers", StoredHead.fields(trailers)) }
         }
-        writer.key("response")
-        try writer.object {
+        try writer.object("response") {
             $0.optionalMember("interim", messages.interimHeads.map { String(buffer: $0) })
             try $0.responseHead("received", messages.responseHead)
             try $0.responseHead("sent", messages.responseHeadSent)
-            try body("body", exchange, .responseReceived, into: &$0)
-            if record.flags.contains(.responseBodyChanged) {
-                try body("bodySent", exchange, .responseSent, into: &$0)
-            }
+            try bodies(exchange, .responseReceived, .responseSent, .responseBodyChanged, into: &$0)
             if let trailers = messages.responseTrailers { try $0.fields("trailers", StoredHead.fields(trailers)) }
         }
         try streamed(exchange, into: &writer)
         try writer.trace(messages.trace)
     }
 
-    /// Writes the messages of an exchange whose bodies are streams of them.
     private func streamed(_ exchange: RecordedExchange, into writer: inout JSONWriter) throws {
         let timeline = MessageTimeline(
             exchange,
@@ -121,6 +109,17 @@ package struct JSONExport: ExchangeExport {
         if !remarks.isEmpty { writer.member("messagesComment", remarks.joined(separator: " ")) }
     }
 
+    private func bodies(
+        _ exchange: RecordedExchange,
+        _ received: BodySide,
+        _ sent: BodySide,
+        _ changed: ExchangeRecord.Flags,
+        into writer: inout JSONWriter
+    ) throws {
+        try body("body", exchange, received, into: &writer)
+        if exchange.record.flags.contains(changed) { try body("bodySent", exchange, sent, into: &writer) }
+    }
+
     private func body(
         _ name: String,
         _ exchange: RecordedExchange,
@@ -128,15 +127,14 @@ package struct JSONExport: ExchangeExport {
         into writer: inout JSONWriter
     ) throws {
         let fields = exchange.messages.fields(of: side)
-        let text = try BodyText(
+        let text = try JSONBody(
             RecordedBody(source: source, id: exchange.record.id, side: side),
             mediaType: fields.value(of: .contentType).flatMap { MediaType($0) },
             contentEncoding: fields.combinedValue(of: .contentEncoding),
-            limits: BodyText.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
+            limits: JSONBody.Limits(written: options.bodyLimit ?? .max, decoded: options.decodedLimit)
         )
         guard text.encodedSize > 0 else { return }
-        writer.key(name)
-        try writer.object {
+        try writer.object(name) {
             $0.member("size", text.encodedSize)
             $0.member("decodedSize", text.decodedSize)
             $0.key("text")
@@ -149,14 +147,7 @@ package struct JSONExport: ExchangeExport {
 
 extension JSONWriter {
     mutating func timings(_ timings: Timings) {
-        optionalMilliseconds("blocked", timings.blocked)
-        optionalMilliseconds("dns", timings.dns)
-        optionalMilliseconds("connect", timings.connect)
-        optionalMilliseconds("tls", timings.tls)
-        optionalMilliseconds("send", timings.send)
-        optionalMilliseconds("wait", timings.wait)
-        optionalMilliseconds("receive", timings.receive)
-        optionalMilliseconds("total", timings.total)
+        for (name, path) in Timings.fields { optionalMilliseconds(name, timings[keyPath: path]) }
     }
 }
 

@@ -1,4 +1,5 @@
 import Content
+import Text
 
 extension JSONWriter {
     /// Writes microseconds as a number of milliseconds; -1 stands for what did not happen (HAR 1.2).
@@ -9,14 +10,12 @@ extension JSONWriter {
     /// Writes microseconds as a number of seconds.
     mutating func seconds(_ microseconds: Int64) {
         let (seconds, fraction) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
-        let digits = String(fraction)
-        let zeros = String(repeating: "0", count: 6 - digits.utf8.count)
-        number("\(microseconds < 0 ? "-" : "")\(seconds).\(zeros)\(digits)")
+        number("\(microseconds < 0 ? "-" : "")\(seconds).\(fraction.padded(to: 6))")
     }
 
     /// Writes a member in milliseconds unless the phase did not happen.
     mutating func optionalMilliseconds(_ name: String, _ microseconds: Int64?) {
-        guard microseconds != nil else { return }
+        guard let microseconds else { return }
         key(name)
         milliseconds(microseconds)
     }
@@ -27,8 +26,7 @@ extension JSONWriter {
         let sign = microseconds < 0 ? "-" : ""
         let fraction = magnitude % 1000
         guard fraction != 0 else { return "\(sign)\(magnitude / 1000)" }
-        var digits = String(fraction)
-        digits = String(repeating: "0", count: 3 - digits.utf8.count) + digits
+        var digits = fraction.padded(to: 3)
         while digits.last == "0" { digits.removeLast() }
         return "\(sign)\(magnitude / 1000).\(digits)"
     }

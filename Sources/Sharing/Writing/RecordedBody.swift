@@ -21,9 +21,8 @@ struct RecordedBody {
         }
     }
 
-    /// Calls `body` with the bytes without content coding, piece by piece, at most `limit` of them.
-    ///
-    /// - Returns: what stopped the decoding, if anything did.
+    /// Calls `body` with the bytes without content coding, piece by piece, at most `limit` of them. Returns what
+    /// stopped the decoding, if anything did.
     func forEachDecodedPiece(
         _ codings: [ContentCoding],
         limit: Int,

@@ -1,4 +1,5 @@
 import HTTPModel
+import Text
 
 /// Moments as text, in UTC, without Foundation.
 package enum Timestamp {
@@ -15,7 +16,7 @@ package enum Timestamp {
     /// ISO 8601 with microseconds, for example `2026-11-21T10:57:03.000125Z`.
     package static func iso8601(_ microseconds: Int64) -> String {
         let parts = parts(microseconds)
-        return "\(date(parts))T\(time(parts)).\(pad(parts.microsecond, 6))Z"
+        return "\(date(parts))T\(time(parts)).\(parts.microsecond.padded(to: 6))Z"
     }
 
     /// Date and time to the millisecond, for people, for example `2026-11-21 10:57:03.000 UTC`.
@@ -26,13 +27,13 @@ package enum Timestamp {
     /// The time of day to the millisecond, for example `10:57:03.000`.
     package static func clock(_ microseconds: Int64) -> String {
         let parts = parts(microseconds)
-        return "\(time(parts)).\(pad(parts.microsecond / 1000, 3))"
+        return "\(time(parts)).\((parts.microsecond / 1000).padded(to: 3))"
     }
 
     /// The time of day to the second, for example `10:57:03`.
     static func timeOfDay(_ microseconds: Int64) -> String {
         let second = floorDivision(floorDivision(Int(microseconds), 1_000_000).quotient, 86_400).remainder
-        return "\(pad(second / 3600)):\(pad(second / 60 % 60)):\(pad(second % 60))"
+        return "\((second / 3600).padded(to: 2)):\((second / 60 % 60).padded(to: 2)):\((second % 60).padded(to: 2))"
     }
 
     /// Splits microseconds since 1970 in the Gregorian calendar.
@@ -58,16 +59,10 @@ package enum Timestamp {
     }
 
     private static func date(_ parts: Parts) -> String {
-        "\(pad(parts.year, 4))-\(pad(parts.month))-\(pad(parts.day))"
+        "\(parts.year.padded(to: 4))-\(parts.month.padded(to: 2))-\(parts.day.padded(to: 2))"
     }
 
     private static func time(_ parts: Parts) -> String {
-        "\(pad(parts.hour)):\(pad(parts.minute)):\(pad(parts.second))"
-    }
-
-    private static func pad(_ number: Int, _ width: Int = 2) -> String {
-        let digits = String(number)
-        return digits.utf8.count == width
-            ? digits : String(repeating: "0", count: max(width - digits.utf8.count, 0)) + digits
+        "\(parts.hour.padded(to: 2)):\(parts.minute.padded(to: 2)):\(parts.second.padded(to: 2))"
     }
 }

@@ -10,7 +10,6 @@ package struct VisiblePieces {
     /// The end of what came, whose last character may not be whole.
     private var rest = ByteBuffer()
 
-    /// Prepares for a body.
     package init() {}
 
     /// Takes a piece, and returns what can be written by now.
@@ -20,7 +19,6 @@ package struct VisiblePieces {
         return visible(rest.readWholeCharacters())
     }
 
-    /// Returns what is left at the end.
     package mutating func finish() -> ByteBuffer {
         visible(rest.readSlice(length: rest.readableBytes) ?? ByteBuffer())
     }

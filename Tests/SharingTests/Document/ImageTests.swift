@@ -39,7 +39,7 @@ struct ImageTests {
         #expect(document.lines.contains { $0.plain == "  PNG image, 2 × 2 pixels, 8 bits, RGB" })
         #expect(
             document.lines.last?.spans == [
-                Span("▀", .image, pixels: (196, 21)), Span("▀", .image, pixels: (46, 231)),
+                Span("▀", .image, pixels: [196, 21]), Span("▀", .image, pixels: [46, 231]),
             ]
         )
         let plain = Example.document(.response, exchange, source) { $0.showsPreview = false }
@@ -62,7 +62,7 @@ struct ImageTests {
             maximumWidth: 10,
             maximumHeight: 10
         )
-        #expect(clear.pixels == [Thumbnail.Pixel(red: 0, green: 0, blue: 0, alpha: 0)])
+        #expect(clear.pixels == [Thumbnail.Pixel(0, 0, 0, alpha: 0)])
     }
 
     /// Red at the left, blue at the right, 32 × 16 pixels; the blue of the last one cannot be seen.

@@ -13,7 +13,6 @@ struct DescriptorParser {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Reads a `FileDescriptorSet`.
     mutating func parseSet() throws(ProtobufProblem) {
         var cursor = WireCursor(bytes, bytes.indices)
         while let field = try cursor.next() {
@@ -73,14 +72,7 @@ struct DescriptorParser {
     }
 
     private func parseMethod(_ range: Range<Int>) throws(ProtobufProblem) -> DescriptorSet.Method {
-        var method = DescriptorSet.Method(
-            service: "",
-            name: "",
-            input: "",
-            output: "",
-            isClientStreaming: false,
-            isServerStreaming: false
-        )
+        var method = DescriptorSet.Method()
         var cursor = WireCursor(bytes, range)
         while let field = try cursor.next() {
             switch (field.number, field.value) {

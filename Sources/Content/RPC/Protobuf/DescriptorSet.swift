@@ -2,9 +2,7 @@ package import NIOCore
 
 /// Why a file is no descriptor set.
 package struct DescriptorSetError: Error, Hashable, CustomStringConvertible {
-    /// What is wrong and where.
     package var message: String
-    /// What to try.
     package var hint: String
 
     package var description: String { "\(message)\n\(hint)" }
@@ -12,20 +10,16 @@ package struct DescriptorSetError: Error, Hashable, CustomStringConvertible {
 
 /// The types and services that `protoc --descriptor_set_out` has written (`FileDescriptorSet`, descriptor.proto).
 package struct DescriptorSet: Sendable {
-    /// A method of a service.
     package struct Method: Sendable, Hashable {
         /// The service's full name, for example `package.Service`.
-        package var service: String
-        /// The method's name.
-        package var name: String
+        package var service = ""
+        package var name = ""
         /// The full name of the type of the client's messages.
-        package var input: String
+        package var input = ""
         /// The full name of the type of the server's messages.
-        package var output: String
-        /// Whether the client sends any number of messages.
-        package var isClientStreaming: Bool
-        /// Whether the server sends any number of messages.
-        package var isServerStreaming: Bool
+        package var output = ""
+        package var isClientStreaming = false
+        package var isServerStreaming = false
     }
 
     /// What a request's path names.
@@ -75,10 +69,9 @@ package struct DescriptorSet: Sendable {
         return .found(method)
     }
 
-    /// Reads a message as a type of the set, given by its full name; `nil` where the set does not have the type.
-    ///
-    /// Fields that the type does not have, or has with another wire type, keep their numbers. A partial message may end
-    /// within a field.
+    /// Reads a message as a type of the set, given by its full name; `nil` where the set does not have the type. Fields
+    /// that the type does not have, or has with another wire type, keep their numbers. A partial message may end within
+    /// a field.
     package func decode(
         _ bytes: ByteBuffer,
         as type: String,
@@ -97,8 +90,6 @@ package struct DescriptorSet: Sendable {
         return names.count > 5 ? "\(shown) and \(names.count - 5) more" : shown
     }
 }
-
-// MARK: - Files that are something else
 
 extension DescriptorSet {
     private static let command = "protoc --descriptor_set_out=FILE --include_imports YOUR.proto"

@@ -3,23 +3,8 @@ struct FieldDescriptor: Sendable, Hashable {
     /// The types of `FieldDescriptorProto`, by their numbers.
     enum Kind: Int, Sendable {
         case double = 1
-        case float
-        case int64
-        case uint64
-        case int32
-        case fixed64
-        case fixed32
-        case bool
-        case string
-        case group
-        case message
-        case bytes
-        case uint32
-        case enumeration
-        case sfixed32
-        case sfixed64
-        case sint32
-        case sint64
+        case float, int64, uint64, int32, fixed64, fixed32, bool, string, group, message, bytes
+        case uint32, enumeration, sfixed32, sfixed64, sint32, sint64
 
         /// Whether several values may stand packed in one length-delimited value.
         var isPackable: Bool {

@@ -11,13 +11,11 @@ package struct ProtobufLimits: Sendable, Hashable {
     /// How many bytes of a value that is no text to show.
     package var bytes = 64
 
-    /// The usual limits.
     package init() {}
 }
 
 /// A field, or an element of a list, of a message in Protocol Buffers: a tree that can be printed, and folded.
 package struct ProtobufNode: Sendable, Hashable {
-    /// What the value is called.
     package enum Label: Sendable, Hashable {
         /// A field's number: nothing else is known of it.
         case number(Int)
@@ -30,13 +28,10 @@ package struct ProtobufNode: Sendable, Hashable {
     package enum Value: Sendable, Hashable {
         /// One value as it is printed: a JSON scalar, or `<…>` for bytes.
         case scalar(String)
-        /// The fields of a message.
         case message([ProtobufNode])
-        /// The elements of a repeated field.
         case list([ProtobufNode])
     }
 
-    /// What it is called.
     package var label: Label
     package var value: Value
     /// What else there is to say: other readings, what was left out; empty for nothing.
@@ -60,13 +55,9 @@ package struct ProtobufContent: Sendable, Hashable {
     /// Whether the limit on values was reached, so that the rest is missing.
     package var isCut: Bool
 
-    /// The message as text, a line each.
-    ///
-    /// With a descriptor in the JSON form of proto3, where all that JSON cannot say follows `//`; without one like
-    /// `protoc --decode_raw`, with other readings after `#`.
-    package var lines: [String] {
-        isTyped ? ProtobufPrinter.json(root) : ProtobufPrinter.text(root)
-    }
+    /// The message as text, a line each. With a descriptor in the JSON form of proto3, where all that JSON cannot say
+    /// follows `//`; without one like `protoc --decode_raw`, with other readings after `#`.
+    package var lines: [String] { isTyped ? ProtobufPrinter.json(root) : ProtobufPrinter.text(root) }
 
     /// Reads a message of which no descriptor is known; a partial one may end within a field.
     ///

@@ -5,8 +5,6 @@ struct ProtobufPrinter {
 
     private var lines: [String] = []
 
-    // MARK: Without a descriptor
-
     /// `number: value` a line, remarks after `#`.
     static func text(_ root: ProtobufNode) -> [String] {
         var printer = ProtobufPrinter()
@@ -43,8 +41,6 @@ struct ProtobufPrinter {
             lines.append(indent + "]")
         }
     }
-
-    // MARK: With a descriptor
 
     /// The JSON form; remarks, and fields that no descriptor names, after `//`.
     static func json(_ root: ProtobufNode) -> [String] {

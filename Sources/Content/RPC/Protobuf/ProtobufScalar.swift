@@ -4,25 +4,7 @@ import Text
 /// Scalar values as they are printed.
 enum ProtobufScalar {
     /// A JSON string; what a terminal would obey or hide is escaped.
-    static func quoted(_ text: some StringProtocol) -> String {
-        var output = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": output += "\\\""
-            case "\\": output += "\\\\"
-            case "\n": output += "\\n"
-            case "\r": output += "\\r"
-            case "\t": output += "\\t"
-            default:
-                if VisibleText.isHidden(scalar) {
-                    output += VisibleText.jsonEscape(scalar)
-                } else {
-                    output.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return output + "\""
-    }
+    static func quoted(_ text: some StringProtocol) -> String { JSONWriter.quoted(String(text)) }
 
     /// A name for a remark: a message may bring any name along, so it is cut, and its control characters are escaped.
     static func name(_ name: String) -> String {
@@ -68,21 +50,16 @@ enum ProtobufScalar {
         let days = Int((seconds - (seconds < 0 ? 86_399 : 0)) / 86_400)
         let inDay = Int(seconds) - days * 86_400
         let (year, month, day) = CivilDate.of(day: Int64(days))
-        let date = "\(padded(Int(year), 4))-\(padded(Int(month), 2))-\(padded(Int(day), 2))"
-        let time = "\(padded(inDay / 3600, 2)):\(padded(inDay / 60 % 60, 2)):\(padded(inDay % 60, 2))"
+        let date = "\(year.padded(to: 4))-\(month.padded(to: 2))-\(day.padded(to: 2))"
+        let time = "\((inDay / 3600).padded(to: 2)):\((inDay / 60 % 60).padded(to: 2)):\((inDay % 60).padded(to: 2))"
         return "\(date)T\(time)\(fraction(Int(nanoseconds)))Z"
     }
 
     /// Nanoseconds as the fraction of a second, with its point; empty for 0.
     static func fraction(_ nanoseconds: Int) -> String {
         guard nanoseconds > 0 else { return "" }
-        var digits = padded(nanoseconds, 9)
+        var digits = nanoseconds.padded(to: 9)
         while digits.hasSuffix("000") { digits.removeLast(3) }
         return "." + digits
-    }
-
-    private static func padded(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 }

@@ -2,7 +2,6 @@
 package struct ProtobufProblem: Error, Hashable, CustomStringConvertible {
     /// The offset of the field, within the message's bytes, that cannot be read.
     package var offset: Int
-    /// What is wrong, in a few words.
     package var message: String
 
     /// One sentence, for example `field 2 is cut off, at byte 17`.
@@ -16,24 +15,24 @@ struct WireField {
         case fixed64(UInt64)
         /// Where the bytes of a length-delimited value stand.
         case bytes(Range<Int>)
-        case groupStart
-        case groupEnd
+        case groupStart, groupEnd
         case fixed32(UInt32)
 
-        /// The number of the wire type.
-        var wireType: Int {
-            switch self {
-            case .varint: 0
-            case .fixed64: 1
-            case .bytes: 2
-            case .groupStart: 3
-            case .groupEnd: 4
-            case .fixed32: 5
-            }
-        }
+        var wireType: Int { type.number }
 
         /// The name of the wire type, as the specification spells it.
-        var typeName: String { ["VARINT", "I64", "LEN", "SGROUP", "EGROUP", "I32"][wireType] }
+        var typeName: String { type.name }
+
+        private var type: (number: Int, name: String) {
+            switch self {
+            case .varint: (0, "VARINT")
+            case .fixed64: (1, "I64")
+            case .bytes: (2, "LEN")
+            case .groupStart: (3, "SGROUP")
+            case .groupEnd: (4, "EGROUP")
+            case .fixed32: (5, "I32")
+            }
+        }
     }
 
     var number: Int
@@ -63,10 +62,8 @@ struct WireCursor {
 
     var isAtEnd: Bool { position >= end }
 
-    /// Reads the next field; `nil` at the end.
-    ///
-    /// At the end of the beginning of a message a length-delimited value is as long as what there is of it, and
-    /// any other field that is cut off is left out.
+    /// Reads the next field; `nil` at the end. At the end of the beginning of a message a length-delimited value is as
+    /// long as what there is of it, and any other field that is cut off is left out.
     mutating func next() throws(ProtobufProblem) -> WireField? {
         guard position < end else { return nil }
         let start = position
@@ -79,7 +76,7 @@ struct WireCursor {
             throw problem(start, "\(tag >> 3) is no field number")
         }
         let number = Int(tag >> 3)
-        guard let value = try value(of: number, wireType: Int(tag & 7), start) else {
+        guard let value = try value(of: number, Int(tag & 7), start) else {
             if isCutOff(position) { return nil }
             throw problem(start, "field \(number) is cut off")
         }
@@ -93,12 +90,8 @@ struct WireCursor {
         return true
     }
 
-    private mutating func value(
-        of number: Int,
-        wireType: Int,
-        _ start: Int
-    ) throws(ProtobufProblem) -> WireField.Value? {
-        switch wireType {
+    private mutating func value(of number: Int, _ type: Int, _ start: Int) throws(ProtobufProblem) -> WireField.Value? {
+        switch type {
         case 0: return varint().map { .varint($0) }
         case 1: return fixed(8).map { .fixed64($0) }
         case 2:
@@ -109,7 +102,7 @@ struct WireCursor {
         case 3: return .groupStart
         case 4: return .groupEnd
         case 5: return fixed(4).map { .fixed32(UInt32(truncatingIfNeeded: $0)) }
-        default: throw problem(start, "\(wireType) is no wire type (field \(number))")
+        default: throw problem(start, "\(type) is no wire type (field \(number))")
         }
     }
 

@@ -9,7 +9,6 @@ struct SchemalessReader {
     private(set) var problem: ProtobufProblem?
     /// Whether the limit on values was reached.
     var isCut: Bool { valuesLeft < 0 }
-    /// How many values were read.
     var valuesRead: Int { limits.values - max(0, valuesLeft) }
 
     init(_ bytes: [UInt8], isPartial: Bool, limits: ProtobufLimits) {
@@ -34,7 +33,7 @@ struct SchemalessReader {
         case .fixed64(let bits):
             let (text, remark) = WireReading.fixed64(bits)
             return ProtobufNode(label, .scalar(text), remark: remark)
-        case .bytes(let range): return lengthDelimited(label, range, depth: depth)
+        case .bytes(let range): return delimited(label, range, depth: depth)
         case .groupStart, .groupEnd:
             guard let group, depth < limits.depth else {
                 return ProtobufNode(label, .message([]), remark: "a group, nested deeper than \(limits.depth) levels")
@@ -67,13 +66,7 @@ struct SchemalessReader {
         return nodes
     }
 
-    // MARK: Length-delimited values
-
-    private mutating func lengthDelimited(
-        _ label: ProtobufNode.Label,
-        _ range: Range<Int>,
-        depth: Int
-    ) -> ProtobufNode {
+    private mutating func delimited(_ label: ProtobufNode.Label, _ range: Range<Int>, depth: Int) -> ProtobufNode {
         guard !range.isEmpty else { return ProtobufNode(label, .scalar("\"\"")) }
         let shape = MessageShape(WireCursor(bytes, range, isPartial: isPartial), depthLimit: limits.depth)
         let beginsWithLayout = bytes[range.lowerBound] < 0x20
@@ -112,7 +105,6 @@ private struct MessageShape {
     private(set) var isAllLengthDelimited = true
     private var wireTypes: [Int: Int] = [:]
 
-    /// The numbers of the fields, as text.
     var numbers: String {
         let numbers = wireTypes.keys.sorted()
         let shown = numbers.prefix(5).map(String.init).joined(separator: ", ")

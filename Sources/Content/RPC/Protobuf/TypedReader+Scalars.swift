@@ -1,3 +1,5 @@
+import Foundation
+
 /// Scalars in the JSON form of proto3.
 extension TypedReader {
     /// Reads a scalar; the value must be of a wire type that fits the field.
@@ -60,12 +62,10 @@ extension TypedReader {
         }
         return ProtobufNode(
             label,
-            .scalar("\"\(Base64Group.encode(shown))\""),
+            .scalar("\"\(Data(shown).base64EncodedString())\""),
             remark: remarks.joined(separator: "; ")
         )
     }
-
-    // MARK: Maps
 
     /// A map's key as the name of a member.
     func mapKey(_ field: FieldDescriptor, _ value: WireField.Value) -> String {

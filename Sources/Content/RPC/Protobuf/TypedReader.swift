@@ -22,7 +22,6 @@ struct TypedReader {
         valuesLeft = limits.values
     }
 
-    /// Reads all the bytes as a message of a type.
     mutating func wholeMessage(_ type: String) -> ProtobufNode {
         message(type, [bytes.indices], label: .none, depth: 0)
     }

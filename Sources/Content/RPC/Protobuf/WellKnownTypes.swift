@@ -1,6 +1,5 @@
-/// The types for which the JSON form of proto3 has a notation of its own.
-///
-/// They are read by the numbers of their fields, so a descriptor set without its imports does for them.
+/// The types for which the JSON form of proto3 has a notation of its own. They are read by the numbers of their fields,
+/// so a descriptor set without its imports does for them.
 enum WellKnownType: String {
     case timestamp = "google.protobuf.Timestamp"
     case duration = "google.protobuf.Duration"
@@ -21,20 +20,12 @@ enum WellKnownType: String {
     case bytesValue = "google.protobuf.BytesValue"
 
     /// The kind of a wrapper's only field; `nil` for types that are no wrappers.
-    var wrapped: FieldDescriptor.Kind? {
-        switch self {
-        case .doubleValue: .double
-        case .floatValue: .float
-        case .int64Value: .int64
-        case .uint64Value: .uint64
-        case .int32Value: .int32
-        case .uint32Value: .uint32
-        case .boolValue: .bool
-        case .stringValue: .string
-        case .bytesValue: .bytes
-        default: nil
-        }
-    }
+    var wrapped: FieldDescriptor.Kind? { WellKnownType.wrappers[self] }
+
+    private static let wrappers: [WellKnownType: FieldDescriptor.Kind] = [
+        .doubleValue: .double, .floatValue: .float, .int64Value: .int64, .uint64Value: .uint64, .int32Value: .int32,
+        .uint32Value: .uint32, .boolValue: .bool, .stringValue: .string, .bytesValue: .bytes,
+    ]
 
     /// The highest number of the type's fields.
     var lastField: Int {
@@ -136,11 +127,7 @@ extension TypedReader {
         return ProtobufNode(label, .message([name, content]))
     }
 
-    private mutating func structure(
-        _ received: Occurrences,
-        label: ProtobufNode.Label,
-        depth: Int
-    ) -> ProtobufNode? {
+    private mutating func structure(_ received: Occurrences, label: ProtobufNode.Label, depth: Int) -> ProtobufNode? {
         var members: [ProtobufNode] = []
         for entry in received.values[1] ?? [] {
             guard let piece = entry.pieces, takeValue() else { break }

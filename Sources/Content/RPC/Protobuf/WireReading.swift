@@ -1,3 +1,5 @@
+import Text
+
 /// How a value without a type can be read, and which other readings are worth a remark.
 enum WireReading {
     /// The other readings of a varint that tell something: a negative number, a truth value, a moment.
@@ -30,24 +32,27 @@ enum WireReading {
 
     /// Four bytes: a floating-point number where it is one of a usual size, else an integer.
     static func fixed32(_ bits: UInt32) -> (text: String, remark: String) {
-        let float = Float(bitPattern: bits)
-        if isUsual(float) { return (ProtobufScalar.number(float), "32 bits, or \(Int32(bitPattern: bits))") }
-        let signed = Int32(bitPattern: bits)
-        return (String(bits), signed < 0 ? "32 bits, or \(signed)" : "32 bits")
+        fixed(bits, Float(bitPattern: bits), Int32(bitPattern: bits), nil)
     }
 
     /// Eight bytes: a floating-point number where it is one of a usual size, else an integer.
     static func fixed64(_ bits: UInt64) -> (text: String, remark: String) {
-        let double = Double(bitPattern: bits)
-        if isUsual(double) { return (ProtobufScalar.number(double), "64 bits, or \(Int64(bitPattern: bits))") }
-        let signed = Int64(bitPattern: bits)
-        if signed < 0 { return (String(bits), "64 bits, or \(signed)") }
-        return (String(bits), moment(bits).map { "64 bits, or \($0)" } ?? "64 bits")
+        fixed(bits, Double(bitPattern: bits), Int64(bitPattern: bits), moment(bits))
     }
 
-    /// Integers of a common size have exponents as floating-point numbers that nobody would send.
-    private static func isUsual<Number: BinaryFloatingPoint>(_ number: Number) -> Bool {
-        number.isFinite && (number.magnitude >= 1e-9 && number.magnitude < 1e15)
+    private static func fixed<Number: BinaryFloatingPoint & CustomStringConvertible>(
+        _ bits: some FixedWidthInteger,
+        _ number: Number,
+        _ signed: some SignedInteger,
+        _ moment: String?
+    ) -> (text: String, remark: String) {
+        let size = "\(bits.bitWidth) bits"
+        // Integers of a common size have exponents as floating-point numbers that nobody would send.
+        if number.isFinite, number.magnitude >= 1e-9, number.magnitude < 1e15 {
+            return (ProtobufScalar.number(number), "\(size), or \(signed)")
+        }
+        if signed < 0 { return (String(bits), "\(size), or \(signed)") }
+        return (String(bits), moment.map { "\(size), or \($0)" } ?? size)
     }
 
     /// Whether bytes are text: valid UTF-8 without control characters but tabs and line breaks.
@@ -79,7 +84,7 @@ enum WireReading {
     /// Bytes in hexadecimal, cut, and what to say about them.
     static func bytes(_ bytes: ArraySlice<UInt8>, limit: Int) -> (text: String, remark: String) {
         var text = "<"
-        for byte in bytes.prefix(limit) { text += "\(hexadecimal: byte)" }
+        for byte in bytes.prefix(limit) { text += byte.padded(to: 2, radix: 16) }
         text += bytes.count > limit ? "…>" : ">"
         return (text, bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes")
     }

@@ -1,11 +1,9 @@
 /// What a close frame says (RFC 6455 §5.5.1).
 package struct WebSocketClose: Sendable, Hashable {
-    /// The status code.
     package var code: UInt16
     /// The reason; empty where there is none.
     package var reason: String
 
-    /// Describes a close frame.
     package init(code: UInt16, reason: String = "") {
         self.code = code
         self.reason = reason
@@ -13,27 +11,15 @@ package struct WebSocketClose: Sendable, Hashable {
 
     /// What the code means, for example `going away`; `nil` for a code nobody has registered.
     package var meaning: String? {
-        switch code {
-        case 1000: "normal closure"
-        case 1001: "going away"
-        case 1002: "protocol error"
-        case 1003: "unsupported data"
-        case 1005: "no status code, must not be sent"
-        case 1006: "abnormal closure, must not be sent"
-        case 1007: "invalid payload data"
-        case 1008: "policy violation"
-        case 1009: "message too big"
-        case 1010: "an extension is missing"
-        case 1011: "internal error"
-        case 1012: "service restart"
-        case 1013: "try again later"
-        case 1014: "bad gateway"
-        case 1015: "TLS handshake failed, must not be sent"
-        case 3000: "unauthorized"
-        case 3003: "forbidden"
-        case 3008: "timeout"
-        case 4000...4999: "private use"
-        default: nil
-        }
+        (4000...4999).contains(code) ? "private use" : WebSocketClose.meanings[code]
     }
+
+    private static let meanings: [UInt16: String] = [
+        1000: "normal closure", 1001: "going away", 1002: "protocol error", 1003: "unsupported data",
+        1005: "no status code, must not be sent", 1006: "abnormal closure, must not be sent",
+        1007: "invalid payload data", 1008: "policy violation", 1009: "message too big",
+        1010: "an extension is missing", 1011: "internal error", 1012: "service restart", 1013: "try again later",
+        1014: "bad gateway", 1015: "TLS handshake failed, must not be sent", 3000: "unauthorized", 3003: "forbidden",
+        3008: "timeout",
+    ]
 }

@@ -5,7 +5,6 @@ package struct WebSocketExtensions: Sendable, Hashable {
     /// The names of all other extensions, in order.
     package var others: [String] = []
 
-    /// Agrees on no extension.
     package init() {}
 
     /// Reads the `Sec-WebSocket-Extensions` value of the response; `nil` or empty agrees on none.
@@ -48,7 +47,6 @@ package struct PerMessageDeflate: Sendable, Hashable {
     /// The base-2 logarithm of the client's largest window.
     package var clientMaxWindowBits = 15
 
-    /// Agrees on the defaults.
     package init() {}
 
     /// Reads parameters; one that is unknown or makes no sense changes nothing.

@@ -4,7 +4,6 @@ package enum WebSocketOpcode: UInt8, Sendable, Hashable, CaseIterable {
     case continuation = 0x0
     /// Text in UTF-8.
     case text = 0x1
-    /// Bytes.
     case binary = 0x2
     /// The end of one direction.
     case close = 0x8
@@ -15,21 +14,18 @@ package enum WebSocketOpcode: UInt8, Sendable, Hashable, CaseIterable {
 
     /// Whether a frame of this kind stands for itself, even between the frames of a message.
     package var isControl: Bool { rawValue & 0x8 != 0 }
-
     /// The name in lower case, for example `text`.
     package var name: String { String(describing: self) }
 }
 
 /// The head of a frame: everything before its payload (RFC 6455 §5.2).
 struct WebSocketFrameHead {
-    /// Whether the frame is the last of its message.
     var isFinal = false
     /// RSV1, RSV2 and RSV3 as bits 2, 1 and 0.
     var reserved: UInt8 = 0
     var opcode = WebSocketOpcode.continuation
     /// The masking key, its first byte the highest; `nil` where the payload is not masked.
     var mask: UInt32?
-    /// The payload's length.
     var length: Int64 = 0
     /// Whether the length was written in no more bytes than it needs.
     var isMinimal = true
@@ -46,8 +42,7 @@ struct WebSocketHeadScan {
     }
 
     private enum Stage {
-        case flags
-        case length
+        case flags, length
         /// So many bytes of a length of so many bytes are still to come.
         case extended(left: Int, of: Int)
         /// So many bytes of the masking key are still to come.
@@ -131,9 +126,8 @@ struct WebSocketFrameOrder {
     /// Whether a message has begun and its last frame is still to come.
     private(set) var isInMessage = false
 
-    /// What is wrong with the next frame, as a sentence without its full stop.
-    ///
-    /// `allowedReserved` are the reserved bits that an extension gives a meaning.
+    /// What is wrong with the next frame, as a sentence without its full stop. `allowedReserved` are the reserved bits
+    /// that an extension gives a meaning.
     mutating func problem(with frame: WebSocketFrameHead, allowedReserved: UInt8) -> String? {
         let unexpected = frame.reserved & ~allowedReserved
         if unexpected != 0 {

@@ -20,7 +20,6 @@ package final class WebSocketReader: StreamReader {
 
     private var head = WebSocketHeadScan()
     private var order = WebSocketFrameOrder()
-    /// How many bytes of the stream have been read.
     private var offset: Int64 = 0
     private var frameStart: Int64 = 0
     /// The frame whose payload is passing, and how much of it is still to come.
@@ -46,7 +45,6 @@ package final class WebSocketReader: StreamReader {
         inflater = extensions.deflate.map { MessageInflater(resetsContext: $0.resetsContext(direction)) }
     }
 
-    /// Takes the next bytes and hands over each message that became whole with them.
     package func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows {
         var position = 0
         while position < bytes.count, problem == nil {
@@ -71,7 +69,6 @@ package final class WebSocketReader: StreamReader {
         }
     }
 
-    /// Says that there are no more bytes, and hands over what is not whole.
     package func finish(_ emit: (StreamedMessage) throws -> Void) rethrows {
         for open in [message, control].compactMap({ $0 }) { try emit(describe(open, isWhole: false)) }
         message = nil
@@ -247,18 +244,17 @@ package final class WebSocketReader: StreamReader {
             var notes = notes
             if isText, isWhole ? !check.isValid : !check.isValidSoFar { notes.append("no valid UTF-8") }
             if opcode == .close { details.close = close(&notes) }
-            var message = StreamedMessage(
+            return StreamedMessage(
                 number: number,
                 direction: direction,
                 kind: .webSocket(details),
-                range: start..<max(end, start)
+                range: start..<max(end, start),
+                size: size,
+                payload: payload,
+                isText: isText,
+                isWhole: isWhole,
+                notes: notes
             )
-            message.size = size
-            message.payload = payload
-            message.isText = isText
-            message.isWhole = isWhole
-            message.notes = notes
-            return message
         }
 
         private func close(_ notes: inout [String]) -> WebSocketClose? {
@@ -272,6 +268,3 @@ package final class WebSocketReader: StreamReader {
         }
     }
 }
-
-@available(*, unavailable)
-extension WebSocketReader: Sendable {}

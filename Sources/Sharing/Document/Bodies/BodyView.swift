@@ -78,15 +78,7 @@ struct BodyView {
     }
 
     private enum Format {
-        case json
-        case jsonLines
-        case form
-        case html
-        case xml
-        case styleSheet
-        case script
-        case graphQL
-        case plain
+        case json, jsonLines, form, html, xml, styleSheet, script, graphQL, plain
     }
 
     private static let protobufTypes: Set<String> = [
@@ -131,16 +123,10 @@ struct BodyView {
         if body.mediaType?.isJSON == true, depth == 0, let query = GraphQLRequest(bytes) {
             query.write(into: &writer)
         }
-        let start = writer.place
-        var layout = JSONLayout(bytes, isCut: body.isCut)
-        do throws(JSONSyntaxError) {
-            try layout.write(into: &writer)
-        } catch {
-            writer.drop(from: start)
-            guard body.mediaType?.isJSON == true else { return TextLayout.write(text, into: &writer) }
-            writer.add("Not valid JSON, so shown as it came: \(error)", .failure)
-            invalid(bytes, error, &writer)
-        }
+        guard let error = writer.json(bytes, isCut: body.isCut) else { return }
+        guard body.mediaType?.isJSON == true else { return TextLayout.write(text, into: &writer) }
+        writer.add("Not valid JSON, so shown as it came: \(error)", .failure)
+        invalid(bytes, error, &writer)
     }
 
     /// A text with its faulty line marked.
@@ -161,12 +147,7 @@ struct BodyView {
     private func jsonLines(_ text: String, _ writer: inout DetailWriter) {
         for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x1E }) where writer.takesMore() {
             guard line.contains(where: { $0 > 0x20 }) else { continue }
-            let place = writer.place
-            var layout = JSONLayout(Array(line), isCut: body.isCut)
-            do {
-                try layout.write(into: &writer)
-            } catch {
-                writer.drop(from: place)
+            if writer.json(Array(line), isCut: body.isCut) != nil {
                 TextLayout.write(String(decoding: line, as: UTF8.self), role: .warning, into: &writer)
             }
         }

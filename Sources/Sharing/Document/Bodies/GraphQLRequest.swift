@@ -24,13 +24,7 @@ struct GraphQLRequest {
         writer.section("GraphQL", notes: operation.map { [$0] } ?? []) { writer in
             ScriptLayout(Array(query.utf8), language: .graphQL).write(into: &writer)
         }
-        if let variables {
-            writer.section("Variables") { writer in
-                var layout = JSONLayout(variables)
-                // They are a part of a text that could be read.
-                try? layout.write(into: &writer)
-            }
-        }
+        if let variables { writer.section("Variables") { $0.json(variables) } }
         writer.gap()
     }
 }

@@ -19,7 +19,6 @@ struct LoadedBody {
     /// Why the body cannot be read from the session.
     let failure: String?
 
-    /// Reads a body's beginning.
     init(_ exchange: RecordedExchange, _ side: BodySide, source: any ExchangeSource, limit: Int) {
         fields = exchange.messages.fields(of: side)
         mediaType = fields.value(of: .contentType).flatMap { MediaType($0) }
@@ -49,26 +48,17 @@ struct LoadedBody {
     }
 
     init(part: MultipartPart, isCut: Bool) {
-        fields = part.fields
-        mediaType = part.mediaType ?? MediaType(type: "text", subtype: "plain")
-        codings = []
-        recordedSize = Int64(part.content.readableBytes)
-        bytes = part.content
-        self.isCut = isCut
-        problem = nil
-        failure = nil
+        let type = part.mediaType ?? MediaType(type: "text", subtype: "plain")
+        self.init(bytes: part.content, mediaType: type, fields: part.fields, isCut: isCut)
     }
 
-    /// Puts together bytes of a known type.
-    init(bytes: ByteBuffer, mediaType: MediaType?) {
-        fields = FieldSection()
+    init(bytes: ByteBuffer, mediaType: MediaType?, fields: FieldSection = FieldSection(), isCut: Bool = false) {
+        self.fields = fields
         self.mediaType = mediaType
-        codings = []
-        recordedSize = Int64(bytes.readableBytes)
         self.bytes = bytes
-        isCut = false
-        problem = nil
-        failure = nil
+        self.isCut = isCut
+        recordedSize = Int64(bytes.readableBytes)
+        (codings, problem, failure) = ([], nil, nil)
     }
 
     var isEmpty: Bool { recordedSize == 0 && bytes.readableBytes == 0 }
@@ -76,12 +66,7 @@ struct LoadedBody {
     /// What the body is as text; `nil` where it is none.
     var text: (text: String, notes: [String])? {
         let type = fields.value(of: .contentType) ?? mediaType?.description
-        let preview = BodyPreview(
-            bytes,
-            contentType: type,
-            contentEncoding: nil,
-            limit: max(1, bytes.readableBytes)
-        )
+        let preview = BodyPreview(bytes, contentType: type, contentEncoding: nil, limit: max(1, bytes.readableBytes))
         guard problem?.kind != .unknownCoding, case .text(let text, let charset) = preview.content else { return nil }
         return (text, (charset == .utf8 ? [] : [charset.description]) + preview.notes)
     }

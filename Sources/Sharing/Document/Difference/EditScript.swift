@@ -4,6 +4,13 @@ enum EditScript {
     struct Hunk: Equatable {
         var old: Range<Int>
         var new: Range<Int>
+
+        fileprivate func moved(by oldStart: Int, _ newStart: Int) -> Hunk {
+            Hunk(
+                old: old.lowerBound + oldStart..<old.upperBound + oldStart,
+                new: new.lowerBound + newStart..<new.upperBound + newStart
+            )
+        }
     }
 
     /// More edits than this are not looked for.
@@ -57,14 +64,7 @@ enum EditScript {
                 steps += x - start + 1
                 furthest[middle + diagonal] = Int32(truncatingIfNeeded: x)
                 if x >= height, y >= width {
-                    return path(history, height, width).map { hunk in
-                        Hunk(
-                            old: (hunk.old.lowerBound + oldRange.lowerBound)..<(hunk.old.upperBound
-                                + oldRange.lowerBound),
-                            new: (hunk.new.lowerBound + newRange.lowerBound)..<(hunk.new.upperBound
-                                + newRange.lowerBound)
-                        )
-                    }
+                    return path(history, height, width).map { $0.moved(by: oldRange.lowerBound, newRange.lowerBound) }
                 }
             }
             if steps > mostSteps { return nil }

@@ -66,13 +66,8 @@ enum FieldDifference {
 }
 
 extension DetailWriter {
-    /// Adds entries as a table, each with the sign of what happened to it, and who did that.
-    ///
-    /// - Parameters:
-    ///   - entries: the entries.
-    ///   - marked: whether there is a column for signs at all.
-    ///   - role: how the name of an entry looks that stayed the same.
-    ///   - label: what is said after an entry that did not; `nil` for nothing.
+    /// Adds entries as a table, each with the sign of what happened to it (a column that is there where `marked`) and,
+    /// where it did not stay the same, what `label` says of it; `role` is that of the names of the others.
     mutating func changes(
         _ entries: [FieldDifference.Entry],
         marked: Bool,

@@ -25,25 +25,15 @@ struct JSONDifference {
         compare(0, 0, "$")
         if changes.isEmpty { return writer.add("The JSON means the same.", .faint) }
         for change in changes.prefix(JSONDifference.mostChanges) {
-            switch (change.old, change.new) {
-            case (let before?, let after?):
-                writer.add([
-                    Span("~ ", .changed), Span(change.path, .key), Span(": ", .punctuation),
-                    Span(text(old, before), .removed), Span(" \(writer.arrow) ", .punctuation),
-                    Span(text(new, after), .added),
-                ])
-            case (let before?, nil):
-                writer.add([
-                    Span(writer.minus + " ", .removed), Span(change.path, .key), Span(": ", .punctuation),
-                    Span(text(old, before), .removed),
-                ])
-            case (nil, let after?):
-                writer.add([
-                    Span("+ ", .added), Span(change.path, .key), Span(": ", .punctuation),
-                    Span(text(new, after), .added),
-                ])
-            case (nil, nil): break
-            }
+            let before = change.old.map { Span(text(old, $0), .removed) }
+            let after = change.new.map { Span(text(new, $0), .added) }
+            let isBoth = before != nil && after != nil
+            let mark =
+                isBoth ? Span("~ ", .changed) : after == nil ? Span(writer.minus + " ", .removed) : Span("+ ", .added)
+            let arrow = isBoth ? Span(" \(writer.arrow) ", .punctuation) : nil
+            writer.add(
+                [mark, Span(change.path, .key), Span(": ", .punctuation)] + [before, arrow, after].compactMap { $0 }
+            )
         }
         if changes.count > JSONDifference.mostChanges {
             writer.leaveOut("Only the first \(JSONDifference.mostChanges.grouped) differences are shown.")

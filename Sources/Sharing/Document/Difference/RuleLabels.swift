@@ -35,19 +35,16 @@ struct RuleLabels {
         return RuleLabels.framing.contains(name) ? "sluice, which frames the message" : nil
     }
 
-    /// Who changed the URL.
     func url() -> String? {
         (deeds.first { $0.change == .url }
             ?? first(true) { deed in ["url", "path", "query", "host", "target"].contains { deed.text.contains($0) } })?
             .label
     }
 
-    /// Who changed the method or the status.
     func startLine(_ word: String, isRequest: Bool) -> String? {
         first(isRequest) { $0.text.contains(word) }?.label
     }
 
-    /// Who changed the body.
     func body(isRequest: Bool) -> String? {
         first(isRequest) { $0.text.contains("body") }?.label
             ?? deeds.first { $0.change == .response && !isRequest }?.label

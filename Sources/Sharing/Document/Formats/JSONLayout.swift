@@ -1,9 +1,8 @@
 import Content
 import Text
 
-/// JSON laid out with one member or element a line, in colours and with folds.
-///
-/// Nothing is read into values: numbers keep their digits, strings their escapes, members their order and duplicates.
+/// JSON laid out with one member or element a line, in colours and with folds. Nothing is read into values: numbers
+/// keep their digits, strings their escapes, members their order and duplicates.
 struct JSONLayout {
     private struct Open {
         var line: Int
@@ -21,16 +20,14 @@ struct JSONLayout {
         self.isCut = isCut
     }
 
-    /// Adds the lines.
-    ///
-    /// - Throws: `JSONSyntaxError` where the bytes are no JSON; lines before the fault were added.
+    /// Adds the lines. Throws `JSONSyntaxError` where the bytes are no JSON; lines before the fault were added.
     mutating func write(into writer: inout DetailWriter) throws(JSONSyntaxError) {
         var reader = JSONTokenReader(bytes)
         var name: [Span] = []
         do throws(JSONSyntaxError) {
             while let token = try reader.next(), writer.takesMore() {
                 switch token.kind {
-                case .name: name = [Span(text(token.range), .key), Span(": ", .punctuation)]
+                case .name: name = [Span(bytes.text(token.range), .key), Span(": ", .punctuation)]
                 case .objectBegin, .arrayBegin:
                     begin(token, &reader, name, &writer)
                     name = []
@@ -93,7 +90,7 @@ struct JSONLayout {
             case .literal: .literal
             default: isLink(token.range) ? .link : .string
             }
-        spans.append(Span(text(token.range), role))
+        spans.append(Span(bytes.text(token.range), role))
         let comma = comma(after: token.range.upperBound)
         if !comma.isEmpty { spans.append(Span(comma, .punctuation)) }
         writer.add(spans, indent: open.count * 2)
@@ -116,11 +113,23 @@ struct JSONLayout {
         return inner.starts(with: "https://".utf8) || inner.starts(with: "http://".utf8)
     }
 
-    private func text(_ range: Range<Int>) -> String {
-        bytes.withUnsafeBufferPointer { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
-    }
-
     private static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+    }
+}
+
+extension DetailWriter {
+    /// Adds JSON laid out; where the bytes are none it adds nothing and returns what is wrong.
+    @discardableResult
+    mutating func json(_ bytes: [UInt8], isCut: Bool = false) -> JSONSyntaxError? {
+        let start = place
+        var layout = JSONLayout(bytes, isCut: isCut)
+        do {
+            try layout.write(into: &self)
+            return nil
+        } catch {
+            drop(from: start)
+            return error
+        }
     }
 }

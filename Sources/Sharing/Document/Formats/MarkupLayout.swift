@@ -1,9 +1,8 @@
 import HTTPModel
 import Text
 
-/// HTML or XML laid out by its tags, in colours and with folds.
-///
-/// White space around text is not kept; elements that nobody closes, or closes in the wrong order, do no harm.
+/// HTML or XML laid out by its tags, in colours and with folds. White space around text is not kept; elements that
+/// nobody closes, or closes in the wrong order, do no harm.
 struct MarkupLayout {
     private struct Open {
         var name: String
@@ -89,8 +88,6 @@ struct MarkupLayout {
         writer.fold(from: element.line, "\((writer.place - element.line - 1).of("line"))")
     }
 
-    // MARK: Text
-
     private func text(_ range: Range<Int>, _ writer: inout DetailWriter) {
         let isKept = isHTML && (open.last?.name == "pre" || open.last?.name == "textarea")
         if isKept { return lines(range, .text, &writer) }
@@ -107,12 +104,8 @@ struct MarkupLayout {
         for index in start..<end where bytes[index] <= 0x20 {
             if bytes[index] != 0x20 || bytes[index - 1] == 0x20 { isRegular = false }
         }
-        if isRegular { return decoded(start..<end) }
+        if isRegular { return bytes.text(start..<end) }
         return bytes[range].split { $0 <= 0x20 }.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
-    }
-
-    private func decoded(_ range: Range<Int>) -> String {
-        bytes.withUnsafeBufferPointer { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
     }
 
     private func lines(_ range: Range<Int>, _ role: Role, _ writer: inout DetailWriter) {
@@ -131,22 +124,11 @@ struct MarkupLayout {
         writer.margin += margin
         if token.name == "style" {
             StyleSheetLayout(content).write(into: &writer)
-        } else if content.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") {
-            let place = writer.place
-            var layout = JSONLayout(content)
-            do {
-                try layout.write(into: &writer)
-            } catch {
-                writer.drop(from: place)
-                ScriptLayout(content).write(into: &writer)
-            }
-        } else {
+        } else if content.first(where: { $0 > 0x20 }) != UInt8(ascii: "{") || writer.json(content) != nil {
             ScriptLayout(content).write(into: &writer)
         }
         writer.margin -= margin
     }
-
-    // MARK: Tags
 
     /// A tag in colours: name, attributes, values.
     private func tag(_ token: MarkupReader.Token) -> [Span] {
@@ -182,7 +164,7 @@ struct MarkupLayout {
 
     /// A piece of a tag on one line.
     private func text(_ range: Range<Int>) -> String {
-        if !bytes[range].contains(where: { $0 < 0x20 }) { return decoded(range) }
+        if !bytes[range].contains(where: { $0 < 0x20 }) { return bytes.text(range) }
         return String(decoding: bytes[range].map { $0 == 0x0A || $0 == 0x0D || $0 == 0x09 ? 0x20 : $0 }, as: UTF8.self)
     }
 }

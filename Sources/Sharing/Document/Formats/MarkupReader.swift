@@ -1,12 +1,10 @@
 /// Splits HTML and XML into tags and text, whatever is wrong with them.
 struct MarkupReader {
     enum Kind {
-        case text
-        case openTag
+        case text, openTag
         /// A tag that needs no other, by its `/>`.
         case emptyTag
-        case closeTag
-        case comment
+        case closeTag, comment
         /// `<!DOCTYPE …>` or `<?xml …?>`.
         case declaration
         case characterData

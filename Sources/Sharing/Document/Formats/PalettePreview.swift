@@ -10,10 +10,10 @@ struct PalettePreview {
             for column in 0..<image.width {
                 let upper = colour(row, column)
                 let lower = row + 1 < image.height ? colour(row + 1, column) : PalettePreview.black
-                if let last = spans.last, last.pixels?.0 == upper, last.pixels?.1 == lower {
+                if let last = spans.last, last.pixels == [upper, lower] {
                     spans[spans.count - 1].text += "▀"
                 } else {
-                    spans.append(Span("▀", .image, pixels: (upper, lower)))
+                    spans.append(Span("▀", .image, pixels: [upper, lower]))
                 }
             }
             writer.add(spans, wraps: false)

@@ -57,7 +57,7 @@ private struct ScriptLines {
             if isDense {
                 space()
             } else {
-                append(VisibleText.expandingTabs(text(token.range).filter { $0 != "\r" }), .text)
+                append(VisibleText.expandingTabs(bytes.text(token.range).filter { $0 != "\r" }), .text)
             }
         case .sign: sign(token, isDense: isDense, longest: longest, &writer)
         default:
@@ -72,12 +72,7 @@ private struct ScriptLines {
         for brace in braces { writer.fold(from: brace, "{ … }") }
     }
 
-    private mutating func sign(
-        _ token: ScriptReader.Token,
-        isDense: Bool,
-        longest: Int,
-        _ writer: inout DetailWriter
-    ) {
+    private mutating func sign(_ token: ScriptReader.Token, isDense: Bool, longest: Int, _ writer: inout DetailWriter) {
         let byte = bytes[token.range.lowerBound]
         if wantsBreak, !";,)].".utf8.contains(byte) { end(&writer, isDense: isDense) }
         wantsBreak = false
@@ -98,17 +93,17 @@ private struct ScriptLines {
             wantsBreak = isDense
         case UInt8(ascii: "("), UInt8(ascii: "["):
             groups[groups.count - 1] += 1
-            append(text(token.range), .punctuation)
+            append(bytes.text(token.range), .punctuation)
         case UInt8(ascii: ")"), UInt8(ascii: "]"):
             groups[groups.count - 1] -= 1
-            append(text(token.range), .punctuation)
+            append(bytes.text(token.range), .punctuation)
         case UInt8(ascii: ";"):
             append(";", .punctuation)
             if isDense, groups[groups.count - 1] <= 0 { end(&writer, isDense: true) }
         case UInt8(ascii: ","):
             append(",", .punctuation)
             if isDense, length > longest { end(&writer, isDense: true) }
-        default: append(text(token.range), .punctuation)
+        default: append(bytes.text(token.range), .punctuation)
         }
     }
 
@@ -141,7 +136,7 @@ private struct ScriptLines {
             case .comment: .comment
             case .word, .sign, .space, .lineBreak: .text
             }
-        guard bytes[token.range].contains(where: { $0 < 0x20 }) else { return append(text(token.range), role) }
+        guard bytes[token.range].contains(where: { $0 < 0x20 }) else { return append(bytes.text(token.range), role) }
         var isFirst = true
         for piece in bytes[token.range].split(separator: 0x0A, omittingEmptySubsequences: false) {
             if !isFirst { end(&writer, isDense: isDense, keepsEmpty: !isDense) }
@@ -159,9 +154,5 @@ private struct ScriptLines {
         } else {
             spans.append(Span(text, role))
         }
-    }
-
-    private func text(_ range: Range<Int>) -> String {
-        bytes.withUnsafeBufferPointer { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
     }
 }

@@ -1,16 +1,7 @@
 /// Splits a script (JavaScript, TypeScript, GraphQL) into tokens, as far as colours and line breaks need them.
 struct ScriptReader {
     enum Kind {
-        case word
-        case keyword
-        case literal
-        case number
-        case string
-        case expression
-        case comment
-        case sign
-        case space
-        case lineBreak
+        case word, keyword, literal, number, string, expression, comment, sign, space, lineBreak
     }
 
     struct Token {
@@ -20,8 +11,7 @@ struct ScriptReader {
 
     /// The words of a language that have a colour.
     enum Language {
-        case script
-        case graphQL
+        case script, graphQL
     }
 
     private static let scriptKeywords: Set<String> = [

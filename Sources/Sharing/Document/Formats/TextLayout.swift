@@ -20,3 +20,10 @@ enum TextLayout {
         }
     }
 }
+
+extension [UInt8] {
+    /// Some of the bytes as UTF-8.
+    func text(_ range: Range<Int>) -> String {
+        withUnsafeBufferPointer { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
+    }
+}

@@ -12,40 +12,21 @@ package enum Comparison {
         "server-timing", "x-served-by", "x-timer",
     ]
 
-    /// Compares two exchanges, as they were received.
-    ///
-    /// - Parameters:
-    ///   - first: the exchange that is taken for the older one.
-    ///   - second: the one that is taken for the newer one.
-    ///   - source: where the bodies are.
-    ///   - secondSource: where the bodies of the second are, if elsewhere.
-    ///   - width: how many columns there are.
-    ///   - isUnicode: whether signs that are not ASCII may be used.
-    ///   - bodyLimit: how many bytes of each body are compared.
-    ///   - budget: how long it may take.
-    /// - Returns: the document; what cannot be read is a line in it.
+    /// Compares two exchanges as they were received, the first taken for the older one; what cannot be read is a line.
+    /// Of each body `bodyLimit` bytes are compared.
     package static func document(
         _ first: RecordedExchange,
         _ second: RecordedExchange,
         source: any ExchangeSource,
-        secondSource: (any ExchangeSource)? = nil,
         width: Int = 80,
-        isUnicode: Bool = true,
         bodyLimit: Int = 1 << 20,
         budget: DetailBudget = DetailBudget()
     ) -> DetailDocument {
         var options = DetailOptions(page: .difference)
         options.width = width
-        options.isUnicode = isUnicode
         options.bodyLimit = bodyLimit
         var writer = DetailWriter(options, budget)
-        let pair = Pair(
-            first: first,
-            second: second,
-            source: BudgetedSource(source: source, budget: budget),
-            secondSource: BudgetedSource(source: secondSource ?? source, budget: budget)
-        )
-        pair.write(into: &writer)
+        Pair(first: first, second: second, source: BudgetedSource(source: source, budget: budget)).write(into: &writer)
         return writer.document()
     }
 
@@ -53,7 +34,6 @@ package enum Comparison {
         let first: RecordedExchange
         let second: RecordedExchange
         let source: any ExchangeSource
-        let secondSource: any ExchangeSource
 
         func write(into writer: inout DetailWriter) {
             writer.section("Exchanges \(first.record.id) and \(second.record.id)") { outcome(&$0) }
@@ -112,7 +92,7 @@ package enum Comparison {
         private func body(_ title: String, _ side: BodySide, _ writer: inout DetailWriter) {
             let limit = writer.options.bodyLimit
             let old = LoadedBody(first, side, source: source, limit: limit)
-            let new = LoadedBody(second, side, source: secondSource, limit: limit)
+            let new = LoadedBody(second, side, source: source, limit: limit)
             if old.isEmpty, new.isEmpty, old.failure == nil, new.failure == nil { return }
             let sizes = "\(Measures.size(old.recordedSize)) \(writer.arrow) \(Measures.size(new.recordedSize))"
             writer.section(title, notes: [sizes]) { BodyDifference(old: old, new: new).write(into: &$0) }
@@ -120,12 +100,7 @@ package enum Comparison {
 
         private func times(_ writer: inout DetailWriter) {
             let (left, right) = (first.record.timings, second.record.timings)
-            let phases: [(String, Int64?, Int64?)] = [
-                ("blocked", left.blocked, right.blocked), ("dns", left.dns, right.dns),
-                ("connect", left.connect, right.connect), ("tls", left.tls, right.tls),
-                ("send", left.send, right.send), ("wait", left.wait, right.wait),
-                ("receive", left.receive, right.receive), ("total", left.total, right.total),
-            ]
+            let phases = Timings.fields.map { ($0.name, left[keyPath: $0.path], right[keyPath: $0.path]) }
             for (name, before, after) in phases where before != nil || after != nil {
                 var spans = [
                     Span(name.filled(to: 10), .label), Span(Measures.duration(before).aligned(to: 10), .number),

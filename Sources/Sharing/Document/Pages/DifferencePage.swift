@@ -52,23 +52,12 @@ struct DifferencePage {
         body(.responseReceived, .responseSent, .responseBodyChanged, labels.body(isRequest: false), &writer)
     }
 
-    private func change(
-        _ name: String,
-        _ old: String,
-        _ new: String,
-        _ label: String?,
-        _ writer: inout DetailWriter
-    ) {
+    private func change(_ name: String, _ old: String, _ new: String, _ label: String?, _ writer: inout DetailWriter) {
         let entry = FieldDifference.Entry(name: name, change: .changed(old, to: new))
         writer.changes([entry], marked: true, label: { _ in label })
     }
 
-    private func headers(
-        _ before: FieldSection,
-        _ after: FieldSection,
-        isRequest: Bool,
-        _ writer: inout DetailWriter
-    ) {
+    private func headers(_ before: FieldSection, _ after: FieldSection, isRequest: Bool, _ writer: inout DetailWriter) {
         let entries = FieldDifference.entries(before, after).filter { entry in
             if case .same = entry.change { false } else { true }
         }

@@ -89,8 +89,6 @@ struct MessagePage {
         }
     }
 
-    // MARK: Tables
-
     private func headers(_ fields: FieldSection, _ writer: inout DetailWriter) {
         guard sent != nil else {
             writer.table(fields.map { (Span($0.name, .key), [Span($0.value)]) })
@@ -129,8 +127,6 @@ struct MessagePage {
             )
         }
     }
-
-    // MARK: Body
 
     private func body(_ side: BodySide, _ writer: inout DetailWriter) {
         let body = LoadedBody(exchange, side, source: source, limit: writer.options.bodyLimit)

@@ -24,7 +24,7 @@ struct OverviewPage {
                 writer.add("No server was asked.", .faint)
             }
         }
-        writer.section("Rules and remarks") { TraceLines(exchange.messages.trace).write(into: &$0) }
+        writer.section("Rules and remarks") { $0.trace(exchange.messages.trace) }
     }
 
     // MARK: Outcome
@@ -91,9 +91,7 @@ struct OverviewPage {
     }
 
     private func grpc(_ grpc: GRPCOutcome, _ writer: inout DetailWriter) {
-        var spans = [
-            Span("\(grpc.status) \(grpc.name ?? "(unknown status)")", grpc.status == 0 ? .success : .failure)
-        ]
+        var spans = [Span("\(grpc.status) \(grpc.name ?? "(unknown status)")", grpc.status == 0 ? .success : .failure)]
         if !grpc.message.isEmpty { spans.append(Span(": \(grpc.message)")) }
         writer.fact("gRPC status", spans)
     }
@@ -207,7 +205,7 @@ struct OverviewPage {
             writer.fact("  names", names.prefix(50).joined(separator: ", ") + more)
         }
         writer.fact("  SHA-256", certificate.fingerprint, .faint)
-        if !isLeaf { writer.fold(from: first, "(\((writer.place - first - 1).of("line")))", startsFolded: true) }
+        if !isLeaf { writer.foldLines(from: first, startsFolded: true) }
     }
 }
 

@@ -36,7 +36,7 @@ struct StreamPage {
         writer.section(call.title) { writer in
             var start: Int?
             func close(_ writer: inout DetailWriter) {
-                if let start { writer.fold(from: start, "(\((writer.place - start - 1).of("line")))") }
+                if let start { writer.foldLines(from: start) }
                 start = nil
             }
             for line in call.lines where writer.takesMore() {
@@ -159,13 +159,7 @@ struct StreamPage {
         guard !isAll else { return }
         writer.margin += 4
         if let text = message.text {
-            let bytes = Array(text.utf8)
-            var layout = JSONLayout(bytes, isCut: message.leftOut > 0)
-            do {
-                guard content.isJSON else { throw NoJSON() }
-                try layout.write(into: &writer)
-            } catch {
-                writer.drop(from: line + 1)
+            if !content.isJSON || writer.json(Array(text.utf8), isCut: message.leftOut > 0) != nil {
                 TextLayout.write(text, into: &writer)
             }
         } else {
@@ -173,15 +167,13 @@ struct StreamPage {
         }
         if message.leftOut > 0 { writer.add("and \(Measures.size(message.leftOut)) more", .warning) }
         writer.margin -= 4
-        writer.fold(from: line, "(\((writer.place - line - 1).of("line")))", startsFolded: true)
+        writer.foldLines(from: line, startsFolded: true)
     }
 
     /// Messages of a WebSocket have no such column.
     private var gapSpace: String { exchange.record.kind == .webSocket ? "" : String(repeating: " ", count: 11) }
 
     private func rowGap(_ row: Row) -> Int64? { exchange.record.kind == .webSocket ? nil : row.gap }
-
-    private struct NoJSON: Error {}
 
     private func kind(_ message: StreamedMessage) -> String {
         switch message.kind {
@@ -202,7 +194,7 @@ struct StreamPage {
         }
         guard let text = message.text else {
             let bytes = message.payload.readableBytesView.prefix(16)
-            let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
+            let digits = bytes.map { $0.padded(to: 2, radix: 16) }.joined(separator: " ")
             let signs = String(bytes.map { (0x20..<0x7F).contains($0) ? Character(Unicode.Scalar($0)) : "." })
             return ("\(digits)\(message.size > 16 ? " …" : "")  |\(signs)|", message.size <= 16, false)
         }

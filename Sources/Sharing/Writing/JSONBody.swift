@@ -1,12 +1,11 @@
 import Content
+import Foundation
 import HTTPModel
 import NIOCore
 
-/// A body as a JSON string: as text where it is text, else in base64.
-///
-/// The body is read twice, so that it is never whole in memory.
-struct BodyText {
-    /// How much of a body goes into an export.
+/// A body as a JSON string: as text where it is text, else in base64. The body is read twice, so that it is never whole
+/// in memory.
+struct JSONBody {
     struct Limits {
         /// How many bytes of a body to write; the rest is left out.
         var written: Int
@@ -49,8 +48,8 @@ struct BodyText {
         guard encodedSize > 0 else { return }
         problem = try body.forEachDecodedPiece(codings, limit: codings.isEmpty ? .max : limits.decoded) { piece in
             check.feed(UnsafeRawBufferPointer(rebasing: piece.prefix(max(limits.written - decoded, 0))))
-            if prefix.readableBytes < BodyText.longestConversion {
-                prefix.writeBytes(piece.prefix(BodyText.longestConversion - prefix.readableBytes))
+            if prefix.readableBytes < JSONBody.longestConversion {
+                prefix.writeBytes(piece.prefix(JSONBody.longestConversion - prefix.readableBytes))
             }
             decoded += piece.count
         }
@@ -60,8 +59,8 @@ struct BodyText {
         guard decodedSize > 0 else { return }
         if isCut ? check.isValidSoFar : check.isValid, !check.hasNUL {
             form = .utf8(written - check.unfinishedCount)
-        } else if !isCut, decodedSize <= BodyText.longestConversion,
-            let converted = BodyText.converted(prefix, mediaType)
+        } else if !isCut, decodedSize <= JSONBody.longestConversion,
+            let converted = JSONBody.converted(prefix, mediaType)
         {
             form = .converted(converted.text, converted.charset)
         } else {
@@ -69,7 +68,6 @@ struct BodyText {
         }
     }
 
-    /// Whether the bytes are written in base64.
     var isBase64: Bool {
         if case .base64 = form { true } else { false }
     }
@@ -83,7 +81,6 @@ struct BodyText {
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
-    /// Writes the body as one JSON string.
     func write(into writer: inout JSONWriter) throws {
         switch form {
         case .empty: writer.value("")

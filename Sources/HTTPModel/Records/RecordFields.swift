@@ -1,0 +1,15 @@
+extension Sizes {
+    /// The sizes with their names in exports, in the order in which a session has them.
+    package static let fields: [(name: String, path: any WritableKeyPath<Sizes, Int64> & Sendable)] = [
+        ("requestHead", \.requestHead), ("requestBody", \.requestBody), ("requestWire", \.requestWire),
+        ("responseHead", \.responseHead), ("responseBody", \.responseBody), ("responseWire", \.responseWire),
+    ]
+}
+
+extension Timings {
+    /// The phases with their names in exports, in the order in which a session has them.
+    package static let fields: [(name: String, path: any WritableKeyPath<Timings, Int64?> & Sendable)] = [
+        ("blocked", \.blocked), ("dns", \.dns), ("connect", \.connect), ("tls", \.tls), ("send", \.send),
+        ("wait", \.wait), ("receive", \.receive), ("total", \.total),
+    ]
+}
