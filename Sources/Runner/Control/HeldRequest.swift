@@ -99,7 +99,7 @@ enum HeaderRules {
 
     /// Whether a text is a token (RFC 9110 §5.6.2).
     static func isToken(_ text: some StringProtocol) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy(ProfileReader.isTokenByte)
+        !text.isEmpty && text.utf8.allSatisfy(\.isTokenByte)
     }
 
     /// Whether a text has no control character but tabs, so that it cannot end the line (RFC 9110 §5.5).
