@@ -13,21 +13,21 @@ enum JavaExpression {
     }
 
     /// Why a pattern or replacement cannot be converted.
-    struct Refusal: Error, Hashable {
+    struct UnsupportedError: Error, Hashable {
         var reason: String
     }
 
     /// Converts a pattern of Java's.
-    static func pattern(_ source: String, isCaseSensitive: Bool) throws(Refusal) -> Pattern {
+    static func pattern(_ source: String, isCaseSensitive: Bool) throws(UnsupportedError) -> Pattern {
         var scan = Scan(Array(source.unicodeScalars))
         scan.run()
-        if let reason = scan.refusal { throw Refusal(reason: reason) }
+        if let reason = scan.refusal { throw UnsupportedError(reason: reason) }
         let text = String(String.UnicodeScalarView(scan.result))
         do {
             _ = try RegularExpression(text, isCaseSensitive: isCaseSensitive)
         } catch {
             let place = String(decoding: Array(text.utf8).prefix(error.offset), as: UTF8.self).count
-            throw Refusal(reason: "bad regular expression at character \(place + 1): \(error.message)")
+            throw UnsupportedError(reason: "bad regular expression at character \(place + 1): \(error.message)")
         }
         return Pattern(text: text, notes: scan.notes, groups: scan.groups)
     }
@@ -36,7 +36,7 @@ enum JavaExpression {
     static func replacement(
         _ source: String,
         for pattern: Pattern
-    ) throws(Refusal) -> (text: String, notes: [String]) {
+    ) throws(UnsupportedError) -> (text: String, notes: [String]) {
         var result = String.UnicodeScalarView()
         var notes: [String] = []
         var rest = Array(source.unicodeScalars)[...]
@@ -49,7 +49,7 @@ enum JavaExpression {
             } else if scalar == "$" {
                 let number = try group(&rest, pattern)
                 if number > 9 {
-                    throw Refusal(reason: "the new value refers to group \(number); profiles have $0 to $9")
+                    throw UnsupportedError(reason: "the new value refers to group \(number); profiles have $0 to $9")
                 }
                 result += "$\(number)".unicodeScalars
             } else {
@@ -60,12 +60,17 @@ enum JavaExpression {
     }
 
     /// The number of the group after a dollar sign; as many digits count as there are groups.
-    private static func group(_ rest: inout ArraySlice<Unicode.Scalar>, _ pattern: Pattern) throws(Refusal) -> Int {
+    private static func group(
+        _ rest: inout ArraySlice<Unicode.Scalar>,
+        _ pattern: Pattern
+    ) throws(UnsupportedError) -> Int {
         if rest.first == "{" {
             let name = rest.dropFirst().prefix { $0 != "}" }
             let text = String(String.UnicodeScalarView(name))
             guard rest.count > name.count + 1, let number = pattern.groups.firstIndex(of: text) else {
-                throw Refusal(reason: "the new value refers to the group '\(text.prefix(40))', which is not there")
+                throw UnsupportedError(
+                    reason: "the new value refers to the group '\(text.prefix(40))', which is not there"
+                )
             }
             rest = rest.dropFirst(name.count + 2)
             return number
@@ -78,10 +83,10 @@ enum JavaExpression {
             rest.removeFirst()
         }
         guard let number else {
-            throw Refusal(reason: "a dollar sign in the new value refers to no group; Java does not take it")
+            throw UnsupportedError(reason: "a dollar sign in the new value refers to no group; Java does not take it")
         }
         if number >= pattern.groups.count {
-            throw Refusal(reason: "the new value refers to group \(number), which is not there")
+            throw UnsupportedError(reason: "the new value refers to group \(number), which is not there")
         }
         return number
     }

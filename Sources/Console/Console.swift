@@ -11,7 +11,7 @@ package enum Console {
     ///   - terminal: makes the terminal, on the screen's own thread, to which it then belongs.
     ///   - prepare: starts the proxy or opens the session; called once, beside the drawing.
     ///   - configure: changes the model before the first frame, for example its keys.
-    /// - Throws: ``ConsoleFailure`` where the terminal cannot be used; what `prepare` throws.
+    /// - Throws: ``ConsoleError`` where the terminal cannot be used; what `prepare` throws.
     package static func run(
         _ source: ConsoleModel.Source,
         on terminal: @escaping @Sendable () throws -> any TerminalDevice,
@@ -30,11 +30,11 @@ package enum Console {
     /// Runs a loop on its own thread, and its effects beside it.
     static func onThread<Value: Sendable>(
         _ prepare: @escaping @Sendable () async throws -> ConsoleServices,
-        _ body: @escaping @Sendable (Inbox, EffectRunner) throws -> Value
+        _ body: @escaping @Sendable (MessageQueue, EffectRunner) throws -> Value
     ) async throws -> Value {
         // A pipe whose reader goes away, such as a clipboard's program, must not end the process.
         signal(SIGPIPE, SIG_IGN)
-        let inbox = try Inbox()
+        let inbox = try MessageQueue()
         let (work, submission) = AsyncStream.makeStream(of: EffectRunner.Work.self)
         let effects = EffectRunner(inbox: inbox) { submission.yield($0) }
         return try await withThrowingTaskGroup(of: Value?.self) { group in
@@ -66,7 +66,7 @@ package enum Console {
                 // Cancels what is still being prepared.
                 if result != nil { group.cancelAll() }
             }
-            guard let result else { throw ConsoleFailure("The console ended too early.") }
+            guard let result else { throw ConsoleError("The console ended too early.") }
             return result
         }
     }

@@ -13,7 +13,7 @@ package enum InputFile {
         of path: String,
         atMost count: Int,
         takesPipes: Bool = false
-    ) throws(FileFailure) -> [UInt8] {
+    ) throws(FileError) -> [UInt8] {
         try contents(of: path, atMost: count, takesPipes: takesPipes, patience: patience)
     }
 
@@ -22,7 +22,7 @@ package enum InputFile {
         atMost count: Int,
         takesPipes: Bool,
         patience: CInt
-    ) throws(FileFailure) -> [UInt8] {
+    ) throws(FileError) -> [UInt8] {
         let descriptor = try descriptor(of: path, takesPipes: takesPipes)
         defer { close(descriptor) }
         var bytes: [UInt8] = []
@@ -32,14 +32,14 @@ package enum InputFile {
             var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             if takesPipes, poll(&entry, 1, patience) == 0 {
                 let seconds = max(1, patience / 1_000)
-                throw FileFailure(path, "cannot be read: it is a pipe, and was silent for \(seconds) seconds")
+                throw FileError(path, "cannot be read: it is a pipe, and was silent for \(seconds) seconds")
             }
             let got = read(descriptor, &piece, min(piece.count, count - bytes.count))
             if got == 0 { break }
             if got > 0 {
                 bytes += piece[..<got]
             } else if errno != EINTR, errno != EAGAIN {
-                throw FileFailure(path, "cannot be read", errno: errno)
+                throw FileError(path, "cannot be read", errno: errno)
             }
         }
         return bytes
@@ -47,15 +47,15 @@ package enum InputFile {
 
     /// Opens a file, without waiting for whatever it is; the caller closes the descriptor. Reading a pipe does not
     /// wait.
-    package static func descriptor(of path: String, takesPipes: Bool = false) throws(FileFailure) -> CInt {
+    package static func descriptor(of path: String, takesPipes: Bool = false) throws(FileError) -> CInt {
         var facts = stat()
         // Looked at before it is opened, since opening a device may do something.
-        guard stat(path, &facts) == 0 else { throw FileFailure(path, "cannot be read", errno: errno) }
+        guard stat(path, &facts) == 0 else { throw FileError(path, "cannot be read", errno: errno) }
         try check(path, facts, takesPipes)
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileFailure(path, "cannot be read", errno: errno) }
-        do throws(FileFailure) {
-            guard fstat(descriptor, &facts) == 0 else { throw FileFailure(path, "cannot be read", errno: errno) }
+        guard descriptor >= 0 else { throw FileError(path, "cannot be read", errno: errno) }
+        do throws(FileError) {
+            guard fstat(descriptor, &facts) == 0 else { throw FileError(path, "cannot be read", errno: errno) }
             try check(path, facts, takesPipes)
         } catch {
             close(descriptor)
@@ -70,9 +70,9 @@ package enum InputFile {
         return stat(path, &facts) == 0 && FileKind(facts) == .pipe
     }
 
-    private static func check(_ path: String, _ facts: stat, _ takesPipes: Bool) throws(FileFailure) {
+    private static func check(_ path: String, _ facts: stat, _ takesPipes: Bool) throws(FileError) {
         let kind = FileKind(facts)
         if kind == .file || kind == .pipe && takesPipes { return }
-        throw FileFailure(path, "cannot be read: it is \(kind.rawValue), no file", .noFile)
+        throw FileError(path, "cannot be read: it is \(kind.rawValue), no file", .noFile)
     }
 }

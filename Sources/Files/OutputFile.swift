@@ -19,7 +19,7 @@ package final class OutputFile {
     /// Opens the output; `nil` and `-` are standard output. Only the user may read a file that `isSecret`; another
     /// keeps the mode of the one that it replaces. Where it `waits`, a pipe that nobody reads is waited for; else that
     /// is an error, and one whose reader takes nothing for five seconds, too.
-    package init(_ path: String?, isSecret: Bool = false, waits: Bool = true) throws(FileFailure) {
+    package init(_ path: String?, isSecret: Bool = false, waits: Bool = true) throws(FileError) {
         patience = waits ? -1 : InputFile.patience
         guard let path, path != "-" else {
             name = "Standard output"
@@ -40,7 +40,7 @@ package final class OutputFile {
                 if !isSecret, let mode { fchmod(descriptor, mode) }
             }
         }
-        guard descriptor >= 0 else { throw FileFailure(path, "cannot be written", errno: errno) }
+        guard descriptor >= 0 else { throw FileError(path, "cannot be written", errno: errno) }
     }
 
     deinit {
@@ -57,7 +57,7 @@ package final class OutputFile {
 
     // MARK: - Writing
 
-    package func write(_ bytes: ByteBuffer) throws(FileFailure) {
+    package func write(_ bytes: ByteBuffer) throws(FileError) {
         count += bytes.readableBytes
         var rest = bytes
         while rest.readableBytes > 0 {
@@ -67,7 +67,7 @@ package final class OutputFile {
             } else if errno == EAGAIN {
                 var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 if poll(&entry, 1, patience) == 0 {
-                    throw FileFailure(name, "cannot be written: nobody takes what is written")
+                    throw FileError(name, "cannot be written: nobody takes what is written")
                 }
             } else if errno != EINTR {
                 throw failure()
@@ -75,19 +75,19 @@ package final class OutputFile {
         }
     }
 
-    package func write(_ text: String) throws(FileFailure) {
+    package func write(_ text: String) throws(FileError) {
         if !text.isEmpty { try write(ByteBuffer(string: text)) }
     }
 
     /// Puts the file in its place.
-    package func finish() throws(FileFailure) {
+    package func finish() throws(FileError) {
         guard let names else { return }
         guard fsync(descriptor) == 0, rename(names.temporary, names.target) == 0 else { throw failure() }
         self.names = nil
     }
 
     /// Puts the file in its place, unless there is one already; returns whether it did.
-    package func finishUnlessThere() throws(FileFailure) -> Bool {
+    package func finishUnlessThere() throws(FileError) -> Bool {
         guard let names else { return true }
         guard fsync(descriptor) == 0 else { throw failure() }
         if link(names.temporary, names.target) == 0 { return true }
@@ -95,7 +95,7 @@ package final class OutputFile {
         throw failure()
     }
 
-    private func failure() -> FileFailure { FileFailure(name, "cannot be written", errno: errno) }
+    private func failure() -> FileError { FileError(name, "cannot be written", errno: errno) }
 
     // MARK: - Opening
 
@@ -105,7 +105,7 @@ package final class OutputFile {
     }
 
     /// Opens a device or a pipe.
-    private static func special(_ path: String, name: String, waits: Bool) throws(FileFailure) -> CInt {
+    private static func special(_ path: String, name: String, waits: Bool) throws(FileError) -> CInt {
         var descriptor: CInt
         repeat {
             descriptor = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
@@ -113,14 +113,14 @@ package final class OutputFile {
         var facts = stat()
         guard descriptor >= 0 else {
             guard errno == ENXIO, stat(path, &facts) == 0 else {
-                throw FileFailure(name, "cannot be written", errno: errno)
+                throw FileError(name, "cannot be written", errno: errno)
             }
             let reason = FileKind(facts) == .pipe ? "nobody reads the pipe" : "it is \(FileKind(facts).rawValue)"
-            throw FileFailure(name, "cannot be written: \(reason)", .noFile)
+            throw FileError(name, "cannot be written: \(reason)", .noFile)
         }
         guard fstat(descriptor, &facts) == 0, FileKind(facts) != .file else {
             close(descriptor)
-            throw FileFailure(name, "cannot be written: another file took its place meanwhile")
+            throw FileError(name, "cannot be written: another file took its place meanwhile")
         }
         return descriptor
     }
@@ -135,7 +135,7 @@ package final class OutputFile {
         case file(String, mode: mode_t?)
 
         /// Follows the links that a path ends in.
-        init(_ name: String) throws(FileFailure) {
+        init(_ name: String) throws(FileError) {
             var path = name
             for _ in 0..<40 {
                 if let number = openDescriptor(path) {
@@ -145,7 +145,7 @@ package final class OutputFile {
                 var facts = stat()
                 guard lstat(path, &facts) == 0 else {
                     guard errno == ENOENT, !path.isEmpty else {
-                        throw FileFailure(name, "cannot be written", errno: errno)
+                        throw FileError(name, "cannot be written", errno: errno)
                     }
                     self = .file(path, mode: nil)
                     return
@@ -154,30 +154,30 @@ package final class OutputFile {
                 case .file:
                     self = .file(path, mode: facts.st_mode & 0o777)
                     return
-                case .directory: throw FileFailure(name, "cannot be written: it is a directory", .noFile)
+                case .directory: throw FileError(name, "cannot be written: it is a directory", .noFile)
                 case .device, .pipe, .socket:
                     self = .special(path)
                     return
                 case .link: path = try Target.destination(of: path, facts, name)
                 }
             }
-            throw FileFailure(name, "cannot be written", errno: ELOOP)
+            throw FileError(name, "cannot be written", errno: ELOOP)
         }
 
         /// Where a link leads; refuses one that somebody put into a directory that is another's, to have us write over
         /// a file of ours.
-        private static func destination(of link: String, _ facts: stat, _ name: String) throws(FileFailure) -> String {
+        private static func destination(of link: String, _ facts: stat, _ name: String) throws(FileError) -> String {
             let parent = directory(of: link)
             var owner = stat()
             let isTrusted =
                 [geteuid(), 0].contains(facts.st_uid)
                 || stat(parent.isEmpty ? "." : parent, &owner) == 0 && owner.st_uid == facts.st_uid
             guard isTrusted else {
-                throw FileFailure(name, "cannot be written: it is a link that another user made", .noFile)
+                throw FileError(name, "cannot be written: it is a link that another user made", .noFile)
             }
             var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
             let count = readlink(link, &bytes, bytes.count)
-            guard count > 0 else { throw FileFailure(name, "cannot be written", errno: errno) }
+            guard count > 0 else { throw FileError(name, "cannot be written", errno: errno) }
             let destination = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
             return destination.hasPrefix("/") ? destination : parent + destination
         }

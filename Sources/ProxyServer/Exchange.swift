@@ -224,7 +224,7 @@ final class Exchange {
             upstream?.release()
             forgetUpstream()
             self.file = AnswerFileReader(file, for: self, loop: loop)
-        case .boundClientBuffer: client?.boundBuffer()
+        case .boundClientBuffer: client?.limitReceiveBuffer()
         case .abandonUpstream(let code):
             connector.cancel()
             upstreamHasUnflushed = false

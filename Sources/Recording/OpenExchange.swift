@@ -39,7 +39,7 @@ final class OpenExchange {
 
 /// How much a stream has carried by now.
 struct StreamCounts {
-    var tally: MessageTally
+    var tally: MessageCounts
     var sizes: Sizes
 }
 

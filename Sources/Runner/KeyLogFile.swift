@@ -18,7 +18,7 @@ final class KeyLogFile: Sendable {
             close(descriptor)
         }
         if let problem {
-            throw StartFailure(
+            throw StartError(
                 "The key log \(path) cannot be written: \(problem).",
                 hint: "Set SSLKEYLOGFILE to a file that can be written, or unset it."
             )

@@ -25,7 +25,7 @@ actor RulesInForce {
     /// What was in each file when it was read or written last, by its identity; none for a file that did not exist.
     private var disk: [String: String] = [:]
     /// Whether a problem of the files was reported that is not solved yet.
-    private var hasComplained = false
+    private var hasReportedProblem = false
     /// Changes are made one after the other, although an actor goes on with another while one waits.
     private var isChanging = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -53,7 +53,7 @@ actor RulesInForce {
         let networks = try profile.access.map { text in
             if let network = AccessRules.Network(text) { return network }
             let hint = "It takes an address or a network such as 192.168.0.0/16."
-            throw StartFailure("'\(text)' under 'access' is no network.", hint: hint)
+            throw StartError("'\(text)' under 'access' is no network.", hint: hint)
         }
         rules.access = AccessRules(networks: networks)
         return rules
@@ -100,13 +100,13 @@ actor RulesInForce {
     /// Puts texts in force without writing them; files that are not named stay as they are.
     ///
     /// A file that is not of the profile yet becomes its last. `revision` is what the texts were made from, `nil` for
-    /// whatever is in force. Throws what is wrong with the texts, or ``ControlFailure`` where something else is in
+    /// whatever is in force. Throws what is wrong with the texts, or ``ControlError`` where something else is in
     /// force than what they were made from; the rules then stay as they were.
     func apply(_ texts: [ProfileSource], madeFrom revision: String? = nil) async throws -> RulesDifference {
         await beginTurn()
         defer { endTurn() }
         guard revision == nil || revision == self.revision else {
-            throw ControlFailure(
+            throw ControlError(
                 "The rules were changed elsewhere meanwhile.",
                 hint: "Nothing was done; make the change again, on the rules that are in force now."
             )
@@ -134,13 +134,13 @@ actor RulesInForce {
 
     /// Reads the files again and puts them in force; returns what has changed, `nil` where there is no profile.
     ///
-    /// `discardsEdits`: texts that are not saved are lost; else they are a ``ControlFailure``. Throws what is wrong
+    /// `discardsEdits`: texts that are not saved are lost; else they are a ``ControlError``. Throws what is wrong
     /// with the files, too; the rules then stay as they were.
     func reload(discardsEdits: Bool = false) async throws -> RulesDifference? {
         await beginTurn()
         defer { endTurn() }
         guard discardsEdits || unsaved.isEmpty else {
-            throw ControlFailure(
+            throw ControlError(
                 "\(unsaved.map(\.file).joined(separator: ", ")) was edited and is not saved.",
                 hint: "Save it with profile.save, or throw the edits away: profile.reload with \"force\":true."
             )
@@ -151,7 +151,7 @@ actor RulesInForce {
         let before = profile
         let after = roots.isEmpty ? nil : try RuleProfile.load(paths: roots, edited: piped)
         try await change(to: after)
-        (unsaved, paths, hasComplained) = ([], roots, false)
+        (unsaved, paths, hasReportedProblem) = ([], roots, false)
         disk = RulesInForce.texts(after?.sources ?? [])
         return RulesDifference(before: before, after: after)
     }
@@ -184,25 +184,25 @@ actor RulesInForce {
                 conflicts.append(text.file)
             }
         }
-        if !conflicts.isEmpty { hasComplained = true }
+        if !conflicts.isEmpty { hasReportedProblem = true }
         guard !paths.isEmpty else { return .none }
         let before = profile
         do {
             let after = try RuleProfile.load(paths: paths, edited: piped + unsaved)
             if before?.sources == after.sources {
-                defer { hasComplained = !conflicts.isEmpty }
+                defer { hasReportedProblem = !conflicts.isEmpty }
                 guard conflicts.isEmpty else { return .conflict(conflicts) }
-                return hasComplained ? .changed(RulesDifference(before: before, after: after), lints: []) : .none
+                return hasReportedProblem ? .changed(RulesDifference(before: before, after: after), lints: []) : .none
             }
             try await change(to: after)
-            hasComplained = !conflicts.isEmpty
+            hasReportedProblem = !conflicts.isEmpty
             let edited = Set(unsaved.map(\.identity))
             for source in after.sources where !edited.contains(source.identity) { disk[source.identity] = source.text }
             guard conflicts.isEmpty else { return .conflict(conflicts) }
             let lints = after.lints.filter { before?.lints.contains($0) != true }
             return .changed(RulesDifference(before: before, after: after), lints: lints)
         } catch {
-            hasComplained = true
+            hasReportedProblem = true
             throw error
         }
     }
@@ -211,9 +211,9 @@ actor RulesInForce {
 
     /// Writes texts that are in force to these files, or to all that are not saved, and returns the files.
     ///
-    /// `isForced`: files that others have changed meanwhile are overwritten. Throws ``ControlFailure`` for the first
+    /// `isForced`: files that others have changed meanwhile are overwritten. Throws ``ControlError`` for the first
     /// file that was not written; those before it were.
-    func save(_ files: [String]? = nil, isForced: Bool = false) async throws(ControlFailure) -> [String] {
+    func save(_ files: [String]? = nil, isForced: Bool = false) async throws(ControlError) -> [String] {
         await beginTurn()
         defer { endTurn() }
         var chosen = unsaved
@@ -221,7 +221,7 @@ actor RulesInForce {
             let wanted = files.map { ProfileSource(file: $0, text: "").identity }
             let known = Set((profile?.sources ?? []).map(\.identity))
             for (file, identity) in zip(files, wanted) where !known.contains(identity) {
-                throw ControlFailure("\(file) is no file of the profile that is in force.")
+                throw ControlError("\(file) is no file of the profile that is in force.")
             }
             chosen = unsaved.filter { wanted.contains($0.identity) }
         }
@@ -232,11 +232,11 @@ actor RulesInForce {
             do throws(ProfileError) {
                 now = try ProfileFile.text(text.file)
             } catch {
-                if !isForced { throw ControlFailure(error.description) }
+                if !isForced { throw ControlError(error.description) }
             }
             if let now, now != disk[identity], now != text.text, !isForced {
                 let isNew = disk[identity] == nil
-                throw ControlFailure(
+                throw ControlError(
                     "\(text.file) \(isNew ? "is there already" : "was changed since it was read").",
                     hint: "Overwrite it with \"force\":true, or take what it says: profile.reload with \"force\":true.",
                     conflict: isNew ? .exists : .changed

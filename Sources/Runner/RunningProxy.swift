@@ -34,7 +34,7 @@ package final class RunningProxy: Sendable {
     private let control = Mutex<ControlServer?>(nil)
     private let watcher = Mutex<FileWatcher?>(nil)
     private let settings: RunSettings
-    private let complain: @Sendable (String) -> Void
+    private let report: @Sendable (String) -> Void
     private let recordingProblem: RecordingProblem
 
     /// Why the recording stopped, once it has.
@@ -44,15 +44,15 @@ package final class RunningProxy: Sendable {
 
     /// Starts everything that the settings ask for; `files` are those that they name, where they were read already.
     ///
-    /// `onFinished` gets the exchanges that ended, beside the log; `print` log lines; `complain` errors that are not of
-    /// one exchange. Throws `StartFailure`, `SessionError`, `CertificateFailure` or `ProfileError`, each with a text
+    /// `onFinished` gets the exchanges that ended, beside the log; `print` log lines; `report` errors that are not of
+    /// one exchange. Throws `StartError`, `SessionError`, `CertificateError` or `ProfileError`, each with a text
     /// for the user.
     package static func start(
         _ settings: RunSettings,
         files: StartFiles? = nil,
         onFinished: (@Sendable ([ExchangeRecord]) -> Void)? = nil,
         print: @escaping @Sendable (String) -> Void = StandardStreams.out,
-        complain: @escaping @Sendable (String) -> Void = StandardStreams.error
+        report: @escaping @Sendable (String) -> Void = StandardStreams.error
     ) async throws -> RunningProxy {
         let files = try files ?? StartFiles(settings)
         try checkAccess(settings, files.profile)
@@ -69,11 +69,11 @@ package final class RunningProxy: Sendable {
             },
             onFailure: { error in
                 problem.text.withLock { $0 = "\(error)" }
-                complain("sluice: recording stopped: \(error)\nThe traffic goes on unrecorded.\n")
+                report("sluice: recording stopped: \(error)\nThe traffic goes on unrecorded.\n")
             }
         )
         do {
-            let running = try await RunningProxy(settings, files, session, recorder, problem, complain)
+            let running = try await RunningProxy(settings, files, session, recorder, problem, report)
             await running.beginControl()
             await running.watchProfile()
             return running
@@ -91,10 +91,10 @@ package final class RunningProxy: Sendable {
         _ session: String?,
         _ recorder: Recorder,
         _ recordingProblem: RecordingProblem,
-        _ complain: @escaping @Sendable (String) -> Void
+        _ report: @escaping @Sendable (String) -> Void
     ) async throws {
         (self.settings, self.session, self.recorder) = (settings, session, recorder)
-        (self.recordingProblem, self.complain) = (recordingProblem, complain)
+        (self.recordingProblem, self.report) = (recordingProblem, report)
         let profile = files.profile
         authority = files.authority
         profileSummary = profile?.summary
@@ -105,7 +105,7 @@ package final class RunningProxy: Sendable {
             try RunningProxy.configuration(settings, files, recorder),
             rules: try RulesInForce.rules(profile),
             makeOutlet: { onRoom in recorder.makeProducer(onCredit: onRoom).submit },
-            logger: Logger(label: "sluice") { _ in ComplainingLogHandler(complain: complain) }
+            logger: Logger(label: "sluice") { _ in StandardErrorLogHandler(report: report) }
         )
         address = server.address
         rules = RulesInForce(profile: profile, paths: settings.profiles, server: server, recorder: recorder)
@@ -132,7 +132,7 @@ package final class RunningProxy: Sendable {
             let server = try await ControlServer.start(controlTarget)
             control.withLock { $0 = server }
         } catch {
-            complain("sluice: \(error)\nHolds and tools cannot be steered from another shell.\n")
+            report("sluice: \(error)\nHolds and tools cannot be steered from another shell.\n")
         }
     }
 
@@ -156,35 +156,35 @@ package final class RunningProxy: Sendable {
         let rules = rules
         let files = await rules.states.map(\.file)
         guard settings.watchesProfile, !files.isEmpty else { return }
-        let complain = complain
+        let report = report
         watcher.withLock { watcher in
             if let watcher {
                 watcher.watch(files)
             } else {
                 watcher = FileWatcher(files) {
-                    await RunningProxy.followFiles(rules, complain)
+                    await RunningProxy.followFiles(rules, report)
                     return await rules.states.map(\.file)
                 }
             }
         }
     }
 
-    private static func followFiles(_ rules: RulesInForce, _ complain: @Sendable (String) -> Void) async {
+    private static func followFiles(_ rules: RulesInForce, _ report: @Sendable (String) -> Void) async {
         do {
             switch try await rules.followFiles() {
             case .none: break
             case .changed(let difference, let lints):
-                complain("sluice: profile read again: \(difference)\n")
-                for lint in lints { complain("\(lint)\n") }
+                report("sluice: profile read again: \(difference)\n")
+                for lint in lints { report("\(lint)\n") }
             case .conflict(let files):
                 let names = files.joined(separator: ", ")
-                complain(
+                report(
                     "sluice: \(names) has changed, but edits that are not saved are in force; they stay.\n"
                         + "Save them over the file, or reload the file and lose them.\n"
                 )
             }
         } catch {
-            complain("\(error)\nsluice: the profile has errors; the rules stay as they were\n")
+            report("\(error)\nsluice: the profile has errors; the rules stay as they were\n")
         }
     }
 
@@ -198,11 +198,11 @@ package final class RunningProxy: Sendable {
 
     /// Checks the profile's assertions on the traffic, after ``stop()``.
     ///
-    /// Throws `StartFailure` where nothing was recorded, `SessionError` where the session cannot be read.
+    /// Throws `StartError` where nothing was recorded, `SessionError` where the session cannot be read.
     package func checkAssertions() async throws -> [AssertionResult] {
         guard let assertions = await rules.profile?.assertions, !assertions.isEmpty else { return [] }
         guard let session else {
-            throw StartFailure(
+            throw StartError(
                 "The profile has assertions, and nothing was recorded to check them against.",
                 hint: "Leave out --no-session."
             )
@@ -216,7 +216,7 @@ package final class RunningProxy: Sendable {
     private static func checkAccess(_ settings: RunSettings, _ profile: RuleProfile?) throws {
         let isLoopback = ["localhost", "::1"].contains(settings.host) || settings.host.hasPrefix("127.")
         guard !isLoopback, settings.allowed.isEmpty, profile?.access.isEmpty ?? true else { return }
-        throw StartFailure(
+        throw StartError(
             "Listening on \(settings.host) lets other machines reach the proxy.",
             hint: "Say which ones may use it, for example --allow 192.168.0.0/16 or 'access' in a profile, "
                 + "or listen on 127.0.0.1."
@@ -275,22 +275,22 @@ package final class RunningProxy: Sendable {
         let place = "\(settings.host):\(settings.port)"
         switch error.errnoCode {
         case EADDRINUSE:
-            return StartFailure(
+            return StartError(
                 "\(place) is in use by another program.",
                 hint: "Stop that one, or choose another port: --listen 127.0.0.1:8081, or :0 for any free one."
             )
         case EACCES:
             let hint = "Ports below 1024 need privileges; choose a higher one."
-            return StartFailure("\(place) may not be listened on.", hint: hint)
-        case EADDRNOTAVAIL: return StartFailure("\(settings.host) is no address of this machine.")
-        default: return StartFailure("\(place) cannot be listened on: \(error).")
+            return StartError("\(place) may not be listened on.", hint: hint)
+        case EADDRNOTAVAIL: return StartError("\(settings.host) is no address of this machine.")
+        default: return StartError("\(place) cannot be listened on: \(error).")
         }
     }
 }
 
 /// Passes messages and their metadata on to the user.
-private struct ComplainingLogHandler: LogHandler {
-    let complain: @Sendable (String) -> Void
+private struct StandardErrorLogHandler: LogHandler {
+    let report: @Sendable (String) -> Void
     var metadata = Logger.Metadata()
     var logLevel = Logger.Level.notice
 
@@ -302,6 +302,6 @@ private struct ComplainingLogHandler: LogHandler {
     func log(event: LogEvent) {
         let facts = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         let text = "\(event.message)\(facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")"
-        complain("sluice: \(VisibleText.of(text))\n")
+        report("sluice: \(VisibleText.of(text))\n")
     }
 }

@@ -11,13 +11,13 @@ package struct SessionQuery {
 
     /// Opens a session as ``open(_:)`` does, and reads the words of a filter; none choose everything.
     ///
-    /// Throws `StartFailure` for a wrong filter, `SessionError` for a file that cannot be read.
+    /// Throws `StartError` for a wrong filter, `SessionError` for a file that cannot be read.
     package init(session: String, filter: [String]) throws {
         let expression = filter.joined(separator: " ")
         do {
             self.filter = try Filter(expression)
         } catch {
-            throw StartFailure("The filter is wrong at \(error.description)\n\(error.pointing)", isUsage: true)
+            throw StartError("The filter is wrong at \(error.description)\n\(error.pointing)", isUsage: true)
         }
         path = try SessionQuery.path(session)
         reader = try SessionQuery.open(path)
@@ -25,7 +25,7 @@ package struct SessionQuery {
 
     /// Opens a session: a file, `last` for the newest one that was given no name, or a HAR.
     ///
-    /// Throws `StartFailure` for another file, `SessionError` for a session that cannot be read.
+    /// Throws `StartError` for another file, `SessionError` for a session that cannot be read.
     package static func open(_ session: String) throws -> SessionReader {
         let path = try path(session)
         guard try !RequestArchive.isHAR(path) else {
@@ -41,7 +41,7 @@ package struct SessionQuery {
     private static func path(_ session: String) throws -> String {
         guard session == "last", !FileManager.default.fileExists(atPath: session) else { return session }
         guard let newest = StandardPaths.newestSession else {
-            throw StartFailure(
+            throw StartError(
                 "There is no session in \(StandardPaths.sessions).",
                 hint: "sluice run and sluice demo record one."
             )

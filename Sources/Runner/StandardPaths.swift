@@ -44,7 +44,7 @@ package enum StandardPaths {
                 attributes: [.posixPermissions: 0o700]
             )
         } catch {
-            throw StartFailure(
+            throw StartError(
                 "The directory \(path) cannot be made: \(error.localizedDescription)",
                 hint: "Set XDG_CONFIG_HOME and XDG_STATE_HOME to directories that can be written to."
             )

@@ -11,14 +11,14 @@ package struct StartFiles: Sendable {
     let authority: CertificateAuthority
     let trust: TLSTrust
 
-    /// Reads the files; throws `StartFailure` or `CertificateFailure` where one cannot be used.
+    /// Reads the files; throws `StartError` or `CertificateError` where one cannot be used.
     package init(_ settings: RunSettings) throws {
         do throws(ProfileError) {
             let paths = settings.profiles
             profile = paths.isEmpty ? nil : try RuleProfile.load(paths: paths, takesPipes: true)
         } catch {
             // Editors read positions in this form.
-            throw StartFailure(error.description, isPositioned: true)
+            throw StartError(error.description, isPositioned: true)
         }
         authority = try RunningProxy.loadAuthority(settings)
         trust = TLSTrust(extraFiles: settings.upstreamAuthorities)

@@ -12,11 +12,11 @@ final class TemporaryDirectory: Sendable {
     private static var parent: String { FileManager.default.temporaryDirectory.absoluteURL.path }
 
     /// Makes a directory of a kind that ``sweep()`` knows.
-    convenience init(_ kind: String) throws(StartFailure) {
+    convenience init(_ kind: String) throws(StartError) {
         try self.init(kind, in: TemporaryDirectory.parent)
     }
 
-    init(_ kind: String, in parent: String) throws(StartFailure) {
+    init(_ kind: String, in parent: String) throws(StartError) {
         TemporaryDirectory.sweep(parent)
         for _ in 0..<8 {
             var template = Array("\(parent)/sluice-\(kind).XXXXXX".utf8CString)
@@ -31,7 +31,7 @@ final class TemporaryDirectory: Sendable {
             }
             close(descriptor)
         }
-        throw StartFailure(
+        throw StartError(
             "No directory can be made in \(parent): \(String(cString: strerror(errno))).",
             hint: "Set TMPDIR to a directory that can be written to."
         )
@@ -40,12 +40,12 @@ final class TemporaryDirectory: Sendable {
     deinit { close(descriptor) }
 
     /// Writes a file in the directory and returns its path.
-    func write(_ content: Data, to name: String) throws(StartFailure) -> String {
+    func write(_ content: Data, to name: String) throws(StartError) -> String {
         let file = "\(path)/\(name)"
         do {
             try content.write(to: URL(fileURLWithPath: file))
         } catch {
-            throw StartFailure("\(file) cannot be written: \(error.localizedDescription)")
+            throw StartError("\(file) cannot be written: \(error.localizedDescription)")
         }
         return file
     }

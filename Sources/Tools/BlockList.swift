@@ -114,10 +114,10 @@ extension BlockList {
             ),
         ],
         example: "block: [ { at: \"*.tracker.example\", action: drop } ]",
-        usualBreadth: .path
+        usualScope: .path
     )
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member] {
+    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         [Node.Member("at", place), Node.Member("action", .word("403"))]
     }
 

@@ -133,10 +133,10 @@ extension Breakpoints {
         ],
         example:
             "breakpoints: { at: \"https://api.example.com/login\", method: POST, on: request, after: 30s, then: cancel }",
-        usualBreadth: .path
+        usualScope: .path
     )
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member] {
+    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         [Node.Member("at", place)] + (record.method.isToken ? [Node.Member("method", .text(record.method))] : [])
             + [Node.Member("on", .list([.word("request"), .word("response")]))]
     }

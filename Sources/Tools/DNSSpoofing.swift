@@ -67,11 +67,11 @@ extension DNSSpoofing {
         return rule.heading.scope.matches(method: method, url: bare)
     }
 
-    static func breadths(for url: RequestURL) -> [ExchangeBreadth] {
-        url.host.isAddress ? [] : ExchangeBreadth.all(for: url).filter { $0 >= .host }
+    static func breadths(for url: RequestURL) -> [ExchangeScope] {
+        url.host.isAddress ? [] : ExchangeScope.all(for: url).filter { $0 >= .host }
     }
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member] {
+    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         [Node.Member("host", place), Node.Member("address", .text("127.0.0.1"))]
     }
 

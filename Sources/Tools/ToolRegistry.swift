@@ -36,7 +36,7 @@ extension RuleProfile {
 }
 
 extension ProfileHelp {
-    package static func text(for key: String? = nil) throws(UnknownKey) -> String {
+    package static func text(for key: String? = nil) throws(UnknownKeyError) -> String {
         try text(for: key, of: .standard)
     }
 }

@@ -30,7 +30,7 @@ enum Main {
             StandardStreams.error(Sluice.fullMessage(for: error) + "\n")
             Sluice.exit(withError: ExitCode(2))
         }
-        let failure = error as? StartFailure
+        let failure = error as? StartError
         // Errors of profiles have the form that editors jump to.
         let isPositioned = failure?.isPositioned == true || error is ProfileError
         StandardStreams.error(isPositioned ? "\(error)\n" : "sluice: \(error)\n")

@@ -41,7 +41,7 @@ struct ImageRangeTests {
         var image = ImageSeeds.png(width: 1, height: 1, depth: 1, type: 0)
         // A row is 2 MB of one bit a pixel.
         image.replaceSubrange(16..<24, with: [0, 0xFF, 0xFF, 0xFF, 0, 0, 0, 24])
-        let problem = #expect(throws: Thumbnail.Problem.self) {
+        let problem = #expect(throws: Thumbnail.ImageError.self) {
             try Thumbnail(ByteBuffer(bytes: image), .png, maximumWidth: 80, maximumHeight: 96)
         }
         #expect(problem?.description == "it is too large")
@@ -51,7 +51,7 @@ struct ImageRangeTests {
     func abandoned() throws {
         let image = ImageSeeds.png(width: 600, height: 400, depth: 8, type: 2)
         var asked = 0
-        let problem = #expect(throws: Thumbnail.Problem.self) {
+        let problem = #expect(throws: Thumbnail.ImageError.self) {
             try Thumbnail(ByteBuffer(bytes: image), .png, maximumWidth: 80, maximumHeight: 96) {
                 asked += 1
                 return asked < 4

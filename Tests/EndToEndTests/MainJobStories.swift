@@ -140,6 +140,8 @@ extension EndToEnd {
 /// Reads a JSON object.
 func object(_ text: String) throws -> [String: Any] {
     let value = try JSONSerialization.jsonObject(with: Data(text.utf8))
-    guard let object = value as? [String: Any] else { throw Program.Failure(description: "no JSON object: \(text)") }
+    guard let object = value as? [String: Any] else {
+        throw Program.ProgramError(description: "no JSON object: \(text)")
+    }
     return object
 }

@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEnd {
     @Suite("What the proxy says of itself")
-    struct OwnPages {
+    struct ProxyPages {
         @Test("Its pages answer at its own address, at sluice.proxy through it, and inside its TLS")
         func pages() async throws {
             let sluice = try await SluiceProcess()

@@ -142,7 +142,7 @@ struct HoldLimitTests {
     func headAlone() {
         var message = HeldMessage.response(HoldLimitTests.head, body: nil)
         #expect(message.decodedBody(limit: 10) == nil)
-        #expect(throws: HeldMessage.NoBodyHeld.self) { try message.setBody(decoded: ByteBuffer()) }
+        #expect(throws: HeldMessage.NoBodyHeldError.self) { try message.setBody(decoded: ByteBuffer()) }
     }
 
     @Test("A body that was edited without its coding goes on framed anew")

@@ -74,7 +74,7 @@ struct StreamTests {
         _ = dialogue.takePending()
         let arrivals = dialogue.sink.names.filter { $0.contains(" at ") }
         #expect(arrivals == ["responseReceived at 0", "responseReceived at 2"])
-        #expect(dialogue.record.tally == MessageTally())
+        #expect(dialogue.record.tally == MessageCounts())
         end(dialogue)
     }
 

@@ -22,8 +22,8 @@ extension Scratch {
     }
 }
 
-private func failure(_ body: () throws -> Void) -> FileFailure? {
-    #expect(throws: FileFailure.self, performing: body)
+private func failure(_ body: () throws -> Void) -> FileError? {
+    #expect(throws: FileError.self, performing: body)
 }
 
 @Suite("Files that are read")

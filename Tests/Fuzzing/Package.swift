@@ -78,7 +78,7 @@ let package = Package(
             "Runner",
             ["Recording", "Sharing", "Text", "HTTPModel", "Content", "Wire", "Files", nioCore],
             sources: [
-                "Archive", "StandardPaths.swift", "StartFailure.swift", "SluiceVersion.swift", "TemporaryDirectory.swift",
+                "Archive", "StandardPaths.swift", "StartError.swift", "SluiceVersion.swift", "TemporaryDirectory.swift",
             ]
         ),
 

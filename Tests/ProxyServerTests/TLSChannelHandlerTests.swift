@@ -195,7 +195,7 @@ struct TLSChannelHandlerTests {
         let early = try End(try TLSServerContext().makeSession(certificate: leaf()))
         try early.connect()
         early.channel.pipeline.fireErrorCaught(IOError(errnoCode: 104, reason: "reset"))
-        #expect((early.seen.errors.first as? TLSFailure)?.cause == .closedDuringHandshake)
+        #expect((early.seen.errors.first as? TLSError)?.cause == .closedDuringHandshake)
         #expect(early.seen.errors.count == 2)
         _ = try? early.channel.finish(acceptAlreadyClosed: true)
     }
@@ -224,8 +224,8 @@ struct TLSChannelHandlerTests {
         try ends.server.connect()
         try ends.client.connect()
         try pump(ends.client, ends.server)
-        #expect(ends.client.seen.errors.first is TLSFailure)
-        #expect((ends.server.seen.errors.first as? TLSFailure)?.clientRefusedCertificate == true)
+        #expect(ends.client.seen.errors.first is TLSError)
+        #expect((ends.server.seen.errors.first as? TLSError)?.clientRefusedCertificate == true)
         #expect(ends.client.seen.details == nil)
     }
 

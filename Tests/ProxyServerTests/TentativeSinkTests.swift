@@ -43,7 +43,7 @@ struct TentativeSinkTests {
         sink.record(.body(record.id, .responseReceived, ByteBuffer(string: "SSH")))
         sink.discard()
         next = 11
-        sink.record(.progress(record.id, MessageTally(), Sizes()))
+        sink.record(.progress(record.id, MessageCounts(), Sizes()))
         sink.record(.finished(record, ExchangeMessages()))
         #expect(collector.words == ["opened 9", "updated 9", "body 9", "progress 9", "finished 9"])
     }

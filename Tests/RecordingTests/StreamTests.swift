@@ -190,7 +190,7 @@ struct StreamTests {
         let feed = try Feed(path: scratch.session)
         let reader = try SessionReader(path: scratch.session)
         func progress(_ number: Int64) -> RecordEvent {
-            var tally = MessageTally()
+            var tally = MessageCounts()
             (tally.fromClient, tally.fromServer) = (number, 2 * number)
             var sizes = Sizes()
             (sizes.requestHead, sizes.requestBody, sizes.requestWire) = (number + 1, number + 2, number + 3)
@@ -239,7 +239,7 @@ struct StreamTests {
     @Test("What was counted and had arrived is there when the recorder ends first")
     func interrupted() throws {
         let feed = try Feed(path: scratch.session)
-        var tally = MessageTally()
+        var tally = MessageCounts()
         tally.fromServer = 5
         feed(.opened(Samples.record(1), ExchangeMessages()))
         feed.submit(events(arrivals(5), .responseReceived, of: id) + [.progress(id, tally, Sizes())])

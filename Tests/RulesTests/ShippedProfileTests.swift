@@ -32,7 +32,7 @@ struct ShippedProfileTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: ShippedProfileTests.folder.path)
             .filter { $0.hasSuffix(".yaml") }
         for name in names {
-            for result in try load(name).rehearse() {
+            for result in try load(name).dryRun() {
                 #expect(result.passes, "\(name): \(result.expectation.name): \(result.differences)")
             }
         }

@@ -23,7 +23,7 @@ struct AccessTests {
             _ = try await RunningProxy.start(settings)
             return nil
         } catch {
-            return (error as? StartFailure)?.message
+            return (error as? StartError)?.message
         }
     }
 

@@ -36,13 +36,13 @@ struct TemporaryDirectoryTests {
         defer { scratch.remove() }
         let pipe = scratch.path + "/pipe"
         mkfifo(pipe, 0o600)
-        let problem = #expect(throws: StartFailure.self) { try KeyLogFile(path: pipe) }
+        let problem = #expect(throws: StartError.self) { try KeyLogFile(path: pipe) }
         #expect(problem?.message == "The key log \(pipe) cannot be written: nobody reads the pipe.")
         let file = try scratch.write("keys", "old\n")
         try KeyLogFile(path: file).append("new")
         #expect(scratch.text("keys") == "old\nnew\n")
         guard geteuid() == 0 else { return }
         chown(file, 65_534, 65_534)
-        #expect(throws: StartFailure.self) { try KeyLogFile(path: file) }
+        #expect(throws: StartError.self) { try KeyLogFile(path: file) }
     }
 }

@@ -14,7 +14,7 @@ struct ReceivedRequest: Equatable, Sendable {
 /// A loopback server with plain sockets that reads one request per connection, so that nothing stands between curl's
 /// bytes and the test.
 final class EchoServer {
-    struct Failure: Error, CustomStringConvertible {
+    struct EchoError: Error, CustomStringConvertible {
         var description: String
     }
 
@@ -35,7 +35,7 @@ final class EchoServer {
         let bound = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, length) }
         }
-        guard bound == 0, listen(listener, 16) == 0 else { throw Failure(description: "cannot listen") }
+        guard bound == 0, listen(listener, 16) == 0 else { throw EchoError(description: "cannot listen") }
         _ = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) }
         }
@@ -47,13 +47,13 @@ final class EchoServer {
     /// Accepts a connection, reads its request and answers `204`; fails where nothing comes for two minutes.
     func receive() throws -> ReceivedRequest {
         var poller = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
-        guard poll(&poller, 1, 120_000) == 1 else { throw Failure(description: "no connection came") }
+        guard poll(&poller, 1, 120_000) == 1 else { throw EchoError(description: "no connection came") }
         let connection = accept(listener, nil, nil)
-        guard connection >= 0 else { throw Failure(description: "cannot accept") }
+        guard connection >= 0 else { throw EchoError(description: "cannot accept") }
         defer { close(connection) }
         var bytes: [UInt8] = []
         while headEnd(bytes) == nil { try read(connection, into: &bytes) }
-        guard let end = headEnd(bytes) else { throw Failure(description: "no head") }
+        guard let end = headEnd(bytes) else { throw EchoError(description: "no head") }
         var lines = bytes[..<(end - 4)].split(separator: 0x0A).map {
             $0.last == 0x0D ? Array($0.dropLast()) : Array($0)
         }
@@ -74,7 +74,7 @@ final class EchoServer {
         }
         let answer = Array("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n".utf8)
         guard send(connection, answer, answer.count, 0) == answer.count else {
-            throw Failure(description: "cannot answer")
+            throw EchoError(description: "cannot answer")
         }
         return ReceivedRequest(requestLine: requestLine, fields: lines, body: body)
     }
@@ -87,11 +87,11 @@ final class EchoServer {
     private func read(_ connection: Int32, into bytes: inout [UInt8]) throws {
         var poller = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
         guard poll(&poller, 1, 120_000) == 1 else {
-            throw Failure(description: "the request does not end: \(bytes.count)")
+            throw EchoError(description: "the request does not end: \(bytes.count)")
         }
         var piece = [UInt8](repeating: 0, count: 65_536)
         let count = recv(connection, &piece, piece.count, 0)
-        guard count > 0 else { throw Failure(description: "the connection ended early") }
+        guard count > 0 else { throw EchoError(description: "the connection ended early") }
         bytes += piece[..<count]
     }
 

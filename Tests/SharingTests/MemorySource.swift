@@ -62,7 +62,7 @@ final class MemorySource: ExchangeSource {
         edit: (inout RecordedExchange) -> Void = { _ in }
     ) throws -> RecordedExchange {
         let id = ExchangeID(Int64(exchanges.count + 1))
-        guard let requestURL = RequestURL(url) else { throw EchoServer.Failure(description: "no URL: \(url)") }
+        guard let requestURL = RequestURL(url) else { throw EchoServer.EchoError(description: "no URL: \(url)") }
         var messages = ExchangeMessages()
         messages.requestHead = ByteBuffer(bytes: requestBytes)
         messages.responseHead = response.map { ByteBuffer(string: $0) }

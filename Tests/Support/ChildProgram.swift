@@ -15,7 +15,7 @@ import Darwin
 /// Here a thread waits for the process itself, and a program inherits nothing but its standard streams.
 package final class ChildProgram: Sendable {
     /// Why a program could not be started.
-    package struct Failure: Error, CustomStringConvertible {
+    package struct ProgramError: Error, CustomStringConvertible {
         /// What is wrong, in words.
         package let description: String
     }
@@ -76,7 +76,7 @@ package final class ChildProgram: Sendable {
         // The descriptors must last until here.
         withExtendedLifetime(streams) {}
         guard error == 0 else {
-            throw Failure(description: "\(path) cannot be started: \(String(cString: strerror(error)))")
+            throw ProgramError(description: "\(path) cannot be started: \(String(cString: strerror(error)))")
         }
         identifier = number
         end.enter()

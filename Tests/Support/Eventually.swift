@@ -1,4 +1,4 @@
-package struct NotInTime: Error, CustomStringConvertible {
+package struct TimeoutError: Error, CustomStringConvertible {
     package let description: String
 }
 
@@ -12,7 +12,9 @@ package func eventually(
 ) async throws {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while try await !condition() {
-        guard ContinuousClock.now < deadline else { throw NotInTime(description: "not within \(seconds) s: \(what())") }
+        guard ContinuousClock.now < deadline else {
+            throw TimeoutError(description: "not within \(seconds) s: \(what())")
+        }
         try await Task.sleep(for: .milliseconds(2))
     }
 }

@@ -47,7 +47,7 @@ package final class NginxServer: Sendable {
         let program = program
         try await eventually("nginx listens") {
             if let status = program.status {
-                throw Program.Failure(description: "nginx ended with \(status): \(program.errors)")
+                throw Program.ProgramError(description: "nginx ended with \(status): \(program.errors)")
             }
             return isListening()
         }

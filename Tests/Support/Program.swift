@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It is killed when nobody holds it any more.
 package final class Program: Sendable {
-    package struct Failure: Error, CustomStringConvertible {
+    package struct ProgramError: Error, CustomStringConvertible {
         package let description: String
 
         package init(description: String) { self.description = description }
@@ -62,7 +62,7 @@ package final class Program: Sendable {
             let candidate = "\(directory)/\(name)"
             if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
         }
-        throw Failure(description: "These tests need the program '\(name)', which is not installed.")
+        throw ProgramError(description: "These tests need the program '\(name)', which is not installed.")
     }
 
     package var output: String { String(decoding: scratch.bytes("output"), as: UTF8.self) }
@@ -79,7 +79,7 @@ package final class Program: Sendable {
             try await eventually("\(name) ends", within: seconds) { self.status != nil }
         } catch {
             signal(SIGKILL)
-            throw Failure(description: "\(name) did not end within \(seconds) s; it said: \(output)\(errors)")
+            throw ProgramError(description: "\(name) did not end within \(seconds) s; it said: \(output)\(errors)")
         }
         return Outcome(status: status ?? -1, output: scratch.bytes("output"), errors: errors)
     }
@@ -102,7 +102,7 @@ package final class Program: Sendable {
     package static func require(_ name: String, _ arguments: [String]) async throws -> Outcome {
         let outcome = try await run(name, arguments)
         guard outcome.status == 0 else {
-            throw Failure(description: "\(name) \(arguments) ended with \(outcome.status): \(outcome.errors)")
+            throw ProgramError(description: "\(name) \(arguments) ended with \(outcome.status): \(outcome.errors)")
         }
         return outcome
     }

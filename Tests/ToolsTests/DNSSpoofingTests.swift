@@ -7,9 +7,9 @@ import Tools
 
 @Suite("DNS spoofing")
 struct DNSSpoofingTests {
-    private func play(_ profile: String, _ url: String) throws -> RehearsedExchange {
-        var rehearsal = Rehearsal(try RuleProfile("version: 1\n\(profile)", file: "p.yaml"))
-        return rehearsal.play(try #require(RehearsedRequest(url)))
+    private func play(_ profile: String, _ url: String) throws -> DryRunExchange {
+        var dryRun = DryRun(try RuleProfile("version: 1\n\(profile)", file: "p.yaml"))
+        return dryRun.play(try #require(DryRunRequest(url)))
     }
 
     @Test("The address changes; Host, SNI and port stay")

@@ -49,8 +49,8 @@ struct MapLocalAttackTests {
             for attack in MapLocalAttackTests.attacks {
                 var url = RequestURL(scheme: "http", host: "a.example", port: 80, path: "/")
                 url.setPathAndQuery(front + attack)
-                var rehearsal = Rehearsal(profile)
-                let exchange = rehearsal.play(RehearsedRequest(url: url))
+                var dryRun = DryRun(profile)
+                let exchange = dryRun.play(DryRunRequest(url: url))
                 let answer = try #require(exchange.answered, "\(attack)")
                 let body = String(buffer: answer.body)
                 #expect(!body.contains("SECRET"), "\(attack)")
@@ -69,8 +69,8 @@ struct MapLocalAttackTests {
         ])
         let profile = try RuleProfile("version: 1\nmap-local: { from: '*', to: root }", file: "\(folder.path)/p.yaml")
         for path in ["a.txt", "%61.txt", "sub/b.txt", "sub/%62.txt", "100%25", "..x", "%2E.x"] {
-            var rehearsal = Rehearsal(profile)
-            let exchange = rehearsal.play(try #require(RehearsedRequest("http://a.example/\(path)")))
+            var dryRun = DryRun(profile)
+            let exchange = dryRun.play(try #require(DryRunRequest("http://a.example/\(path)")))
             #expect(exchange.answered.map { String(buffer: $0.body) } == "inside", "\(path)")
         }
     }

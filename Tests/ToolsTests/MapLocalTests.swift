@@ -15,16 +15,16 @@ struct MapLocalTests {
         _ url: String,
         method: String = "GET",
         _ fields: [(name: String, value: String)] = []
-    ) throws -> RehearsedExchange {
+    ) throws -> DryRunExchange {
         let profile = try RuleProfile("version: 1\nmap-local: { \(keys) }", file: "\(folder.path)/p.yaml")
-        var rehearsal = Rehearsal(profile)
-        var request = try #require(RehearsedRequest(method: method, target: url))
+        var dryRun = DryRun(profile)
+        var request = try #require(DryRunRequest(method: method, target: url))
         request.fields = fields
-        return rehearsal.play(request, RehearsedResponse(status: 299))
+        return dryRun.play(request, DryRunResponse(status: 299))
     }
 
     /// Status and body, or `server` where the server was asked.
-    private func answer(_ exchange: RehearsedExchange) -> String {
+    private func answer(_ exchange: DryRunExchange) -> String {
         guard let answer = exchange.answered, exchange.sent == nil else { return "server" }
         return "\(answer.head.status) \(String(buffer: answer.body))"
     }
@@ -58,15 +58,15 @@ struct MapLocalTests {
     )
     func next() throws {
         let folder = TestFolder(["mine/a": "my a", "all/a": "a", "all/b": "b", "rest/c": "c"])
-        func play(_ path: String, _ miss: String) throws -> RehearsedExchange {
+        func play(_ path: String, _ miss: String) throws -> DryRunExchange {
             let rule = "from: 'http://a.example/*'"
             let profile = try RuleProfile(
                 "version: 1\nmap-local: [{ name: mine, \(rule), to: mine/, on-miss: \(miss) }, { from: b.example, to: mine/ },"
                     + " { name: all, \(rule), to: all/, on-miss: 404 }, { name: rest, \(rule), to: rest/ }]",
                 file: "\(folder.path)/p.yaml"
             )
-            var rehearsal = Rehearsal(profile)
-            return rehearsal.play(try #require(RehearsedRequest("http://a.example/\(path)")), RehearsedResponse())
+            var dryRun = DryRun(profile)
+            return dryRun.play(try #require(DryRunRequest("http://a.example/\(path)")), DryRunResponse())
         }
         #expect(answer(try play("a", "next")) == "200 my a")
         let second = try play("b", "next")
@@ -145,7 +145,7 @@ struct MapLocalTests {
     @Test("One range, several, none that is there; If-Range is never met, conditions count for nothing")
     func ranges() throws {
         let folder = TestFolder(["d.txt": "0123456789"])
-        func get(_ fields: [(name: String, value: String)]) throws -> RehearsedExchange {
+        func get(_ fields: [(name: String, value: String)]) throws -> DryRunExchange {
             try play(folder, "from: a.example, to: d.txt", "http://a.example/", fields)
         }
         let one = try get([("Range", "bytes=2-4")])
@@ -221,13 +221,13 @@ struct MapLocalTests {
     func fresh() throws {
         let folder = TestFolder(["f/a": "1"])
         let profile = try RuleProfile("version: 1\nmap-local: { from: '*', to: f }", file: "\(folder.path)/p.yaml")
-        var rehearsal = Rehearsal(profile)
-        let request = try #require(RehearsedRequest("http://a.example/a"))
-        #expect(answer(rehearsal.play(request)) == "200 1")
+        var dryRun = DryRun(profile)
+        let request = try #require(DryRunRequest("http://a.example/a"))
+        #expect(answer(dryRun.play(request)) == "200 1")
         try folder.write("f/a", Data("22".utf8))
-        #expect(answer(rehearsal.play(request)) == "200 22")
+        #expect(answer(dryRun.play(request)) == "200 22")
         try FileManager.default.removeItem(atPath: "\(folder.path)/f")
-        let gone = rehearsal.play(request)
+        let gone = dryRun.play(request)
         #expect(answer(gone) == "server")
         #expect(
             gone.trace.map(\.text) == ["rule 1: looked for f: it does not exist; the request went on to the server"]
@@ -346,9 +346,9 @@ struct MapLocalTests {
             "version: 1\nmap-local: [{ from: 'a.example/*', to: f }, { from: 'a.example/*', to: g, method: GET }]",
             file: "\(folder.path)/p.yaml"
         )
-        var rehearsal = Rehearsal(profile)
-        #expect(answer(rehearsal.play(try #require(RehearsedRequest("http://a.example/a")))) == "200 a")
-        #expect(answer(rehearsal.play(try #require(RehearsedRequest("http://a.example/b")))) == "server")
+        var dryRun = DryRun(profile)
+        #expect(answer(dryRun.play(try #require(DryRunRequest("http://a.example/a")))) == "200 a")
+        #expect(answer(dryRun.play(try #require(DryRunRequest("http://a.example/b")))) == "server")
     }
 
     @Test("A tunnel that is not decrypted is nothing for files")

@@ -15,7 +15,7 @@ struct MapProfileTests {
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let profile = try RuleProfile.load(paths: [folder.appending(path: "Profiles/\(name).yaml").path])
         #expect(profile.lints.isEmpty)
-        let results = profile.rehearse()
+        let results = profile.dryRun()
         #expect(results.count >= 2)
         for result in results { #expect(result.differences.isEmpty, "\(result.expectation.name)") }
     }

@@ -13,12 +13,12 @@ struct MapRemoteTests {
         _ url: String,
         before: String = "",
         _ fields: [(name: String, value: String)] = []
-    ) throws -> RehearsedExchange {
+    ) throws -> DryRunExchange {
         let profile = try RuleProfile("version: 1\n\(before)\nmap-remote: [\(rules)]", file: "p.yaml")
-        var rehearsal = Rehearsal(profile)
-        var request = try #require(RehearsedRequest(url))
+        var dryRun = DryRun(profile)
+        var request = try #require(DryRunRequest(url))
         request.fields = fields
-        return rehearsal.play(request)
+        return dryRun.play(request)
     }
 
     private func sent(_ rules: String, _ url: String) throws -> String {

@@ -222,9 +222,9 @@ struct MirrorTests {
                 "version: 1\nmap-local: { from: 'a.example', to: m/a.example }",
                 file: "\(folder.path)/p.yaml"
             )
-            var rehearsal = Rehearsal(profile)
+            var dryRun = DryRun(profile)
             for path in order {
-                let exchange = rehearsal.play(try #require(RehearsedRequest("http://a.example\(path)")))
+                let exchange = dryRun.play(try #require(DryRunRequest("http://a.example\(path)")))
                 #expect(exchange.answered.map { String(buffer: $0.body) } == path)
                 #expect(exchange.answered?.head.fields.value(of: .contentType) == "text/x-\(path.utf8.count)")
             }
@@ -246,9 +246,9 @@ struct MirrorTests {
             "version: 1\nmap-local: { from: 'a.example', to: m/a.example }",
             file: "\(folder.path)/p.yaml"
         )
-        var rehearsal = Rehearsal(profile)
+        var dryRun = DryRun(profile)
         for page in pages {
-            let exchange = rehearsal.play(try #require(RehearsedRequest("https://a.example\(page.path)")))
+            let exchange = dryRun.play(try #require(DryRunRequest("https://a.example\(page.path)")))
             #expect(exchange.answered.map { String(buffer: $0.body) } == page.body)
             #expect(exchange.answered?.head.fields.value(of: .contentType) == page.type)
         }
@@ -291,8 +291,8 @@ struct MirrorTests {
         #expect(String(buffer: dialogue.responseBody) == "local")
         #expect(folder.files == ["f/x.html"])
         #expect(dialogue.trace.last == "mirror: rule 1: not saved, since the answer is no server's")
-        var rehearsal = Rehearsal(profile)
-        let played = rehearsal.play(try #require(RehearsedRequest("http://a.example/x.html")), RehearsedResponse())
+        var dryRun = DryRun(profile)
+        let played = dryRun.play(try #require(DryRunRequest("http://a.example/x.html")), DryRunResponse())
         #expect(played.trace.last?.text == "rule 1: not saved, since the answer is no server's")
         try get(folder, "http://b.example/x.html", [], keys: ", only: c.example", MirrorTests.html)
         #expect(folder.files == ["f/x.html"])

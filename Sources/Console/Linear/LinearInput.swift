@@ -17,11 +17,11 @@ struct LinearInput {
     /// Whether nothing is left and nothing will come.
     var isOver: Bool { hasEnded && lines.isEmpty }
 
-    /// The next whole line; throws ``ConsoleFailure`` in place of a line that is too long.
-    mutating func next() throws(ConsoleFailure) -> String? {
+    /// The next whole line; throws ``ConsoleError`` in place of a line that is too long.
+    mutating func next() throws(ConsoleError) -> String? {
         guard let next = lines.popFirst() else { return nil }
         guard let line = next else {
-            throw ConsoleFailure("A line is longer than \(LinearInput.longestLine >> 20) MiB; it was left out.")
+            throw ConsoleError("A line is longer than \(LinearInput.longestLine >> 20) MiB; it was left out.")
         }
         return line
     }

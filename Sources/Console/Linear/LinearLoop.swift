@@ -12,7 +12,7 @@ import Text
 final class LinearLoop {
     private(set) var model: ConsoleModel
     let effects: EffectRunner
-    private let inbox: Inbox
+    private let inbox: MessageQueue
     private let signals: TerminalSignals
     private let write: (String) -> Void
     private var input: LinearInput
@@ -40,7 +40,7 @@ final class LinearLoop {
         _ model: ConsoleModel,
         _ input: LinearInput,
         _ signals: TerminalSignals,
-        _ inbox: Inbox,
+        _ inbox: MessageQueue,
         _ effects: EffectRunner,
         _ write: @escaping (String) -> Void
     ) {
@@ -100,7 +100,7 @@ final class LinearLoop {
         yieldsToHolds = entry.group == .send
         if order.command == .mark, let number = order.argument.flatMap({ Int64($0.drop { $0 == "#" }) }) {
             let id = ExchangeID(number)
-            guard try effects.reader?.record(id) != nil else { throw ConsoleFailure(isMissing: id) }
+            guard try effects.reader?.record(id) != nil else { throw ConsoleError(isMissing: id) }
         }
         update(.command(order.command, order.argument))
     }

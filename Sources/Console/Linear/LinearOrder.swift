@@ -12,8 +12,8 @@ struct LinearOrder: Hashable {
 
     /// Reads a line; `nil` for an empty line, or a comment that begins with `#`.
     ///
-    /// - Throws: ``ConsoleFailure`` where the word begins no command, or several.
-    init?(_ line: String) throws(ConsoleFailure) {
+    /// - Throws: ``ConsoleError`` where the word begins no command, or several.
+    init?(_ line: String) throws(ConsoleError) {
         let text = LinearOrder.trimmed(line[...])
         guard let first = text.first, first != "#" || text.dropFirst().first?.isNumber == true else { return nil }
         if first == "#" {
@@ -25,10 +25,10 @@ struct LinearOrder: Hashable {
         let rest = LinearOrder.trimmed(text[end...])
         let found = LinearOrder.commands(beginningWith: word)
         guard let command = found.first else {
-            throw ConsoleFailure("There is no command '\(VisibleText.of(String(word.prefix(40))))'; help lists them.")
+            throw ConsoleError("There is no command '\(VisibleText.of(String(word.prefix(40))))'; help lists them.")
         }
         guard found.count == 1 else {
-            throw ConsoleFailure("'\(word)' may be \(found.map(\.rawValue).joined(separator: ", ")).")
+            throw ConsoleError("'\(word)' may be \(found.map(\.rawValue).joined(separator: ", ")).")
         }
         self.init(command, rest.isEmpty ? nil : rest)
     }

@@ -12,7 +12,7 @@ final class ConsoleLoop {
     private var model: ConsoleModel
     private let terminal: any TerminalDevice
     private let signals: TerminalSignals
-    private let inbox: Inbox
+    private let inbox: MessageQueue
     private let effects: EffectRunner
     private var renderer: FrameRenderer
     private var parser = InputParser()
@@ -27,7 +27,7 @@ final class ConsoleLoop {
         _ model: ConsoleModel,
         _ terminal: any TerminalDevice,
         _ signals: TerminalSignals,
-        _ inbox: Inbox,
+        _ inbox: MessageQueue,
         _ effects: EffectRunner
     ) {
         self.model = model

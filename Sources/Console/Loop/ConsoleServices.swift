@@ -13,7 +13,7 @@ package struct ConsoleServices: Sendable {
     /// How to point clients at the proxy and let them trust it.
     package var trustText = ""
     /// What the proxy says unasked: a profile that was read again, a recording that stopped.
-    package var remarks = Remarks()
+    package var remarks = DeferredOutput()
     /// Runs beside the console until it ends.
     package var background: (@Sendable () async -> Void)?
 

@@ -34,12 +34,12 @@ enum CopyText {
         var bytes = ByteBuffer()
         _ = try BodyExport.write(exchange, side: side, from: reader, raw: isRaw) { piece in
             guard bytes.readableBytes + piece.readableBytes <= longest else {
-                throw ConsoleFailure("The body is too long to be copied; save-body writes it to a file.")
+                throw ConsoleError("The body is too long to be copied; save-body writes it to a file.")
             }
             bytes.writeImmutableBuffer(piece)
         }
         guard TextDecoder.isText(bytes) || bytes.readableBytes == 0 else {
-            throw ConsoleFailure("The body is no text; save-body writes it to a file.")
+            throw ConsoleError("The body is no text; save-body writes it to a file.")
         }
         return String(buffer: bytes)
     }
@@ -49,7 +49,7 @@ enum HTTPieCommand {
     static func text(_ exchange: RecordedExchange, _ reader: SessionReader) throws -> String {
         let record = exchange.record
         guard record.kind == .http || record.kind == .upgraded else {
-            throw ConsoleFailure("This exchange is no request that could be sent again.")
+            throw ConsoleError("This exchange is no request that could be sent again.")
         }
         let fields = exchange.messages.fields(of: .requestReceived)
         let body = try CopyText.body(exchange, .requestReceived, reader, isRaw: true)

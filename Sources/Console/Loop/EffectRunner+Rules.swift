@@ -54,7 +54,7 @@ extension EffectRunner {
                 let saved = try await control.saveProfile(nil, isForced: isForced)
                 let profile = try await control.profile()
                 inbox.send(.rulesSaved(saved, profile.profiles, revision: profile.rules))
-            } catch let failure as ControlFailure {
+            } catch let failure as ControlError {
                 guard let conflict = failure.conflict else { return inbox.send(.rulesNotSaved("\(failure)")) }
                 inbox.send(.rulesConflict(conflict, failure.message))
             } catch {
@@ -69,7 +69,7 @@ extension EffectRunner {
                 try ExportFile.write(text, to: path)
                 say("A copy of the rules is in \(path).")
             } catch {
-                complain(error)
+                report(error)
             }
         }
     }
@@ -83,11 +83,11 @@ extension EffectRunner {
                 return inbox.send(.editor(EditorState(purpose: purpose, title: title, area: area)))
             }
             let breadths = RuleFromExchange.breadths(for: tool.section, record).filter { $0 >= narrowest }
-            let usual = breadths.firstIndex(of: RuleFromExchange.usualBreadth(for: tool.section, record)) ?? 0
+            let usual = breadths.firstIndex(of: RuleFromExchange.usualScope(for: tool.section, record)) ?? 0
             let index = breadths.isEmpty ? 0 : (usual + level) % breadths.count
             let breadth = breadths.isEmpty ? nil : breadths[index]
             guard let rule = RuleFromExchange.rule(for: tool.section, from: record, breadth) else {
-                throw ConsoleFailure("\(tool.title) can do nothing with \(name).")
+                throw ConsoleError("\(tool.title) can do nothing with \(name).")
             }
             let title = "\(tool.title) from \(name)\(breadth.map { ", \($0.text)" } ?? "")"
             let area = TextArea(rule.yaml)
@@ -101,7 +101,7 @@ extension EffectRunner {
     private static func record(
         of origin: RuleOrigin?,
         _ reader: SessionReader
-    ) throws -> (ExchangeRecord, name: String, narrowest: ExchangeBreadth)? {
+    ) throws -> (ExchangeRecord, name: String, narrowest: ExchangeScope)? {
         switch origin {
         case nil: return nil
         case .exchange(let id): return (try reader.recorded(id).record, "exchange \(id)", .url)

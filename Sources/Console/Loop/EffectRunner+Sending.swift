@@ -12,7 +12,7 @@ extension EffectRunner {
         let exchange = try reader.recorded(id)
         let size = try reader.bodySize(of: id, side: .requestReceived) ?? 0
         guard size <= Self.longestBody else {
-            throw ConsoleFailure("The request's body is longer than \(Self.longestBody >> 20) MiB; copy it as cURL.")
+            throw ConsoleError("The request's body is longer than \(Self.longestBody >> 20) MiB; copy it as cURL.")
         }
         return try ComposedRequest(exchange, body: reader.body(of: id, side: .requestReceived, limit: Self.longestBody))
     }
@@ -45,7 +45,7 @@ extension EffectRunner {
             start { [self, request] in
                 let outcome = await sender.send(request)
                 if let failure = outcome.failure {
-                    return complain(ConsoleFailure("\(request.method) \(request.url): \(failure)"))
+                    return report(ConsoleError("\(request.method) \(request.url): \(failure)"))
                 }
                 let status = outcome.status.map { ", \($0)" } ?? ""
                 say("Sent: \(request.method) \(request.url)\(status), \(Measures.duration(outcome.duration))")
@@ -82,7 +82,7 @@ extension EffectRunner {
 
     private func sender() throws -> RequestSender {
         guard let sender = services?.sender else {
-            throw ConsoleFailure("Requests are sent through a running proxy; there is none.")
+            throw ConsoleError("Requests are sent through a running proxy; there is none.")
         }
         return sender
     }
@@ -140,7 +140,7 @@ extension EffectRunner {
                 case .cancel: "cancelled: unedited, as though not held"
                 case .abort: "aborted"
                 }
-            guard count > 0 else { throw ConsoleFailure("It does not wait any more.") }
+            guard count > 0 else { throw ConsoleError("It does not wait any more.") }
             say(count == 1 ? "The message is \(words)." : "\(count) messages are \(words).")
         }
     }

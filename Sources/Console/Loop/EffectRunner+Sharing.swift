@@ -121,10 +121,10 @@ enum ExportFile {
     /// Opens the file, readable only by the user, as it may hold secrets.
     static func open(_ path: String) throws -> OutputFile {
         guard !path.trimmingCharacters(in: .whitespaces).isEmpty else {
-            throw ConsoleFailure("A file's name is needed.")
+            throw ConsoleError("A file's name is needed.")
         }
         guard path != "-", !path.hasPrefix("--") else {
-            throw ConsoleFailure("'\(path)' is no name of a file here; ./\(path) would be one.")
+            throw ConsoleError("'\(path)' is no name of a file here; ./\(path) would be one.")
         }
         let path = expanded(path)
         let folder = (path as NSString).deletingLastPathComponent

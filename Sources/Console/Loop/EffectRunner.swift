@@ -23,7 +23,7 @@ final class EffectRunner: Sendable {
         var generation = 0
     }
 
-    let inbox: Inbox
+    let inbox: MessageQueue
     private let connected = Mutex<Connected?>(nil)
     /// Effects from before the proxy ran.
     private let waiting = Mutex<[Effect]>([])
@@ -42,7 +42,7 @@ final class EffectRunner: Sendable {
     /// Grows with each cancellation, so that work can see that it is cancelled.
     let cancellations = Atomic(0)
 
-    init(inbox: Inbox, submit: @escaping @Sendable (@escaping Work) -> Void) {
+    init(inbox: MessageQueue, submit: @escaping @Sendable (@escaping Work) -> Void) {
         self.inbox = inbox
         self.submit = submit
     }
@@ -156,7 +156,7 @@ final class EffectRunner: Sendable {
     }
 
     func say(_ words: String) { inbox.send(.said(words, .info)) }
-    func complain(_ error: any Error) { inbox.send(.said(Self.words(error), .error)) }
+    func report(_ error: any Error) { inbox.send(.said(Self.words(error), .error)) }
 
     /// Sends the proxy's state to the screen.
     func look(_ control: any ControlTarget) async {
@@ -175,14 +175,14 @@ final class EffectRunner: Sendable {
             do {
                 try await body(control)
             } catch {
-                complain(error)
+                report(error)
             }
             await look(control)
         }
     }
 
     static func words(_ error: any Error) -> String {
-        (error as? StartFailure)?.isGone == true ? "The proxy has ended." : "\(error)"
+        (error as? StartError)?.isGone == true ? "The proxy has ended." : "\(error)"
     }
 
     // MARK: - One exchange, or two
@@ -194,7 +194,7 @@ final class EffectRunner: Sendable {
             // A newer question makes this one needless.
             guard newestDetail.withLock({ $0.generation == generation }) else { return }
             guard let exchange = try reader.exchange(id) else {
-                let failure = ConsoleFailure(isMissing: id)
+                let failure = ConsoleError(isMissing: id)
                 let line = DetailLine([Span(failure.description, .failure)])
                 inbox.send(.detail(generation: generation, id, pages: [.overview], DetailDocument(lines: [line])))
                 throw failure
@@ -213,7 +213,7 @@ final class EffectRunner: Sendable {
     private func compare(_ first: ExchangeID, _ second: ExchangeID, _ width: Int) {
         onReader { [inbox] reader in
             guard let a = try reader.exchange(first), let b = try reader.exchange(second) else {
-                throw ConsoleFailure("One of the two is not in this session.")
+                throw ConsoleError("One of the two is not in this session.")
             }
             let document = Comparison.document(a, b, source: reader, width: width)
             inbox.send(.report(title: "\(first) and \(second) compared", document))
@@ -224,10 +224,10 @@ final class EffectRunner: Sendable {
     func onReader(_ queue: DispatchQueue? = nil, _ body: @escaping @Sendable (SessionReader) throws -> Void) {
         start(on: queue ?? reading) { [self] in
             do {
-                guard let reader else { throw ConsoleFailure("Nothing is recorded here.") }
+                guard let reader else { throw ConsoleError("Nothing is recorded here.") }
                 try body(reader)
             } catch {
-                complain(error)
+                report(error)
             }
         }
     }
@@ -251,7 +251,7 @@ extension DetailDocument {
 extension SessionReader {
     /// The exchange of a number; throws where the session does not have it.
     func recorded(_ id: ExchangeID) throws -> RecordedExchange {
-        guard let exchange = try exchange(id) else { throw ConsoleFailure(isMissing: id) }
+        guard let exchange = try exchange(id) else { throw ConsoleError(isMissing: id) }
         return exchange
     }
 }

@@ -13,7 +13,7 @@ enum ExternalEditor {
         defer { editor.remove() }
         switch try editor.run() {
         case .text(let text): return text
-        case .failed(let how): throw ConsoleFailure("The editor \(how); the text is as before.")
+        case .failed(let how): throw ConsoleError("The editor \(how); the text is as before.")
         }
     }
 }

@@ -11,7 +11,7 @@ package enum HoldOption: String, CaseIterable, Sendable {
     case removeHeader = "remove-header"
     case status, body, json, form, raw
 
-    /// Throws ``ConsoleFailure`` or `ControlFailure` for a wrong value.
+    /// Throws ``ConsoleError`` or `ControlError` for a wrong value.
     package func add(_ value: String, to edit: inout HoldEdit) throws {
         switch self {
         case .method: edit.method = value
@@ -23,7 +23,7 @@ package enum HoldOption: String, CaseIterable, Sendable {
         case .addHeader: edit.addHeaders.append(try HoldEdit.header(value))
         case .removeHeader: edit.removeHeaders.append(value)
         case .status:
-            guard let status = Int(value) else { throw ConsoleFailure("A status is a number, not '\(value)'.") }
+            guard let status = Int(value) else { throw ConsoleError("A status is a number, not '\(value)'.") }
             edit.status = status
         case .body: edit.body = HoldEdit.Body(try HoldEdit.content(value))
         case .json: edit.json.append(try HoldEdit.json(value))
@@ -35,22 +35,22 @@ package enum HoldOption: String, CaseIterable, Sendable {
 
 /// Reads the changes of a held message from one line: `method=PUT header="X-Mode: test" body="{}"`.
 enum HoldWords {
-    /// Throws ``ConsoleFailure`` or `ControlFailure` for what is no change.
+    /// Throws ``ConsoleError`` or `ControlError` for what is no change.
     static func edit(_ line: String) throws -> HoldEdit {
         let names = HoldOption.allCases.map(\.rawValue).joined(separator: ", ")
         var edit = HoldEdit()
         for word in try words(line) {
             let word = word.hasPrefix("--") ? String(word.dropFirst(2)) : word
             guard let equals = word.firstIndex(of: "=") else {
-                throw ConsoleFailure("'\(VisibleText.of(word))' is no change; write NAME=VALUE with one of: \(names).")
+                throw ConsoleError("'\(VisibleText.of(word))' is no change; write NAME=VALUE with one of: \(names).")
             }
             let name = String(word[..<equals])
             guard let option = HoldOption(rawValue: name) else {
-                throw ConsoleFailure("'\(VisibleText.of(name))' cannot be changed; there are: \(names).")
+                throw ConsoleError("'\(VisibleText.of(name))' cannot be changed; there are: \(names).")
             }
             let value = String(word[word.index(after: equals)...])
             guard value != "@-" || ![.body, .raw].contains(option) else {
-                throw ConsoleFailure("Standard input is where the commands come from.")
+                throw ConsoleError("Standard input is where the commands come from.")
             }
             try option.add(value, to: &edit)
         }
@@ -81,7 +81,7 @@ enum HoldWords {
                 word = (word ?? "") + String(sign)
             }
         }
-        guard quote == nil, !isEscaped else { throw ConsoleFailure("A quote is opened and not closed.") }
+        guard quote == nil, !isEscaped else { throw ConsoleError("A quote is opened and not closed.") }
         if let word { words.append(word) }
         return words
     }

@@ -61,7 +61,7 @@ extension ConsoleModel {
         }
         do {
             guard let entry = try LinearOrder(word).flatMap({ CommandTable.entry($0.command) }) else {
-                throw ConsoleFailure("help takes the word of a command.")
+                throw ConsoleError("help takes the word of a command.")
             }
             return report("Help", [line(entry)] + (entry.problem(self).map { ["Not now: \($0)"] } ?? []))
         } catch {

@@ -2,21 +2,21 @@ internal import CTurboJPEG
 
 extension Thumbnail {
     /// Decodes a JPEG image, by the library at an eighth of its size where that is still large enough.
-    static func jpeg(_ bytes: [UInt8], _ bounds: Bounds) throws(Problem) -> Thumbnail {
-        guard let decoder = tjInitDecompress() else { throw Problem(description: "there is no memory for it") }
+    static func jpeg(_ bytes: [UInt8], _ bounds: Bounds) throws(ImageError) -> Thumbnail {
+        guard let decoder = tjInitDecompress() else { throw ImageError(description: "there is no memory for it") }
         defer { tjDestroy(decoder) }
         var (width, height, sampling, space) = (CInt(0), CInt(0), CInt(0), CInt(0))
         let length = UInt(bytes.count)
         guard tjDecompressHeader3(decoder, bytes, length, &width, &height, &sampling, &space) == 0, width > 0,
             height > 0
-        else { throw Problem(description: "its header cannot be read") }
+        else { throw ImageError(description: "its header cannot be read") }
         let size = bounds.fitting(Int(width), Int(height))
         // The library halves three times at most, and holds all coefficients of a progressive image.
         let shift = (0...3).last { Int(width) >> $0 >= size.width && Int(height) >> $0 >= size.height } ?? 0
         let divisor = 1 << shift
         let scaled = ((Int(width) + divisor - 1) / divisor, (Int(height) + divisor - 1) / divisor)
         guard Int(width) * Int(height) <= mostPixels, scaled.0 * scaled.1 * 4 <= mostBytes else {
-            throw Problem(description: "it is too large")
+            throw ImageError(description: "it is too large")
         }
         var pixels = [UInt8](repeating: 0, count: scaled.0 * scaled.1 * 4)
         let flags = TJFLAG_LIMITSCANS | TJFLAG_FASTDCT | TJFLAG_FASTUPSAMPLE
@@ -33,7 +33,7 @@ extension Thumbnail {
         )
         // What it warns of is an image that ends early, or bytes that are wrong within it.
         let isWarning = code != 0 && tjGetErrorCode(decoder) == CInt(TJERR_WARNING.rawValue)
-        guard code == 0 || isWarning else { throw Problem(description: "its pixels cannot be decoded") }
+        guard code == 0 || isWarning else { throw ImageError(description: "its pixels cannot be decoded") }
         let means = pixels.withUnsafeBufferPointer { Thumbnail.means($0, scaled.0, scaled.1, to: size) }
         return Thumbnail(width: size.width, height: size.height, pixels: means, isCut: isWarning)
     }

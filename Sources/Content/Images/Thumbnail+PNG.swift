@@ -2,14 +2,14 @@ import NIOCore
 
 extension Thumbnail {
     /// Decodes a PNG image (ISO 15948), row by row and never whole in memory; interlaced images are not read.
-    static func png(_ bytes: [UInt8], _ bounds: Bounds, _ goesOn: () -> Bool) throws(Problem) -> Thumbnail {
+    static func png(_ bytes: [UInt8], _ bounds: Bounds, _ goesOn: () -> Bool) throws(ImageError) -> Thumbnail {
         var chunks = PNGChunks(bytes)
         guard bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), let first = chunks.next(),
             first.type == "IHDR", let shape = PNGShape(bytes[first.range])
-        else { throw Problem(description: "its header cannot be read") }
-        guard !shape.isInterlaced else { throw Problem(description: "it is interlaced") }
+        else { throw ImageError(description: "its header cannot be read") }
+        guard !shape.isInterlaced else { throw ImageError(description: "it is interlaced") }
         guard shape.width * shape.height <= mostPixels, shape.rowLength * shape.height <= mostBytes else {
-            throw Problem(description: "it is too large")
+            throw ImageError(description: "it is too large")
         }
         let (width, height) = bounds.fitting(shape.width, shape.height)
         var rows = PNGRows(shape: shape, width: width, height: height)
@@ -22,8 +22,8 @@ extension Thumbnail {
             default: break
             }
         }
-        guard goesOn() else { throw Problem(description: "it takes too long") }
-        guard rows.rowCount > 0 else { throw Problem(description: "its pixels cannot be decoded") }
+        guard goesOn() else { throw ImageError(description: "it takes too long") }
+        guard rows.rowCount > 0 else { throw ImageError(description: "its pixels cannot be decoded") }
         return Thumbnail(width: width, height: height, pixels: rows.means(), isCut: !rows.isComplete)
     }
 }

@@ -2,14 +2,14 @@ internal import CWebP
 
 extension Thumbnail {
     /// Decodes a WebP image that does not move; the library makes it small.
-    static func webP(_ bytes: [UInt8], _ bounds: Bounds) throws(Problem) -> Thumbnail {
+    static func webP(_ bytes: [UInt8], _ bounds: Bounds) throws(ImageError) -> Thumbnail {
         var config = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&config) != 0, WebPGetFeatures(bytes, bytes.count, &config.input) == VP8_STATUS_OK
-        else { throw Problem(description: "its header cannot be read") }
-        guard config.input.has_animation == 0 else { throw Problem(description: "it is animated") }
+        else { throw ImageError(description: "its header cannot be read") }
+        guard config.input.has_animation == 0 else { throw ImageError(description: "it is animated") }
         let (width, height) = (Int(config.input.width), Int(config.input.height))
         guard width > 0, height > 0, width * height <= mostPixels else {
-            throw Problem(description: "it is too large")
+            throw ImageError(description: "it is too large")
         }
         let size = bounds.fitting(width, height)
         config.options.use_scaling = 1
@@ -26,7 +26,7 @@ extension Thumbnail {
             return WebPDecode(bytes, bytes.count, &config)
         }
         let isCut = status == VP8_STATUS_NOT_ENOUGH_DATA || status == VP8_STATUS_SUSPENDED
-        guard status == VP8_STATUS_OK || isCut else { throw Problem(description: "its pixels cannot be decoded") }
+        guard status == VP8_STATUS_OK || isCut else { throw ImageError(description: "its pixels cannot be decoded") }
         let means = pixels.withUnsafeBufferPointer { Thumbnail.means($0, size.width, size.height, to: size) }
         return Thumbnail(width: size.width, height: size.height, pixels: means, isCut: isCut)
     }

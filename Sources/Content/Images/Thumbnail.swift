@@ -3,7 +3,7 @@ package import NIOCore
 /// An image made small: each pixel is the mean of those that it stands for.
 package struct Thumbnail: Sendable, Hashable {
     /// Why an image cannot be made small.
-    package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
+    package struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
         package var description: String
     }
 
@@ -48,8 +48,8 @@ package struct Thumbnail: Sendable, Hashable {
         maximumWidth: Int,
         maximumHeight: Int,
         while goesOn: () -> Bool = { true }
-    ) throws(Problem) {
-        guard goesOn() else { throw Problem(description: "it takes too long") }
+    ) throws(ImageError) {
+        guard goesOn() else { throw ImageError(description: "it takes too long") }
         let bytes = Array(bytes.readableBytesView)
         let bounds = Bounds(width: max(1, maximumWidth), height: max(1, maximumHeight))
         self =
@@ -57,7 +57,7 @@ package struct Thumbnail: Sendable, Hashable {
             case .png: try Thumbnail.png(bytes, bounds, goesOn)
             case .jpeg: try Thumbnail.jpeg(bytes, bounds)
             case .webP: try Thumbnail.webP(bytes, bounds)
-            default: throw Problem(description: "\(format.rawValue) images are not decoded")
+            default: throw ImageError(description: "\(format.rawValue) images are not decoded")
             }
     }
 

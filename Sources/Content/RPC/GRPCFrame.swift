@@ -40,7 +40,7 @@ package struct GRPCFrame: Sendable, Hashable {
 }
 
 /// Why the bytes of a body are not gRPC, or not all of it.
-package struct GRPCFramingProblem: Error, Hashable, CustomStringConvertible {
+package struct GRPCFramingError: Error, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         /// The bytes are not what the framing allows.
         case malformed

@@ -11,7 +11,7 @@ package struct GRPCFrameReader: Sendable {
     package var payloadLimit: Int
     package private(set) var messageCount = 0
     /// What ended the reading; `nil` where all is well.
-    package private(set) var problem: GRPCFramingProblem?
+    package private(set) var problem: GRPCFramingError?
 
     private let framing: GRPCFraming
     private var offset: Int64 = 0
@@ -174,7 +174,7 @@ package struct GRPCFrameReader: Sendable {
         )
     }
 
-    private mutating func fail(_ kind: GRPCFramingProblem.Kind, _ offset: Int64, _ message: String) {
-        problem = GRPCFramingProblem(kind: kind, offset: offset, message: message)
+    private mutating func fail(_ kind: GRPCFramingError.Kind, _ offset: Int64, _ message: String) {
+        problem = GRPCFramingError(kind: kind, offset: offset, message: message)
     }
 }

@@ -4,7 +4,7 @@ import NIOCore
 /// is not looked at. Blank lines are passed over; a carriage return before the line feed is no part of a text.
 package final class JSONLineReader: StreamReader {
     /// Lines have no bytes they do not allow.
-    package var problem: StreamProblem? { nil }
+    package var problem: StreamError? { nil }
 
     private let direction: StreamedMessage.Direction
     private let textLimit: Int

@@ -94,7 +94,7 @@ package struct ServerSentEventDetails: Sendable, Hashable {
 }
 
 /// Why the bytes of a stream could not be read further.
-package struct StreamProblem: Error, Sendable, Hashable, CustomStringConvertible {
+package struct StreamError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Where the bytes went wrong: an offset in the stream without content coding.
     package var offset: Int64
     package var message: String
@@ -106,7 +106,7 @@ package struct StreamProblem: Error, Sendable, Hashable, CustomStringConvertible
 /// Reads the messages out of one direction of a stream that comes in pieces, in memory that does not grow with it.
 package protocol StreamReader: AnyObject {
     /// Where the bytes stopped being what the format allows; nothing after it is read.
-    var problem: StreamProblem? { get }
+    var problem: StreamError? { get }
     /// Takes the next bytes and hands over each message that became whole with them.
     func feed(_ bytes: UnsafeRawBufferPointer, _ emit: (StreamedMessage) throws -> Void) rethrows
     /// Says that there are no more bytes, and hands over what is not whole.

@@ -4,7 +4,7 @@ package import NIOCore
 
 extension HeldMessage {
     /// A body was set for a message whose head alone is held.
-    package struct NoBodyHeld: Error, CustomStringConvertible {
+    package struct NoBodyHeldError: Error, CustomStringConvertible {
         package let description = "Only the head of this message is held; its body streams on after it."
     }
 
@@ -20,7 +20,7 @@ extension HeldMessage {
     /// Sets the held body, given without content coding: the coding is put on again, or, where that is not possible, the
     /// `Content-Encoding` field is taken off. The engine frames the message anew when it goes on.
     ///
-    /// Throws `NoBodyHeld` where the head alone is held.
+    /// Throws `NoBodyHeldError` where the head alone is held.
     package mutating func setBody(decoded body: ByteBuffer) throws {
         switch self {
         case .request(var head, .some, let destination):
@@ -29,7 +29,7 @@ extension HeldMessage {
         case .response(var head, .some):
             let coded = HeldMessage.coded(body, &head.fields)
             self = .response(head, body: coded)
-        case .request(_, nil, _), .response(_, nil): throw NoBodyHeld()
+        case .request(_, nil, _), .response(_, nil): throw NoBodyHeldError()
         }
     }
 

@@ -58,7 +58,7 @@ package struct ExchangeRecord: Sendable, Hashable {
     package var timings = Timings()
     package var sizes = Sizes()
     /// How many messages a stream has carried so far: WebSocket, server-sent events, lines of JSON, gRPC.
-    package var tally = MessageTally()
+    package var tally = MessageCounts()
     /// The result of a gRPC call; `nil` where there is no `grpc-status`.
     package var grpc: GRPCOutcome?
     /// What went wrong, if anything did.
@@ -203,7 +203,7 @@ package struct Timings: Sendable, Hashable {
 }
 
 /// How many messages an exchange has carried, where its bodies are streams of messages.
-package struct MessageTally: Sendable, Hashable {
+package struct MessageCounts: Sendable, Hashable {
     /// Whole messages that the client has sent.
     package var fromClient: Int64 = 0
     /// Whole messages that the server has sent.

@@ -18,7 +18,7 @@ package enum RecordEvent: Sendable {
     /// read as they come, whose messages' times follow from their places.
     case arrival(ExchangeID, BodySide, offset: Int64, at: Int64)
     /// A stream that is still in flight has carried this many messages and bytes by now.
-    case progress(ExchangeID, MessageTally, Sizes)
+    case progress(ExchangeID, MessageCounts, Sizes)
     /// The exchange has ended; the record and messages are complete and replace those before.
     indirect case finished(ExchangeRecord, ExchangeMessages)
 

@@ -194,7 +194,7 @@ final class ClientConnection: ChannelDuplexHandler {
     func flush() { output?.flush() }
 
     /// Lets the kernel take in little that the client sends before it is read.
-    func boundBuffer() {
+    func limitReceiveBuffer() {
         guard !hasBoundBuffer else { return }
         hasBoundBuffer = true
         context?.channel.setOption(.socketOption(.so_rcvbuf), value: ClientConnection.boundedBuffer)
@@ -261,7 +261,7 @@ final class ClientConnection: ChannelDuplexHandler {
 }
 
 /// The client has reset the stream of HTTP/2 that carries a connection.
-struct StreamReset: Error {
+struct StreamResetError: Error {
     let code: HTTP2ErrorCode
 }
 

@@ -16,7 +16,7 @@ protocol ClientLeg: AnyObject {
     func setReading(_ isReading: Bool)
     func flush()
     /// Its bytes are paced: little of them is to be on its way in the sockets' buffers.
-    func boundBuffer()
+    func limitReceiveBuffer()
     func abort(_ code: HTTP2ErrorCode)
     func exchangeFinished()
     /// Whether the client takes bytes at present.

@@ -373,7 +373,7 @@ final class HTTP1ClientLayer: ClientLayer, ClientLeg {
 
     func flush() { connection.flush() }
 
-    func boundBuffer() { connection.boundBuffer() }
+    func limitReceiveBuffer() { connection.limitReceiveBuffer() }
 
     /// A body that ends with the connection is whole to a client that sees nothing to the contrary.
     func withholdCloseNotify() {

@@ -68,7 +68,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
         // While nothing can be recorded nothing is read, which is not the client's fault.
         if let since = session.incompleteSince, now - since > timeouts.requestHead, wantsRead {
             let limit = "\(timeouts.requestHead.inSeconds) s after its first byte"
-            let failure = HTTP2Failure(.enhanceYourCalm, "A head or frame was not complete \(limit).")
+            let failure = HTTP2Error(.enhanceYourCalm, "A head or frame was not complete \(limit).")
             session.goAway(failure.code, text: failure.explanation)
             failed(failure)
             return
@@ -192,7 +192,7 @@ final class HTTP2ClientLayer: ClientLayer, HTTP2Carrier {
     }
 
     /// The client broke the rules for the connection: every exchange ends, and GOAWAY says why.
-    private func failed(_ failure: HTTP2Failure) {
+    private func failed(_ failure: HTTP2Error) {
         let text = "The client broke the rules of HTTP/2 (\(failure.code)): \(failure.explanation)"
         intake.recordMalformed(text, status: 0, method: "", head: nil)
         driver.sendRest()

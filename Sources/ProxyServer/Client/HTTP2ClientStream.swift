@@ -83,7 +83,7 @@ final class HTTP2ClientStream: ClientLeg, HTTP2ServedStream {
         driver.scheduleFlush()
     }
 
-    func boundBuffer() { connection.boundBuffer() }
+    func limitReceiveBuffer() { connection.limitReceiveBuffer() }
 
     func abort(_ code: HTTP2ErrorCode) {
         exchange = nil

@@ -89,7 +89,7 @@ final class HTTP2ConnectStream: HTTP2ServedStream, ChannelCore, NIOSynchronousCh
     func reset(_ code: HTTP2ErrorCode, isLocal: Bool, _ explanation: String) {
         output = .ended
         guard isActive else { return }
-        pipeline.fireErrorCaught(StreamReset(code: code))
+        pipeline.fireErrorCaught(StreamResetError(code: code))
         close0(error: ChannelError.eof, mode: .all, promise: nil)
     }
 

@@ -59,7 +59,7 @@ struct RequestIntake {
             let exchange = makeExchange(arrival, url, destination, for: leg)
             return .exchange(exchange, arrival.head, notes: arrival.notes)
         case .own(let url):
-            arrival.chain = StageChain([OwnPages(shared: loop.shared)])
+            arrival.chain = StageChain([ProxyPages(shared: loop.shared)])
             arrival.sink = DiscardingSink()
             let destination = Destination(scheme: "http", host: url.host, port: url.port)
             let exchange = makeExchange(arrival, url, destination, for: leg)

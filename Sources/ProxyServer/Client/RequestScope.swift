@@ -70,14 +70,14 @@ struct RequestRouter {
             // The name in Host is what the developer means; the tunnel's target may be a bare address.
             if let named, (named.port ?? defaultPort) == tunnel.port { url.host = named.host }
             url.setPathAndQuery(head.target)
-            if url.host == OwnPages.host { return .own(url) }
+            if url.host == ProxyPages.host { return .own(url) }
             return .forward(url, tunnel.destination(scheme: tunnel.scheme))
         case .proxy:
             guard let named else {
                 if let hostField, !hostField.isEmpty {
                     return .invalid("The Host field '\(hostField.prefix(200))' names no host.")
                 }
-                return .own(RequestURL(scheme: "http", host: OwnPages.host, port: 80, path: head.target))
+                return .own(RequestURL(scheme: "http", host: ProxyPages.host, port: 80, path: head.target))
             }
             let port = named.port ?? 80
             var url = RequestURL(scheme: "http", host: named.host, port: port, path: "/")
@@ -89,7 +89,7 @@ struct RequestRouter {
     }
 
     private func isOwn(_ url: RequestURL) -> Bool {
-        url.host == OwnPages.host || url.port == ownPort && OwnPages.isOwnHost(url.host, shared)
+        url.host == ProxyPages.host || url.port == ownPort && ProxyPages.isOwnHost(url.host, shared)
     }
 
     private func absolute(_ head: inout RequestHead) -> RoutedRequest {

@@ -74,7 +74,7 @@ final class SniffLayer: ClientLayer {
         answer: @escaping TunnelClientLayer.Answer
     ) {
         let loop = connection.loop
-        let isOwn = tunnel.host == OwnPages.host
+        let isOwn = tunnel.host == ProxyPages.host
         let isWanted = isOwn || loop.rules.decrypts(tunnel.host, tunnel.port)
         let pair = connection.pair(with: tunnel)
         let refusal = isOwn ? nil : loop.shared.refusals.withLock { $0.remaining(pair, now: loop.eventLoop.now) }
@@ -223,7 +223,7 @@ final class SniffLayer: ClientLayer {
         timer?.cancel()
         guard case .handshaking = state else { return }
         state = .decided
-        guard let failure = error as? TLSFailure else { return }
+        guard let failure = error as? TLSError else { return }
         var hint = ""
         if failure.clientRefusedCertificate, case .tunnel(let tunnel) = scope, loop.configuration.tunnelsRefusingHosts {
             let pair = connection.pair(with: tunnel)
@@ -328,7 +328,7 @@ final class SniffLayer: ClientLayer {
     func closed() {
         timer?.cancel()
         if case .handshaking(let host) = state {
-            failed(TLSFailure(leg: .client, cause: .closedDuringHandshake, host: host))
+            failed(TLSError(leg: .client, cause: .closedDuringHandshake, host: host))
         }
     }
 

@@ -133,7 +133,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
 
     func failed(_ error: any Error) {
         passSniffed()
-        exchange?.clientGone((error as? StreamReset)?.code ?? .connectError)
+        exchange?.clientGone((error as? StreamResetError)?.code ?? .connectError)
     }
 
     func writabilityChanged(_ isWritable: Bool) { exchange?.clientBecameWritable(isWritable) }
@@ -184,7 +184,7 @@ final class TunnelClientLayer: ClientLayer, ClientLeg {
     }
 
     func flush() { connection.flush() }
-    func boundBuffer() { connection.boundBuffer() }
+    func limitReceiveBuffer() { connection.limitReceiveBuffer() }
 
     func abort(_ code: HTTP2ErrorCode) {
         guard exchange != nil else { return }

@@ -121,7 +121,7 @@ final class ConnectAttempt {
     private func failure(_ error: any Error) -> ExchangeFailure {
         switch error {
         case let failure as ExchangeFailure: failure
-        case let failure as TLSFailure: .tls(authority, failure)
+        case let failure as TLSError: .tls(authority, failure)
         case let error as IOError: describe(error)
         case ChannelError.connectTimeout: ExchangeFailure(.timeout, "\(authority) did not answer in time.")
         default: ExchangeFailure(.connect, "No connection to \(authority) came about: \(error).")
@@ -165,7 +165,7 @@ final class ConnectAttempt {
 }
 
 extension ExchangeFailure {
-    static func tls(_ peer: String, _ failure: TLSFailure) -> ExchangeFailure {
+    static func tls(_ peer: String, _ failure: TLSError) -> ExchangeFailure {
         ExchangeFailure(.tls, "TLS with \(peer) failed: \(failure.explanation)")
     }
 }

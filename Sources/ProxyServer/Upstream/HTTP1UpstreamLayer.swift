@@ -198,7 +198,7 @@ final class HTTP1UpstreamLayer: UpstreamLayer, UpstreamLeg {
         let what = UpstreamConnection.whatBecame(error)
         switch (error, last) {
         case (let failure as ExchangeFailure, _): fail(failure)
-        case (let failure as TLSFailure, _): fail(.tls(host, failure))
+        case (let failure as TLSError, _): fail(.tls(host, failure))
         case (_, .switching): fail(ExchangeFailure(.reset, "\(host) \(what)."))
         case (_, .exchanging(let progress)) where !progress.isResponseRead:
             let place = parser.isIdle ? "without an answer" : "in the middle of its response"

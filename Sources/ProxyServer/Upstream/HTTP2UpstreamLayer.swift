@@ -87,9 +87,9 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
         _ head: RequestHead,
         connectProtocol: String?,
         isEnd: Bool
-    ) throws(HTTP2Failure) -> (stream: HTTP2StreamID, written: ByteBuffer) {
+    ) throws(HTTP2Error) -> (stream: HTTP2StreamID, written: ByteBuffer) {
         reserved -= 1
-        guard !isClosed else { throw HTTP2Failure(.refusedStream, "The connection was closed.") }
+        guard !isClosed else { throw HTTP2Error(.refusedStream, "The connection was closed.") }
         let scheme = key.destination.scheme
         let begun = try session.sendRequest(head, scheme: scheme, connectProtocol: connectProtocol, isEnd: isEnd)
         streams[begun.stream] = stream
@@ -147,7 +147,7 @@ final class HTTP2UpstreamLayer: UpstreamLayer, HTTP2Carrier {
     }
 
     func broke(_ error: (any Error)?) {
-        if let failure = error as? TLSFailure {
+        if let failure = error as? TLSError {
             closed(.tls(host, failure))
         } else {
             let isEnd = error == nil && connection.hasInputEnded

@@ -38,7 +38,7 @@ final class HTTP2UpstreamStream: UpstreamLeg {
         HTTP2Framing.settle(&head.fields, as: framing)
         upgrade = WebSocketBridge(makingConnect: &head)
         isRequestSent = framing == .none && upgrade == nil
-        do throws(HTTP2Failure) {
+        do throws(HTTP2Error) {
             let name = upgrade?.protocolName
             let begun = try connection.begin(self, head, connectProtocol: name, isEnd: isRequestSent)
             id = begun.stream

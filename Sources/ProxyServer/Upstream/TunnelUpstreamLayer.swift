@@ -67,7 +67,7 @@ final class TunnelUpstreamLayer: UpstreamLayer, UpstreamLeg {
         self.exchange = nil
         switch error {
         case let failure as ExchangeFailure: exchange?.upstreamClosed(failure)
-        case let failure as TLSFailure:
+        case let failure as TLSError:
             exchange?.upstreamClosed(ExchangeFailure(.tls, "TLS failed in the tunnel: \(failure.explanation)"))
         default:
             let what = connection.hasInputEnded ? "closed the connection" : UpstreamConnection.whatBecame(error)

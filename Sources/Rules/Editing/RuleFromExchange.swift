@@ -3,27 +3,27 @@ package import HTTPModel
 /// Makes rules from recorded exchanges, to be inserted as they are or edited first.
 package enum RuleFromExchange {
     /// The breadth of a section's rule, unless the user chooses.
-    package static func usualBreadth(for section: ProfileSection, _ record: ExchangeRecord) -> ExchangeBreadth {
-        let usual = section.tool?.usualBreadth ?? .host
+    package static func usualScope(for section: ProfileSection, _ record: ExchangeRecord) -> ExchangeScope {
+        let usual = section.tool?.usualScope ?? .host
         let all = breadths(for: section, record)
         return all.contains(usual) ? usual : all.first ?? .host
     }
 
     /// The breadths to choose from, from narrow to wide; empty where no rule can be made.
-    package static func breadths(for section: ProfileSection, _ record: ExchangeRecord) -> [ExchangeBreadth] {
+    package static func breadths(for section: ProfileSection, _ record: ExchangeRecord) -> [ExchangeScope] {
         guard !record.url.host.isEmpty, record.kind != .malformed else { return [] }
-        return section.tool?.breadths(for: record.url) ?? ExchangeBreadth.all(for: record.url).filter { $0 >= .host }
+        return section.tool?.breadths(for: record.url) ?? ExchangeScope.all(for: record.url).filter { $0 >= .host }
     }
 
     /// A rule of the usual breadth or another; `nil` where the tool can do nothing with such an exchange.
     package static func rule(
         for section: ProfileSection,
         from record: ExchangeRecord,
-        _ breadth: ExchangeBreadth? = nil
+        _ breadth: ExchangeScope? = nil
     ) -> RuleText? {
         let known = breadths(for: section, record)
         guard !known.isEmpty else { return nil }
-        let breadth = breadth.flatMap { known.contains($0) ? $0 : nil } ?? usualBreadth(for: section, record)
+        let breadth = breadth.flatMap { known.contains($0) ? $0 : nil } ?? usualScope(for: section, record)
         let fields =
             section.tool?.draft(from: record, breadth)
             ?? [Node.Member("except", .texts(breadth.locations(of: record.url)))]

@@ -15,7 +15,7 @@ package struct ExpectationResult: Sendable {
 
     package let expectation: Expectation
     /// What became of its request.
-    package let exchange: RehearsedExchange
+    package let exchange: DryRunExchange
     /// Empty where the test passes.
     package let differences: [Difference]
 
@@ -24,10 +24,10 @@ package struct ExpectationResult: Sendable {
 
 extension RuleProfile {
     /// Plays the profile's own tests, in order, as one run without a network; nothing is written.
-    package func rehearse() -> [ExpectationResult] {
-        var rehearsal = Rehearsal(self)
+    package func dryRun() -> [ExpectationResult] {
+        var dryRun = DryRun(self)
         return expectations.map { expectation in
-            let exchange = rehearsal.play(expectation.request, expectation.response)
+            let exchange = dryRun.play(expectation.request, expectation.response)
             let differences = expectation.checks.flatMap { $0.differences(from: exchange, self) }
             return ExpectationResult(expectation: expectation, exchange: exchange, differences: differences)
         }
@@ -58,7 +58,7 @@ extension RuleHeading {
 extension Expectation.Check {
     fileprivate typealias Difference = ExpectationResult.Difference
 
-    fileprivate func differences(from exchange: RehearsedExchange, _ profile: RuleProfile) -> [Difference] {
+    fileprivate func differences(from exchange: DryRunExchange, _ profile: RuleProfile) -> [Difference] {
         switch self {
         case .fires(let expected):
             // A tool that is named without a rule means any of its rules.
@@ -88,7 +88,7 @@ extension Expectation.Check {
         isSame ? [] : [Difference(what: what, expected: expected, came: came)]
     }
 
-    private func differences(_ test: Expectation.MessageTest, sentIn exchange: RehearsedExchange) -> [Difference] {
+    private func differences(_ test: Expectation.MessageTest, sentIn exchange: DryRunExchange) -> [Difference] {
         guard let sent = exchange.sent, let url = exchange.sentURL else {
             return [Difference(what: "sends", expected: test.url?.description ?? "a request", came: "nothing")]
         }
@@ -101,7 +101,7 @@ extension Expectation.Check {
         return differences + self.differences("sends", test, sent.head.fields, sent.body)
     }
 
-    private func differences(_ test: Expectation.MessageTest, answeredIn exchange: RehearsedExchange) -> [Difference] {
+    private func differences(_ test: Expectation.MessageTest, answeredIn exchange: DryRunExchange) -> [Difference] {
         guard let answered = exchange.answered else {
             let came = exchange.isCutOff ? "the client was cut off" : "no answer"
             return [Difference(what: "answers", expected: test.status?.description ?? "an answer", came: came)]
@@ -126,7 +126,7 @@ extension Expectation.Check {
         }
         guard let test = test.body else { return differences }
         let coding = fields.value(of: .contentEncoding)
-        let decoded = ContentDecoder.decode(body, contentEncoding: coding, limit: Rehearsal.bodyLimit).bytes
+        let decoded = ContentDecoder.decode(body, contentEncoding: coding, limit: DryRun.bodyLimit).bytes
         let text = String(buffer: decoded)
         let isAbsent = if case .absent = test { true } else { false }
         return differences + compare("\(side).body", test, isAbsent && text.isEmpty ? [] : [text])

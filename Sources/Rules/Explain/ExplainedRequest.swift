@@ -4,9 +4,9 @@ import NIOCore
 
 /// A request that was played through a profile, and why its rules did what they did.
 package struct ExplainedRequest: Sendable {
-    package let exchange: RehearsedExchange
+    package let exchange: DryRunExchange
     package let explanation: Explanation
-    fileprivate let request: RehearsedRequest
+    fileprivate let request: DryRunRequest
 
     /// Some lines for each tool, then what goes out and what is answered.
     ///
@@ -21,16 +21,16 @@ package struct ExplainedRequest: Sendable {
     }
 }
 
-extension RehearsedRequest {
+extension DryRunRequest {
     /// Plays the request through a profile and explains what its rules did.
     package func explained(
         by profile: RuleProfile,
         without off: Set<StageID>? = nil,
-        answered response: RehearsedResponse = .init()
+        answered response: DryRunResponse = .init()
     ) -> ExplainedRequest {
         let off = off ?? profile.off
-        var rehearsal = Rehearsal(profile, without: off)
-        let exchange = rehearsal.play(self, response)
+        var dryRun = DryRun(profile, without: off)
+        let exchange = dryRun.play(self, response)
         let isUndecrypted = exchange.isTunnel && url.scheme != "tunnel"
         let record = exchange.record
         let opening = ExchangeOpening(
@@ -44,9 +44,9 @@ extension RehearsedRequest {
     }
 }
 
-extension RehearsedExchange {
+extension DryRunExchange {
     /// What goes out and what is answered, each with the fields that differ from what came in.
-    fileprivate func outcomeText(_ request: RehearsedRequest) -> String {
+    fileprivate func outcomeText(_ request: DryRunRequest) -> String {
         var text = ""
         if let sent, let url = sentURL {
             text += "goes out: \(sent.head.method) \(url)"

@@ -14,7 +14,7 @@ package final class RegularExpression: Sendable {
     }
 
     /// Matching was given up: it took more than the limits allow.
-    package struct Runaway: Error {}
+    package struct MatchLimitError: Error {}
 
     /// The `pcre2_code`.
     ///
@@ -73,13 +73,13 @@ package final class RegularExpression: Sendable {
 
     /// Calls `body` with each match in `subject`, valid UTF-8, until it returns `false`; it must not keep the match.
     ///
-    /// - Throws: ``Runaway`` where the limits were passed.
-    package func forEachMatch(in subject: UnsafeRawBufferPointer, _ body: (TextMatch) -> Bool) throws(Runaway) {
+    /// - Throws: ``RunawayError`` where the limits were passed.
+    package func forEachMatch(in subject: UnsafeRawBufferPointer, _ body: (TextMatch) -> Bool) throws(MatchLimitError) {
         // An empty text may be nowhere, but PCRE2 wants a pointer, from which it then reads nothing.
         let base = subject.baseAddress ?? UnsafeRawPointer(code)
         guard let data = pcre2_match_data_create_from_pattern_8(code, nil),
             let context = pcre2_match_context_create_8(nil)
-        else { throw Runaway() }
+        else { throw MatchLimitError() }
         let work = UnsafeMutablePointer<MatchingWork>.allocate(capacity: 1)
         let allowance = MatchingAllowance.current
         work.initialize(to: MatchingWork(size: subject.count, allowance: allowance?.left ?? MatchingWork.basicLimit))
@@ -108,7 +108,7 @@ package final class RegularExpression: Sendable {
                     continue
                 }
             }
-            guard count > 0, let offsets = pcre2_get_ovector_pointer_8(data) else { throw Runaway() }
+            guard count > 0, let offsets = pcre2_get_ovector_pointer_8(data) else { throw MatchLimitError() }
             let match = TextMatch(offsets: offsets, count: Int(count))
             guard body(match), !isWhole else { return }
             // After an empty match, a longer one at the same place, or any further on.
@@ -120,9 +120,9 @@ package final class RegularExpression: Sendable {
 
     /// Calls `body` with each match in a text and the text's bytes, until it returns `false`.
     ///
-    /// - Throws: ``Runaway`` where the limits were passed.
-    func forEachMatch(in text: String, _ body: (TextMatch, UnsafeRawBufferPointer) -> Bool) throws(Runaway) {
-        try Array(text.utf8).withUnsafeBufferPointer { bytes throws(Runaway) in
+    /// - Throws: ``RunawayError`` where the limits were passed.
+    func forEachMatch(in text: String, _ body: (TextMatch, UnsafeRawBufferPointer) -> Bool) throws(MatchLimitError) {
+        try Array(text.utf8).withUnsafeBufferPointer { bytes throws(MatchLimitError) in
             let subject = UnsafeRawBufferPointer(bytes)
             try forEachMatch(in: subject) { body($0, subject) }
         }
@@ -130,8 +130,8 @@ package final class RegularExpression: Sendable {
 
     /// The groups of the first match, empty where they took no part; `nil` where there is no match.
     ///
-    /// - Throws: ``Runaway`` where the limits were passed.
-    package func captures(in text: String) throws(Runaway) -> [String]? {
+    /// - Throws: ``RunawayError`` where the limits were passed.
+    package func captures(in text: String) throws(MatchLimitError) -> [String]? {
         var captures: [String]?
         try forEachMatch(in: text) { match, subject in
             captures = (0..<groupCount).map { number in

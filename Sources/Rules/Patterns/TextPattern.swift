@@ -61,7 +61,7 @@ package struct TextPattern: Sendable {
     // MARK: - Texts
 
     /// Whether the pattern is found.
-    package func matches(_ text: String) throws(RegularExpression.Runaway) -> Bool {
+    package func matches(_ text: String) throws(RegularExpression.MatchLimitError) -> Bool {
         var isFound = false
         try expression.forEachMatch(in: text) { _, _ in
             isFound = true
@@ -75,7 +75,7 @@ package struct TextPattern: Sendable {
         in text: String,
         with replacement: Replacement,
         onlyFirst: Bool
-    ) throws(RegularExpression.Runaway) -> String? {
+    ) throws(RegularExpression.MatchLimitError) -> String? {
         try replacing(in: Array(text.utf8), with: replacement, onlyFirst: onlyFirst)
             .map { String(decoding: $0, as: UTF8.self) }
     }
@@ -85,7 +85,7 @@ package struct TextPattern: Sendable {
         in bytes: [UInt8],
         with replacement: Replacement,
         onlyFirst: Bool
-    ) throws(RegularExpression.Runaway) -> [UInt8]? {
+    ) throws(RegularExpression.MatchLimitError) -> [UInt8]? {
         let encoding = FieldEncoding(bytes)
         let text = String(fieldBytes: bytes)
         var result: [UInt8] = []
@@ -109,7 +109,7 @@ package struct TextPattern: Sendable {
     package func expansion(
         of replacement: Replacement,
         in text: String
-    ) throws(RegularExpression.Runaway) -> String? {
+    ) throws(RegularExpression.MatchLimitError) -> String? {
         try expansion(of: replacement, in: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -117,7 +117,7 @@ package struct TextPattern: Sendable {
     package func expansion(
         of replacement: Replacement,
         in bytes: [UInt8]
-    ) throws(RegularExpression.Runaway) -> [UInt8]? {
+    ) throws(RegularExpression.MatchLimitError) -> [UInt8]? {
         var result: [UInt8]?
         try expression.forEachMatch(in: String(fieldBytes: bytes)) { match, subject in
             var expansion: [UInt8] = []
@@ -132,11 +132,11 @@ package struct TextPattern: Sendable {
 
     /// Calls `body` with each match in `subject`, valid UTF-8, until it returns `false`; it must not keep the match.
     ///
-    /// - Throws: ``RegularExpression/Runaway`` where the limits were passed.
+    /// - Throws: ``RegularExpression/RunawayError`` where the limits were passed.
     package func forEachMatch(
         in subject: UnsafeRawBufferPointer,
         _ body: (TextMatch) -> Bool
-    ) throws(RegularExpression.Runaway) {
+    ) throws(RegularExpression.MatchLimitError) {
         try expression.forEachMatch(in: subject, body)
     }
 }

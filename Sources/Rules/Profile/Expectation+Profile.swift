@@ -79,9 +79,9 @@ extension Expectation {
     /// Reads one entry; `nil` where it cannot be used.
     init?(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "an expectation", keys: Expectation.keys) else { return nil }
-        let request = reader.required(fields, "request", "an expectation").flatMap { RehearsedRequest($0, &reader) }
+        let request = reader.required(fields, "request", "an expectation").flatMap { DryRunRequest($0, &reader) }
         let written = reader.text(fields, "name") ?? ""
-        let response = fields["response"].flatMap { RehearsedResponse($0, &reader) } ?? RehearsedResponse()
+        let response = fields["response"].flatMap { DryRunResponse($0, &reader) } ?? DryRunResponse()
         var checks: [Check] = []
         if let node = fields["fires"] { checks.append(.fires(Expectation.fired(node, &reader))) }
         if let node = fields["sends"], let check = Expectation.sends(node, &reader) { checks.append(check) }
@@ -118,7 +118,7 @@ extension Expectation {
         guard node.mapping == nil else { return message(node, "sends", sentKeys, &reader).map { .sends($0) } }
         guard let text = reader.text(node, "sends") else { return nil }
         if text == "nothing" { return .sendsNothing }
-        guard RequestURL(text) != nil || RehearsedRequest(method: "CONNECT", target: text) != nil else {
+        guard RequestURL(text) != nil || DryRunRequest(method: "CONNECT", target: text) != nil else {
             reader.error("sends must be a URL, 'nothing' or a mapping, not '\(text.prefix(40))'", at: node)
             return nil
         }
@@ -181,12 +181,12 @@ extension ValueTest {
     }
 }
 
-extension RehearsedRequest {
+extension DryRunRequest {
     /// `METHOD URL`, or a mapping.
     fileprivate init?(_ node: Node, _ reader: inout ProfileReader) {
         guard node.mapping != nil else {
             guard let text = reader.text(node, "request") else { return nil }
-            if let request = RehearsedRequest(text) {
+            if let request = DryRunRequest(text) {
                 self = request
                 return
             }
@@ -198,7 +198,7 @@ extension RehearsedRequest {
             let url = reader.required(fields, "url", "request"), let target = reader.text(url, "url")
         else { return nil }
         let method = reader.text(fields, "method") ?? "GET"
-        guard let request = RehearsedRequest(method: method, target: target) else {
+        guard let request = DryRunRequest(method: method, target: target) else {
             reader.error("'\(method.prefix(20)) \(target.prefix(40))' is no request", at: url)
             return nil
         }
@@ -207,7 +207,7 @@ extension RehearsedRequest {
     }
 }
 
-extension RehearsedResponse {
+extension DryRunResponse {
     fileprivate init?(_ node: Node, _ reader: inout ProfileReader) {
         guard let fields = reader.fields(node, "response", keys: Expectation.responseKeys) else { return nil }
         status = reader.number(fields, "status").map { Int($0) } ?? 200

@@ -6,8 +6,8 @@ package struct Expectation: Sendable {
     /// The name it was given, else its request.
     package let name: String
     package let place: ProfilePlace
-    package let request: RehearsedRequest
-    package let response: RehearsedResponse
+    package let request: DryRunRequest
+    package let response: DryRunResponse
 
     let checks: [Check]
 

@@ -1,13 +1,13 @@
 /// The output of `sluice profile help`: the tables by which profiles are read, as text.
 package enum ProfileHelp {
-    package struct UnknownKey: Error, CustomStringConvertible {
+    package struct UnknownKeyError: Error, CustomStringConvertible {
         package let description: String
     }
 
     /// Explains a key such as `name` or `expect.request`, or a topic; without one, lists all.
     ///
-    /// - Throws: ``UnknownKey`` with what was probably meant.
-    package static func text(for key: String? = nil, of tools: ToolRegistry) throws(UnknownKey) -> String {
+    /// - Throws: ``UnknownKeyError`` with what was probably meant.
+    package static func text(for key: String? = nil, of tools: ToolRegistry) throws(UnknownKeyError) -> String {
         let topics = topics(tools)
         guard let key, !key.isEmpty else { return overview(tools) }
         if let topic = topics.first(where: { $0.names.contains(key) }) { return topic.text }
@@ -19,7 +19,7 @@ package enum ProfileHelp {
                 let known = keys.map(\.name) + (path.isEmpty ? topics.compactMap(\.names.first) : [])
                 let place = path.isEmpty ? "a profile" : "'\(path.joined(separator: "."))'"
                 let hint = known.isEmpty ? "" : Suggestion.text(for: word, among: known)
-                throw UnknownKey(description: "\(place) has no key '\(word.prefix(40))'\(hint)")
+                throw UnknownKeyError(description: "\(place) has no key '\(word.prefix(40))'\(hint)")
             }
             path.append(word)
             found = next

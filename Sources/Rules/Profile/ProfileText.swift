@@ -15,7 +15,7 @@ package enum ProfileText {
     /// Reads a file, or the output of a command where pipes are taken; at most one byte more than the limit is ever read.
     package static func read(_ path: String, takesPipes: Bool = false) throws(ProfileError) -> String {
         let bytes: [UInt8]
-        do throws(FileFailure) {
+        do throws(FileError) {
             bytes = try InputFile.contents(of: path, atMost: limit + 1, takesPipes: takesPipes)
         } catch {
             var unreadable = ProfileError(error.reason, file: path)

@@ -85,10 +85,10 @@ package struct RuleProfile: Sendable {
         return StageChain(inForce.map(\.stage), preselection: HostPreselection(inForce.map(\.headings)))
     }
 
-    /// The tools for a rehearsal, which write nothing.
-    func rehearsalChain(without off: Set<StageID>) -> StageChain {
+    /// The tools for a dry run, which write nothing.
+    func dryRunChain(without off: Set<StageID>) -> StageChain {
         let inForce = compiled.filter { !off.contains($0.tool.id) }
-        return StageChain(inForce.map(\.stage.rehearsed), preselection: HostPreselection(inForce.map(\.headings)))
+        return StageChain(inForce.map(\.stage.dryRun), preselection: HostPreselection(inForce.map(\.headings)))
     }
 
     // MARK: - Exchanges under way

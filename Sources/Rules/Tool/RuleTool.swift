@@ -18,11 +18,11 @@ package protocol RuleTool: Stage {
     /// Whether a rule is for a request; what is in messages, chance and other rules do not count.
     static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool
     /// The breadths that a rule for a URL can have, from narrow to wide.
-    static func breadths(for url: RequestURL) -> [ExchangeBreadth]
+    static func breadths(for url: RequestURL) -> [ExchangeScope]
     /// The fields of a rule made from a recorded exchange.
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member]
+    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member]
     /// The stage for a dry run, which writes nothing.
-    var rehearsed: any Stage { get }
+    var dryRun: any Stage { get }
     /// Whether the tool is switched by `isOn`, which reaches exchanges under way, and not by leaving it out.
     static var isSwitchedInPlace: Bool { get }
     /// Whether it acts; setting it has an effect only where `isSwitchedInPlace`.
@@ -39,12 +39,11 @@ extension RuleTool {
     package static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool {
         rule.heading.scope.matches(method: method, url: url)
     }
-    package static func breadths(for url: RequestURL) -> [ExchangeBreadth] { ExchangeBreadth.all(for: url) }
-    package static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member]
-    {
+    package static func breadths(for url: RequestURL) -> [ExchangeScope] { ExchangeScope.all(for: url) }
+    package static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         [Node.Member(descriptor.scope.rawValue, place)]
     }
-    package var rehearsed: any Stage { self }
+    package var dryRun: any Stage { self }
     package static var isSwitchedInPlace: Bool { false }
     package var isOn: Bool {
         get { true }

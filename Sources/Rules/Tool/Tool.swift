@@ -61,11 +61,11 @@ package struct Tool: Sendable, Hashable, Comparable, CustomStringConvertible {
         heading.scope.locations != nil || descriptor.scope == .at || descriptor.scope == .only
     }
 
-    func breadths(for url: RequestURL) -> [ExchangeBreadth] {
+    func breadths(for url: RequestURL) -> [ExchangeScope] {
         url.scheme != "tunnel" || descriptor.takesTunnels ? type.breadths(for: url) : []
     }
 
-    func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth) -> [Node.Member] {
+    func draft(from record: ExchangeRecord, _ breadth: ExchangeScope) -> [Node.Member] {
         type.draft(from: record, breadth, at: .texts(breadth.locations(of: record.url)))
     }
 }

@@ -48,7 +48,7 @@ package struct ToolDescriptor: Sendable {
     /// Whether it must be asked about every exchange, since it acts where no rule matches.
     package let actsWithoutMatch: Bool
     /// How much a rule made from an exchange is for, unless the user chooses.
-    package let usualBreadth: ExchangeBreadth
+    package let usualScope: ExchangeScope
     /// What a rule has done that is for a request and left no trace; `nil` for nothing.
     package let silentEffect: String?
     /// The lint for an empty list of rules; `nil` where an empty list may be meant.
@@ -75,7 +75,7 @@ package struct ToolDescriptor: Sendable {
         example: String,
         takesTrue: Bool = false,
         actsWithoutMatch: Bool = false,
-        usualBreadth: ExchangeBreadth = .host,
+        usualScope: ExchangeScope = .host,
         silentEffect: String? = nil,
         emptyListLint: String? = nil,
         change: TraceEntry.Change? = nil,
@@ -86,7 +86,7 @@ package struct ToolDescriptor: Sendable {
         (self.directions, self.takesTunnels) = (directions, takesTunnels)
         (self.noun, self.summary, self.example) = (noun, summary, example)
         (self.scope, self.selection, self.keys, self.takesTrue) = (scope, selection, keys, takesTrue)
-        (self.actsWithoutMatch, self.usualBreadth, self.change) = (actsWithoutMatch, usualBreadth, change)
+        (self.actsWithoutMatch, self.usualScope, self.change) = (actsWithoutMatch, usualScope, change)
         (self.silentEffect, self.emptyListLint) = (silentEffect, emptyListLint)
         (self.presets, self.definitions) = (presets, definitions)
     }

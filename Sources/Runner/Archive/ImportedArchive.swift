@@ -14,7 +14,7 @@ package struct ImportedArchive: Sendable {
     package let count: Int
     private let directory: TemporaryDirectory
 
-    /// Reads a HAR 1.2 of any size; throws ``StartFailure`` where it cannot be read, with the position, or the session
+    /// Reads a HAR 1.2 of any size; throws ``StartError`` where it cannot be read, with the position, or the session
     /// cannot be written.
     ///
     /// A HAR has bodies without content coding; where a field names one, it is applied again.
@@ -53,7 +53,7 @@ package struct ImportedArchive: Sendable {
 
     /// Calls `body` with each entry of a HAR, of which texts and bodies have at most `textLimit` bytes.
     ///
-    /// Throws ``StartFailure`` where it cannot be read, with the position.
+    /// Throws ``StartError`` where it cannot be read, with the position.
     static func forEachEntry(of path: String, textLimit: Int = 64 << 20, _ body: (HAREntry) throws -> Void) throws {
         let file = FileHandle(fileDescriptor: try InputFile.descriptor(of: path), closeOnDealloc: true)
         var reader = HARReader(textLimit: textLimit) { Array(try file.read(upToCount: 1 << 20) ?? Data()) }
@@ -61,7 +61,7 @@ package struct ImportedArchive: Sendable {
             try reader.forEach(body)
         } catch let error as JSONSyntaxError {
             let place = "\(path):\(error.line):\(error.column)"
-            throw StartFailure("\(place): no HAR that can be read: \(error.message)", isPositioned: true)
+            throw StartError("\(place): no HAR that can be read: \(error.message)", isPositioned: true)
         }
     }
 }

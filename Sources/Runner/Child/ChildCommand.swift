@@ -11,9 +11,9 @@ package struct ChildCommand: Sendable, Equatable {
     /// (126).
     ///
     /// Do this before anything else is started, so that a misspelt command leaves nothing behind.
-    package init(_ words: [String], environment: [String: String]) throws(ChildFailure) {
+    package init(_ words: [String], environment: [String: String]) throws(ChildError) {
         guard let name = words.first, !name.isEmpty else {
-            throw ChildFailure(
+            throw ChildError(
                 "There is no command after --.",
                 hint: "Write sluice run -- COMMAND ARGS…",
                 exitCode: 127
@@ -25,7 +25,7 @@ package struct ChildCommand: Sendable, Equatable {
             executable = name
             return
         }
-        var refusal: ChildFailure?
+        var refusal: ChildError?
         let path = environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
         for directory in path.split(separator: ":", omittingEmptySubsequences: false) {
             // An empty entry means the current directory (POSIX, 8.3).
@@ -38,14 +38,14 @@ package struct ChildCommand: Sendable, Equatable {
             if problem.exitCode == 126, refusal == nil { refusal = problem }
         }
         throw refusal
-            ?? ChildFailure("\(name): command not found.", hint: "Check its name, or give its path.", exitCode: 127)
+            ?? ChildError("\(name): command not found.", hint: "Check its name, or give its path.", exitCode: 127)
     }
 
-    private static func problem(of path: String) -> ChildFailure? {
+    private static func problem(of path: String) -> ChildError? {
         var information = stat()
         guard stat(path, &information) == 0 else {
             if errno == EACCES { return .notExecutable(path, "you may not look there") }
-            return ChildFailure("\(path): no such file.", hint: "Check its path.", exitCode: 127)
+            return ChildError("\(path): no such file.", hint: "Check its path.", exitCode: 127)
         }
         if information.st_mode & S_IFMT == S_IFDIR { return .notExecutable(path, "it is a directory") }
         if access(path, X_OK) == 0 { return nil }
@@ -54,7 +54,7 @@ package struct ChildCommand: Sendable, Equatable {
 }
 
 /// Why a command could not be started.
-package struct ChildFailure: Error, CustomStringConvertible {
+package struct ChildError: Error, CustomStringConvertible {
     package let message: String
     /// What to try; may be empty.
     package let hint: String
@@ -67,8 +67,8 @@ package struct ChildFailure: Error, CustomStringConvertible {
         self.exitCode = exitCode
     }
 
-    static func notExecutable(_ path: String, _ reason: String, hint: String = "") -> ChildFailure {
-        ChildFailure("\(path) cannot be executed: \(reason).", hint: hint, exitCode: 126)
+    static func notExecutable(_ path: String, _ reason: String, hint: String = "") -> ChildError {
+        ChildError("\(path) cannot be executed: \(reason).", hint: hint, exitCode: 126)
     }
 
     package var description: String { hint.isEmpty ? message : "\(message)\n\(hint)" }

@@ -17,7 +17,7 @@ final class ChildProcess: Sendable {
     }
 
     /// Starts a command; throws where the system refuses (exit code 126).
-    static func start(_ command: ChildCommand, environment: [String: String]) throws(ChildFailure) -> ChildProcess {
+    static func start(_ command: ChildCommand, environment: [String: String]) throws(ChildError) -> ChildProcess {
         let variables = environment.map { "\($0.key)=\($0.value)" }.sorted()
         var (pid, error) = spawn(command.executable, command.words, variables)
         if error == ENOEXEC {

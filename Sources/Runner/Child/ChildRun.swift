@@ -23,7 +23,7 @@ package enum ChildRun {
         for text in environment.notes + trust.notes { note(text) }
         let variables = environment.variables
         var scan = BypassScan(variable: "SLUICE_CA=\(trust.authority)", proxy: proxy)
-        let child = try SignalRelay.add { () throws(ChildFailure) in
+        let child = try SignalRelay.add { () throws(ChildError) in
             try ChildProcess.start(command, environment: variables)
         }
         scan.start(child.pid)

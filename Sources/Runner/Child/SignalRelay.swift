@@ -27,12 +27,12 @@ enum SignalRelay {
     }()
 
     /// Starts a command, which gets the signals from now on until ``remove(_:)``.
-    static func add(_ start: () throws(ChildFailure) -> ChildProcess) throws(ChildFailure) -> ChildProcess {
+    static func add(_ start: () throws(ChildError) -> ChildProcess) throws(ChildError) -> ChildProcess {
         _ = pipe
         // A signal that comes while the command is being started waits for the lock, and is not lost.
-        let result = state.withLock { state -> Result<ChildProcess, ChildFailure> in
+        let result = state.withLock { state -> Result<ChildProcess, ChildError> in
             if state.children.isEmpty { state.former = takeOver() }
-            do throws(ChildFailure) {
+            do throws(ChildError) {
                 let child = try start()
                 state.children.append(child)
                 return .success(child)

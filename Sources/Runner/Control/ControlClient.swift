@@ -11,20 +11,20 @@ package struct ControlClient: Sendable {
 
     /// Finds the running Sluice: by its socket or process, or the only one where `choice` is `nil`.
     ///
-    /// `timeout` is for one request. Throws ``StartFailure`` that says what is running, or how to start something.
+    /// `timeout` is for one request. Throws ``StartError`` that says what is running, or how to start something.
     package init(
         _ choice: String?,
         in directories: [String] = ControlPaths.directories,
         timeout: Duration = .seconds(10)
-    ) throws(StartFailure) {
+    ) throws(StartError) {
         self.timeout = timeout
         path = if let choice { try Self.chosen(choice, directories) } else { try Self.only(directories, timeout) }
     }
 
-    private static func chosen(_ choice: String, _ directories: [String]) throws(StartFailure) -> String {
+    private static func chosen(_ choice: String, _ directories: [String]) throws(StartError) -> String {
         guard let process = Int32(choice) else {
             guard choice.contains("/") || FileManager.default.fileExists(atPath: choice) else {
-                throw StartFailure(
+                throw StartError(
                     "--control takes the path of a socket or the number of a process; not '\(choice)'.",
                     isUsage: true
                 )
@@ -33,7 +33,7 @@ package struct ControlClient: Sendable {
         }
         let paths = directories.map { ControlPaths.socket(of: process, in: $0) }
         guard let path = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
-            throw StartFailure(
+            throw StartError(
                 "Process \(process) has no control socket in \(directories.joined(separator: " or ")).",
                 hint: startHint
             )
@@ -43,14 +43,14 @@ package struct ControlClient: Sendable {
 
     private static let startHint = "sluice run starts a proxy; this command must be run by the same user."
 
-    private static func only(_ directories: [String], _ timeout: Duration) throws(StartFailure) -> String {
+    private static func only(_ directories: [String], _ timeout: Duration) throws(StartError) -> String {
         var seen: Set<String> = []
         var running: [(path: String, process: Int32, status: ControlStatus?)] = []
         for directory in directories where seen.insert(directory).inserted {
             for (process, path) in ControlPaths.sockets(in: directory) {
                 do {
                     running.append((path, process, try ask(path, ControlRequest(command: .status), timeout).status))
-                } catch ControlSocket.Failure.refused {
+                } catch ControlSocket.SocketError.refused {
                     // A process that was killed has left it.
                     continue
                 } catch {
@@ -59,13 +59,13 @@ package struct ControlClient: Sendable {
             }
         }
         if running.count == 1 { return running[0].path }
-        guard !running.isEmpty else { throw StartFailure("No Sluice is running.", hint: startHint) }
+        guard !running.isEmpty else { throw StartError("No Sluice is running.", hint: startHint) }
         let lines = running.map { entry in
             guard let status = entry.status else { return "  \(entry.process)  (does not answer)  \(entry.path)" }
             let profiles = status.profiles.isEmpty ? "no profile" : status.profiles.joined(separator: ", ")
             return "  \(status.pid)  \(status.address)  \(profiles)"
         }
-        throw StartFailure(
+        throw StartError(
             "Several Sluices are running:\n\(lines.joined(separator: "\n"))",
             hint: "Choose one with --control and the number of its process."
         )
@@ -73,52 +73,52 @@ package struct ControlClient: Sendable {
 
     /// Asks on a thread of its own, which waits for the answer.
     ///
-    /// - Throws: ``ControlFailure`` for a refusal, ``StartFailure`` where there is no answer.
+    /// - Throws: ``ControlError`` for a refusal, ``StartError`` where there is no answer.
     private func ask<Answer>(_ request: ControlRequest, _ read: (ControlReply) -> Answer?) async throws -> Answer {
         let reply = try await withCheckedThrowingContinuation {
             (answer: CheckedContinuation<ControlReply, any Error>) in
             DispatchQueue(label: "sluice.control").async { answer.resume(with: Result { try self.reply(to: request) }) }
         }
         if let failure = reply.failure { throw failure }
-        guard let answer = read(reply) else { throw StartFailure("The reply from \(path) is to another question.") }
+        guard let answer = read(reply) else { throw StartError("The reply from \(path) is to another question.") }
         return answer
     }
 
-    private func reply(to request: ControlRequest) throws(StartFailure) -> ControlReply {
+    private func reply(to request: ControlRequest) throws(StartError) -> ControlReply {
         do {
             return try ControlClient.ask(path, request, timeout)
-        } catch let failure as ControlSocket.Failure {
+        } catch let failure as ControlSocket.SocketError {
             throw explain(failure)
-        } catch let failure as ControlFailure {
-            throw StartFailure("The reply from \(path) is not understood: \(failure.message)")
+        } catch let failure as ControlError {
+            throw StartError("The reply from \(path) is not understood: \(failure.message)")
         } catch {
-            throw StartFailure("\(path) cannot be asked: \(error).")
+            throw StartError("\(path) cannot be asked: \(error).")
         }
     }
 
     private static func ask(_ path: String, _ request: ControlRequest, _ timeout: Duration) throws -> ControlReply {
         let line = try ControlLine.encode(request)
         guard line.count <= ControlProtocol.longestLine else {
-            throw ControlFailure("the request is longer than \(ControlProtocol.longestLine >> 20) MiB")
+            throw ControlError("the request is longer than \(ControlProtocol.longestLine >> 20) MiB")
         }
         let socket = try ControlSocket(path: path, deadline: .now + timeout)
         try socket.sendLine(line)
         return try ControlLine.decode(ControlReply.self, try socket.receiveLine())
     }
 
-    private func explain(_ failure: ControlSocket.Failure) -> StartFailure {
+    private func explain(_ failure: ControlSocket.SocketError) -> StartError {
         switch failure {
-        case .refused: StartFailure("Nobody listens at \(path).", hint: ControlClient.startHint, isGone: true)
-        case .timeout: StartFailure("The Sluice at \(path) does not answer.")
+        case .refused: StartError("Nobody listens at \(path).", hint: ControlClient.startHint, isGone: true)
+        case .timeout: StartError("The Sluice at \(path) does not answer.")
         case .gone:
-            StartFailure(
+            StartError(
                 "The Sluice at \(path) closed the connection.",
                 hint: "It is stopping, or is not yours.",
                 isGone: true
             )
-        case .tooLong: StartFailure("The reply from \(path) is too long; that is no Sluice.")
+        case .tooLong: StartError("The reply from \(path) is too long; that is no Sluice.")
         case .system(let code):
-            StartFailure("\(path) cannot be asked: \(String(cString: strerror(code))).", isGone: code == ENOENT)
+            StartError("\(path) cannot be asked: \(String(cString: strerror(code))).", isGone: code == ENOENT)
         }
     }
 }

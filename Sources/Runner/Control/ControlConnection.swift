@@ -81,7 +81,7 @@ final class ControlConnection: ChannelInboundHandler {
     private func refuse(_ context: ChannelHandlerContext) {
         hasEnded = true
         received = ByteBuffer()
-        let failure = ControlFailure("A line has at most \(ControlProtocol.longestLine >> 20) MiB.")
+        let failure = ControlError("A line has at most \(ControlProtocol.longestLine >> 20) MiB.")
         guard let line = try? ControlLine.encode(ControlReply(failure)) else {
             return context.close(promise: nil)
         }

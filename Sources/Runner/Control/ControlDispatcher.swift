@@ -15,7 +15,7 @@ final class ControlDispatcher: Sendable {
         do {
             reply = try await answer(try ControlLine.decode(StrictRequest.self, line).request)
         } catch {
-            reply = ControlReply(error as? ControlFailure ?? ControlFailure("It could not be done: \(error)."))
+            reply = ControlReply(error as? ControlError ?? ControlError("It could not be done: \(error)."))
         }
         if let line = try? ControlLine.encode(reply), line.count <= ControlProtocol.longestLine { return line }
         return Data(#"{"error":"The reply is too long for a line.","ok":false}"#.utf8) + [0x0A]
@@ -57,7 +57,7 @@ final class ControlDispatcher: Sendable {
         return ControlReply(decided: result.decided, gone: result.gone)
     }
 
-    private func oneHold(_ request: ControlRequest) throws(ControlFailure) -> String {
+    private func oneHold(_ request: ControlRequest) throws(ControlError) -> String {
         let ids = holds(request)
         return try request.needed(ids.count == 1 ? ids.first : nil, "the 'id' of one message")
     }

@@ -25,7 +25,7 @@ package enum ControlPaths {
             do {
                 let path = socket(of: process, in: directory)
                 guard path.utf8.count <= longestPath else {
-                    throw StartFailure(
+                    throw StartError(
                         "The path of the control socket is longer than the \(longestPath) bytes "
                             + "that a socket can have: \(path).",
                         hint: "Set XDG_RUNTIME_DIR to a shorter directory."
@@ -38,7 +38,7 @@ package enum ControlPaths {
                 failure = failure ?? error
             }
         }
-        throw failure ?? StartFailure("There is no directory for the control socket.")
+        throw failure ?? StartError("There is no directory for the control socket.")
     }
 
     /// Makes a directory that only its user can enter, or makes sure that an existing one is such.
@@ -46,13 +46,13 @@ package enum ControlPaths {
         try StandardPaths.makeDirectory(directory)
         var facts = stat()
         guard lstat(directory, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR, facts.st_uid == geteuid() else {
-            throw StartFailure(
+            throw StartError(
                 "\(directory) is no directory of yours, so that the control socket cannot be there.",
                 hint: "Remove it, or set XDG_RUNTIME_DIR to a directory of your own."
             )
         }
         if facts.st_mode & 0o077 != 0, chmod(directory, 0o700) != 0 {
-            throw StartFailure(
+            throw StartError(
                 "The directory \(directory) cannot be kept from others: \(String(cString: strerror(errno)))."
             )
         }

@@ -55,7 +55,7 @@ struct ControlRequest: Codable, Sendable, Hashable {
             let word = try String(from: decoder)
             guard let command = Command(rawValue: word) else {
                 let words = Command.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ControlFailure("There is no command '\(word.prefix(40))'.", hint: "There are: \(words).")
+                throw ControlError("There is no command '\(word.prefix(40))'.", hint: "There are: \(words).")
             }
             self = command
         }
@@ -80,8 +80,8 @@ struct ControlRequest: Codable, Sendable, Hashable {
     var force: Bool?
 
     /// Returns a member; throws where the command lacks it.
-    func needed<Value>(_ value: Value?, _ what: String) throws(ControlFailure) -> Value {
-        guard let value else { throw ControlFailure("'\(command.rawValue)' needs \(what).") }
+    func needed<Value>(_ value: Value?, _ what: String) throws(ControlError) -> Value {
+        guard let value else { throw ControlError("'\(command.rawValue)' needs \(what).") }
         return value
     }
 }
@@ -121,13 +121,13 @@ struct ControlReply: Codable, Sendable {
     var profile: ProfileInForce? { profiles.map { ProfileInForce(profiles: $0, rules: rules ?? "") } }
 
     /// Why the command was not carried out; `nil` where it was.
-    var failure: ControlFailure? {
-        ok ? nil : ControlFailure(error ?? "The running Sluice refused.", hint: hint ?? "", conflict: conflict)
+    var failure: ControlError? {
+        ok ? nil : ControlError(error ?? "The running Sluice refused.", hint: hint ?? "", conflict: conflict)
     }
 }
 
 extension ControlReply {
-    init(_ failure: ControlFailure) {
+    init(_ failure: ControlError) {
         let hint = failure.hint.isEmpty ? nil : failure.hint
         self.init(ok: false, error: failure.message, hint: hint, conflict: failure.conflict)
     }
@@ -189,14 +189,14 @@ enum ControlLine {
     }
 
     /// Reads a value; throws what is wrong with the line.
-    static func decode<Value: Decodable>(_ type: Value.Type, _ line: Data) throws(ControlFailure) -> Value {
+    static func decode<Value: Decodable>(_ type: Value.Type, _ line: Data) throws(ControlError) -> Value {
         do {
             return try JSONDecoder().decode(type, from: line)
-        } catch let failure as ControlFailure {
+        } catch let failure as ControlError {
             throw failure
         } catch {
             let reason = (error as? DecodingError).map { ": \(describe($0))" } ?? ""
-            throw ControlFailure("The line is not understood\(reason).")
+            throw ControlError("The line is not understood\(reason).")
         }
     }
 
@@ -216,11 +216,11 @@ enum ControlLine {
 }
 
 extension Decoder {
-    /// Throws ``ControlFailure`` where an object has a member that is none of the keys.
+    /// Throws ``ControlError`` where an object has a member that is none of the keys.
     func refuseUnknownMembers<Key: CodingKey & CaseIterable>(of: Key.Type) throws {
         let known = Key.allCases.map(\.stringValue)
         for key in try container(keyedBy: AnyMember.self).allKeys where !known.contains(key.stringValue) {
-            throw ControlFailure(
+            throw ControlError(
                 "There is no member '\(key.stringValue.prefix(40))'.",
                 hint: "There are: \(known.joined(separator: ", "))."
             )

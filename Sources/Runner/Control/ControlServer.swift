@@ -15,7 +15,7 @@ struct ControlServer: Sendable {
     /// Listens in the first directory that can have the socket, named by `process`: this one unless a test says
     /// otherwise.
     ///
-    /// Throws ``StartFailure`` where no directory can; the proxy works without.
+    /// Throws ``StartError`` where no directory can; the proxy works without.
     static func start(
         _ target: any ControlTarget,
         in directories: [String] = ControlPaths.directories,
@@ -40,7 +40,7 @@ struct ControlServer: Sendable {
             return ControlServer(path: path, group: group, listener: listener, dispatcher: dispatcher)
         } catch {
             try? await group.shutdownGracefully()
-            throw StartFailure("There can be no control socket at \(path): \(error).")
+            throw StartError("There can be no control socket at \(path): \(error).")
         }
     }
 

@@ -7,7 +7,7 @@ final class ControlSocket {
     /// The bytes after the last line that was returned.
     private var received = Data()
 
-    enum Failure: Error {
+    enum SocketError: Error {
         case refused
         /// No answer before the deadline.
         case timeout
@@ -22,7 +22,7 @@ final class ControlSocket {
     init(path: String, deadline: ContinuousClock.Instant) throws {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        guard path.utf8.count <= ControlPaths.longestPath else { throw Failure.system(ENAMETOOLONG) }
+        guard path.utf8.count <= ControlPaths.longestPath else { throw SocketError.system(ENAMETOOLONG) }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         #if os(Linux)
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
@@ -30,7 +30,7 @@ final class ControlSocket {
         let kind = SOCK_STREAM
         #endif
         let descriptor = socket(AF_UNIX, kind, 0)
-        guard descriptor >= 0 else { throw Failure.system(errno) }
+        guard descriptor >= 0 else { throw SocketError.system(errno) }
         #if !os(Linux)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -50,10 +50,10 @@ final class ControlSocket {
             case EINPROGRESS, EALREADY: try wait(for: POLLOUT)
             // A local socket whose queue is full fails at once, and cannot be polled for.
             case EAGAIN:
-                guard ContinuousClock.now < deadline else { throw Failure.timeout }
+                guard ContinuousClock.now < deadline else { throw SocketError.timeout }
                 usleep(5_000)
-            case ECONNREFUSED, ENOENT: throw Failure.refused
-            default: throw Failure.system(errno)
+            case ECONNREFUSED, ENOENT: throw SocketError.refused
+            default: throw SocketError.system(errno)
             }
         }
     }
@@ -78,7 +78,7 @@ final class ControlSocket {
                 // A reply from before it was closed may still be read.
                 return
             } else if errno != EINTR {
-                throw Failure.system(errno)
+                throw SocketError.system(errno)
             }
         }
     }
@@ -96,16 +96,16 @@ final class ControlSocket {
                 return received[..<end]
             }
             searched = received.count
-            guard searched <= ControlProtocol.longestLine else { throw Failure.tooLong }
+            guard searched <= ControlProtocol.longestLine else { throw SocketError.tooLong }
             let count = read(descriptor, &piece, piece.count)
             if count > 0 {
                 received.append(contentsOf: piece[..<count])
             } else if count == 0 || errno == ECONNRESET {
-                throw Failure.gone
+                throw SocketError.gone
             } else if errno == EAGAIN || errno == EWOULDBLOCK {
                 try wait(for: POLLIN)
             } else if errno != EINTR {
-                throw Failure.system(errno)
+                throw SocketError.system(errno)
             }
         }
     }
@@ -114,11 +114,11 @@ final class ControlSocket {
         var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
         while true {
             let left = deadline - .now
-            guard left > .zero else { throw Failure.timeout }
+            guard left > .zero else { throw SocketError.timeout }
             let milliseconds = left.components.seconds * 1_000 + left.components.attoseconds / 1_000_000_000_000_000
             let result = poll(&request, 1, CInt(clamping: milliseconds + 1))
             if result > 0 { return }
-            guard result == 0 || errno == EINTR else { throw Failure.system(errno) }
+            guard result == 0 || errno == EINTR else { throw SocketError.system(errno) }
         }
     }
 }

@@ -4,7 +4,7 @@ package import HTTPModel
 /// A running Sluice that can be asked and controlled: the one of this process (`RunningTarget`), or another one over
 /// its control socket (``ControlClient``).
 ///
-/// Called on any thread, by several callers at once. A refusal is a ``ControlFailure``.
+/// Called on any thread, by several callers at once. A refusal is a ``ControlError``.
 package protocol ControlTarget: Sendable {
     func status() async throws -> ControlStatus
     /// The tools in their fixed order.

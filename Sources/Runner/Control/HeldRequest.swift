@@ -7,20 +7,20 @@ struct HeldRequest {
     var head: RequestHead
     var destination: Destination
 
-    mutating func setMethod(_ method: String) throws(ControlFailure) {
+    mutating func setMethod(_ method: String) throws(ControlError) {
         guard HeaderRules.isToken(method) else {
-            throw ControlFailure("'\(method.prefix(40))' is no method.", hint: "A method is a word, such as POST.")
+            throw ControlError("'\(method.prefix(40))' is no method.", hint: "A method is a word, such as POST.")
         }
-        guard method != "CONNECT" else { throw ControlFailure("A request cannot be made a CONNECT.") }
+        guard method != "CONNECT" else { throw ControlError("A request cannot be made a CONNECT.") }
         head.method = method
     }
 
     /// Sends the request to another URL; the Host field follows where it named the old destination.
-    mutating func setURL(_ text: String) throws(ControlFailure) {
+    mutating func setURL(_ text: String) throws(ControlError) {
         // An unedited URL stays as it is, even where it could not be read.
         guard text != destination.url(of: head) else { return }
         guard let plain = HeldRequest.plain(text), let new = RequestURL(plain) else {
-            throw ControlFailure(
+            throw ControlError(
                 "'\(text.prefix(200))' is no URL to send a request to.",
                 hint: "It is absolute, for example https://host:8443/path?query; its path can be edited alone."
             )
@@ -42,9 +42,9 @@ struct HeldRequest {
     }
 
     /// Replaces the path; the query stays, unless the text has one.
-    mutating func setPath(_ text: String) throws(ControlFailure) {
+    mutating func setPath(_ text: String) throws(ControlError) {
         guard text.hasPrefix("/"), let plain = NamedValues.target(text), !plain.contains("#") else {
-            throw ControlFailure("A path begins with '/' and has no '#'; '\(text.prefix(200))' is none.")
+            throw ControlError("A path begins with '/' and has no '#'; '\(text.prefix(200))' is none.")
         }
         setTarget(Array(plain.utf8), plain.contains("?") ? nil : query)
     }
@@ -53,9 +53,9 @@ struct HeldRequest {
         query = NamedValues.set(name, value, in: query ?? [])
     }
 
-    mutating func removeQuery(_ name: String) throws(ControlFailure) {
+    mutating func removeQuery(_ name: String) throws(ControlError) {
         guard let rest = NamedValues.remove(name, from: query ?? []) else {
-            throw ControlFailure("There is no query parameter '\(name)' to remove.")
+            throw ControlError("There is no query parameter '\(name)' to remove.")
         }
         query = rest.isEmpty ? nil : rest
     }
@@ -81,9 +81,9 @@ struct HeldRequest {
 
 extension ResponseHead {
     /// Sets the status of a final response, and its standard reason where that changes it.
-    mutating func setStatus(_ status: Int) throws(ControlFailure) {
+    mutating func setStatus(_ status: Int) throws(ControlError) {
         guard (200...999).contains(status) else {
-            throw ControlFailure("\(status) is no status of a final response.", hint: "They have 200 to 599.")
+            throw ControlError("\(status) is no status of a final response.", hint: "They have 200 to 599.")
         }
         if self.status != status { reason = ResponseHead.standardReason(status) }
         self.status = status
@@ -107,17 +107,17 @@ enum HeaderRules {
         text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
     }
 
-    static func checkName(_ name: String) throws(ControlFailure) {
-        guard isToken(name) else { throw ControlFailure("'\(name.prefix(40))' is no name of a header field.") }
+    static func checkName(_ name: String) throws(ControlError) {
+        guard isToken(name) else { throw ControlError("'\(name.prefix(40))' is no name of a header field.") }
         guard !isFraming(FieldName(name)) else {
-            throw ControlFailure("\(name) follows from the body; Sluice sets it.")
+            throw ControlError("\(name) follows from the body; Sluice sets it.")
         }
     }
 
-    static func check(_ pair: HoldEdit.Pair) throws(ControlFailure) {
+    static func check(_ pair: HoldEdit.Pair) throws(ControlError) {
         try checkName(pair.name)
         guard isText(pair.value) else {
-            throw ControlFailure("The value of \(pair.name) has control characters, which no field may have.")
+            throw ControlError("The value of \(pair.name) has control characters, which no field may have.")
         }
     }
 }

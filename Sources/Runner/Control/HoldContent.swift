@@ -68,13 +68,13 @@ extension HeldMessage {
     }
 
     /// Replaces the body and applies its content coding; throws where the body is not held.
-    mutating func setDecodedBody(_ decoded: ByteBuffer) throws(ControlFailure) {
-        do { try setBody(decoded: decoded) } catch { throw ControlFailure.bodyStreamsOn }
+    mutating func setDecodedBody(_ decoded: ByteBuffer) throws(ControlError) {
+        do { try setBody(decoded: decoded) } catch { throw ControlError.bodyStreamsOn }
     }
 }
 
-extension ControlFailure {
-    static let bodyStreamsOn = ControlFailure(
+extension ControlError {
+    static let bodyStreamsOn = ControlError(
         "Only the head is held; the body streams on and cannot be edited.",
         hint: "A rewrite rule can edit bodies of streams."
     )

@@ -61,10 +61,10 @@ struct HoldDraft {
 
     // MARK: - Reading the edited text
 
-    /// Reads the text after it was edited; throws ``ControlFailure`` that says in which line what is wrong.
+    /// Reads the text after it was edited; throws ``ControlError`` that says in which line what is wrong.
     ///
     /// Lines at the top that begin with `#` are left out. Lines of the head that were not edited keep their bytes.
-    func apply(_ edited: String) throws(ControlFailure) -> HeldMessage {
+    func apply(_ edited: String) throws(ControlError) -> HeldMessage {
         var reader = LineReader(edited)
         while reader.rest.first == UInt8(ascii: "#") { _ = reader.next() }
         // An unedited text is the message as it was, even where it could not be read back, as a target that is not a
@@ -72,13 +72,13 @@ struct HoldDraft {
         guard !reader.rest.elementsEqual(text.utf8) else { return message }
         let first = reader.number + 1
         guard let start = reader.next(), !start.isEmpty else {
-            throw ControlFailure("line \(first): the message's first line is missing")
+            throw ControlError("line \(first): the message's first line is missing")
         }
         let known = message.editableFields
-        var message = try reader.naming { () throws(ControlFailure) in try self.message.withStartLine(start) }
+        var message = try reader.naming { () throws(ControlError) in try self.message.withStartLine(start) }
         var fields: [HoldEdit.Pair] = []
         while let line = reader.next(), !line.isEmpty {
-            fields.append(try reader.naming { () throws(ControlFailure) in try HoldDraft.field(line, known: known) })
+            fields.append(try reader.naming { () throws(ControlError) in try HoldDraft.field(line, known: known) })
         }
         if fields != known { replaceFields(fields, of: &message) }
         try replaceBody(Substring(reader.rest), of: &message)
@@ -86,10 +86,10 @@ struct HoldDraft {
     }
 
     /// Reads a field line; one that was there before is not checked.
-    private static func field(_ line: Substring, known: [HoldEdit.Pair]) throws(ControlFailure) -> HoldEdit.Pair {
+    private static func field(_ line: Substring, known: [HoldEdit.Pair]) throws(ControlError) -> HoldEdit.Pair {
         guard let colon = line.firstIndex(of: ":") else {
             let hint = "An empty line ends the head."
-            throw ControlFailure("a header field needs a colon: '\(line.prefix(60))'", hint: hint)
+            throw ControlError("a header field needs a colon: '\(line.prefix(60))'", hint: hint)
         }
         let pair = HoldEdit.Pair(String(line[..<colon]), line[line.index(after: colon)...].trimmingBlanks)
         if !known.contains(pair) { try HeaderRules.check(pair) }
@@ -117,13 +117,13 @@ struct HoldDraft {
         edited.fields = fields
     }
 
-    private func replaceBody(_ edited: Substring, of message: inout HeldMessage) throws(ControlFailure) {
+    private func replaceBody(_ edited: Substring, of message: inout HeldMessage) throws(ControlError) {
         switch body {
         case .placeholder(let line):
             let text = edited.trimmingBlanks
             if text == line || message.body == nil && text.isEmpty { return }
             guard message.body == nil || !HoldDraft.placeholderParts.contains(where: { text.contains($0) }) else {
-                throw ControlFailure(
+                throw ControlError(
                     "The line that stands for the body was changed: leave it alone to keep the body, or remove all of it.",
                     hint: "The line is \(line)"
                 )
@@ -153,13 +153,13 @@ extension HeldMessage {
 
     /// Applies an edited start line: `GET https://host/path HTTP/1.1`, whose version is ignored and may be left out, or
     /// `HTTP/1.1 404 Not Found`.
-    fileprivate func withStartLine(_ line: Substring) throws(ControlFailure) -> HeldMessage {
+    fileprivate func withStartLine(_ line: Substring) throws(ControlError) -> HeldMessage {
         switch self {
         case .request(let head, let body, let destination):
             var words = line.split(separator: " ")
             if words.count > 2, words[words.count - 1].hasPrefix("HTTP/") { words.removeLast() }
             guard words.count == 2 else {
-                throw ControlFailure(
+                throw ControlError(
                     "the first line of a request has a method and a URL: '\(line.prefix(80))'",
                     hint: "For example: GET https://host/path HTTP/1.1; a space in a URL is written %20."
                 )
@@ -171,13 +171,13 @@ extension HeldMessage {
         case .response(var head, let body):
             let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
             guard words.count >= 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]) else {
-                throw ControlFailure(
+                throw ControlError(
                     "the first line of a response has a version and a status: '\(line.prefix(80))'",
                     hint: "For example: HTTP/1.1 404 Not Found"
                 )
             }
             let reason = words.count > 2 ? words[2].trimmingBlanks : ""
-            guard HeaderRules.isText(reason) else { throw ControlFailure("the reason phrase has control characters") }
+            guard HeaderRules.isText(reason) else { throw ControlError("the reason phrase has control characters") }
             let isReasonEdited = reason != head.reason
             if status != head.status || isReasonEdited { try head.setStatus(status) }
             if isReasonEdited { head.reason = reason }
@@ -208,11 +208,11 @@ private struct LineReader {
     }
 
     /// Adds the number of the line that was taken last to what `body` throws.
-    func naming<Value>(_ body: () throws(ControlFailure) -> Value) throws(ControlFailure) -> Value {
+    func naming<Value>(_ body: () throws(ControlError) -> Value) throws(ControlError) -> Value {
         do {
             return try body()
         } catch {
-            throw ControlFailure("line \(number): \(error.message)", hint: error.hint)
+            throw ControlError("line \(number): \(error.message)", hint: error.hint)
         }
     }
 }

@@ -4,9 +4,9 @@ package import Foundation
 /// Reads edits as commands give them.
 extension HoldEdit {
     /// Reads `Name: value`.
-    package static func header(_ text: String) throws(ControlFailure) -> Pair {
+    package static func header(_ text: String) throws(ControlError) -> Pair {
         guard let (name, rest) = split(text, at: ":") else {
-            throw ControlFailure("A header field is given as 'Name: value'; '\(text.prefix(60))' has no colon.")
+            throw ControlError("A header field is given as 'Name: value'; '\(text.prefix(60))' has no colon.")
         }
         let pair = Pair(name, rest.trimmingCharacters(in: CharacterSet(charactersIn: " \t")))
         try HeaderRules.check(pair)
@@ -14,17 +14,17 @@ extension HoldEdit {
     }
 
     /// Reads `NAME=VALUE`, of a query or a form.
-    package static func pair(_ text: String) throws(ControlFailure) -> Pair {
+    package static func pair(_ text: String) throws(ControlError) -> Pair {
         guard let (name, value) = split(text, at: "="), !name.isEmpty else {
-            throw ControlFailure("A parameter is given as NAME=VALUE, not '\(text.prefix(60))'.")
+            throw ControlError("A parameter is given as NAME=VALUE, not '\(text.prefix(60))'.")
         }
         return Pair(name, value)
     }
 
     /// Reads `/path/in/json=VALUE`.
-    package static func json(_ text: String) throws(ControlFailure) -> JSONChange {
+    package static func json(_ text: String) throws(ControlError) -> JSONChange {
         guard let (path, value) = split(text, at: "=") else {
-            throw ControlFailure(
+            throw ControlError(
                 "A value in a JSON body is given as /PATH=VALUE, not '\(text.prefix(60))'.",
                 hint: "For example /user/name=Ada, /items/0=17, /flags/-=true."
             )
@@ -38,15 +38,15 @@ extension HoldEdit {
     }
 
     /// Reads a whole message in raw form, given as ``content(_:)`` takes it.
-    package static func message(_ text: String) throws(ControlFailure) -> String {
+    package static func message(_ text: String) throws(ControlError) -> String {
         guard let message = String(validating: try content(text), as: UTF8.self) else {
-            throw ControlFailure("The message is not UTF-8 text.", hint: "A body of other bytes is given with --body.")
+            throw ControlError("The message is not UTF-8 text.", hint: "A body of other bytes is given with --body.")
         }
         return message
     }
 
     /// Reads a text given as it is, as `@file`, or as `@-` for standard input; `@@` is for a text that begins with `@`.
-    package static func content(_ text: String) throws(ControlFailure) -> Data {
+    package static func content(_ text: String) throws(ControlError) -> Data {
         guard text.hasPrefix("@") else { return Data(text.utf8) }
         if text.hasPrefix("@@") { return Data(text.utf8.dropFirst()) }
         let path = String(text.dropFirst())
@@ -58,9 +58,9 @@ extension HoldEdit {
                 : Data(try InputFile.contents(of: path, atMost: limit + 1, takesPipes: true))
             if bytes.count <= limit { return bytes }
         } catch {
-            let reason = (error as? FileFailure)?.description ?? "\(path) cannot be read."
-            throw ControlFailure(reason, hint: "'@@' stands for a text that begins with '@'.")
+            let reason = (error as? FileError)?.description ?? "\(path) cannot be read."
+            throw ControlError(reason, hint: "'@@' stands for a text that begins with '@'.")
         }
-        throw ControlFailure("\(path) is larger than \(limit >> 20) MiB.")
+        throw ControlError("\(path) is larger than \(limit >> 20) MiB.")
     }
 }

@@ -50,7 +50,7 @@ package struct HoldEdit: Codable, Sendable, Hashable {
             text = try members.decodeIfPresent(String.self, forKey: .text)
             base64 = try members.decodeIfPresent(Data.self, forKey: .base64)
             guard (text == nil) != (base64 == nil) else {
-                throw ControlFailure("A body is given as 'text' or as 'base64'.")
+                throw ControlError("A body is given as 'text' or as 'base64'.")
             }
         }
 
@@ -108,13 +108,13 @@ package struct HoldEdit: Codable, Sendable, Hashable {
 
     package var isEmpty: Bool { self == HoldEdit() }
 
-    /// Returns the message as edited; throws ``ControlFailure`` for what cannot be done.
-    func apply(to message: HeldMessage) throws(ControlFailure) -> HeldMessage {
+    /// Returns the message as edited; throws ``ControlError`` for what cannot be done.
+    func apply(to message: HeldMessage) throws(ControlError) -> HeldMessage {
         if let raw {
             var others = self
             others.raw = nil
             guard others.isEmpty else {
-                throw ControlFailure("The whole message in raw form and edits of its parts exclude each other.")
+                throw ControlError("The whole message in raw form and edits of its parts exclude each other.")
             }
             return try HoldDraft(message).apply(raw)
         }
@@ -129,17 +129,17 @@ package struct HoldEdit: Codable, Sendable, Hashable {
     }
 
     /// The decision to execute a message as edited, or as it is where the edit changes nothing.
-    func resolution(for message: HeldMessage) throws(ControlFailure) -> HoldResolution {
+    func resolution(for message: HeldMessage) throws(ControlError) -> HoldResolution {
         let edited = try apply(to: message)
         return .execute(edited.isSame(as: message) ? nil : edited)
     }
 
     // MARK: - Heads
 
-    private func editTarget(_ message: inout HeldMessage) throws(ControlFailure) {
+    private func editTarget(_ message: inout HeldMessage) throws(ControlError) {
         guard method != nil || url != nil || path != nil || !query.isEmpty || !removeQuery.isEmpty else { return }
         guard case .request(let head, let body, let destination) = message else {
-            throw ControlFailure(
+            throw ControlError(
                 "A response is held: method, URL, path and query are those of requests.",
                 hint: "Its status, header fields and body can be edited."
             )
@@ -153,11 +153,11 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         message = .request(request.head, body: body, destination: request.destination)
     }
 
-    private func editFields(_ message: inout HeldMessage) throws(ControlFailure) {
+    private func editFields(_ message: inout HeldMessage) throws(ControlError) {
         for name in removeHeaders {
             try HeaderRules.checkName(name)
             if message.fields.removeAll(FieldName(name)) == 0 {
-                throw ControlFailure("There is no header field \(name) to remove.")
+                throw ControlError("There is no header field \(name) to remove.")
             }
         }
         for pair in headers {
@@ -170,10 +170,10 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         }
     }
 
-    private func editStatus(_ message: inout HeldMessage) throws(ControlFailure) {
+    private func editStatus(_ message: inout HeldMessage) throws(ControlError) {
         guard let status else { return }
         guard case .response(var head, let body) = message else {
-            throw ControlFailure("A request is held: it has no status.", hint: "Its method and URL can be edited.")
+            throw ControlError("A request is held: it has no status.", hint: "Its method and URL can be edited.")
         }
         try head.setStatus(status)
         message = .response(head, body: body)
@@ -181,18 +181,18 @@ package struct HoldEdit: Codable, Sendable, Hashable {
 
     // MARK: - Bodies
 
-    private func editJSON(_ message: inout HeldMessage) throws(ControlFailure) {
+    private func editJSON(_ message: inout HeldMessage) throws(ControlError) {
         var bytes = Array(try HoldEdit.decodedBody(of: message).readableBytesView)
         for change in json { bytes = try JSONPointer(change.path).set(change.value, in: bytes) }
         try message.setDecodedBody(ByteBuffer(bytes: bytes))
     }
 
-    private func editForm(_ message: inout HeldMessage) throws(ControlFailure) {
+    private func editForm(_ message: inout HeldMessage) throws(ControlError) {
         let bytes = try HoldEdit.decodedBody(of: message)
         let type = message.fields.value(of: .contentType)
         let mediaType = type?.prefix { $0 != ";" }.lowercased() ?? ""
         guard mediaType == "application/x-www-form-urlencoded" || (type == nil && bytes.readableBytes == 0) else {
-            throw ControlFailure(
+            throw ControlError(
                 "The body is \(type.map { "of type \($0)" } ?? "of no stated type"), not a form.",
                 hint: "Set its header field too, 'Content-Type: application/x-www-form-urlencoded'."
             )
@@ -203,10 +203,10 @@ package struct HoldEdit: Codable, Sendable, Hashable {
         try message.setDecodedBody(ByteBuffer(bytes: edited))
     }
 
-    private static func decodedBody(of message: HeldMessage) throws(ControlFailure) -> ByteBuffer {
-        guard let content = HoldContent(message) else { throw ControlFailure.bodyStreamsOn }
+    private static func decodedBody(of message: HeldMessage) throws(ControlError) -> ByteBuffer {
+        guard let content = HoldContent(message) else { throw ControlError.bodyStreamsOn }
         if let problem = content.problem {
-            throw ControlFailure("The body cannot be decoded: \(problem).", hint: "It can be replaced as a whole.")
+            throw ControlError("The body cannot be decoded: \(problem).", hint: "It can be replaced as a whole.")
         }
         return content.bytes
     }

@@ -8,9 +8,9 @@ struct JSONPointer {
     private let text: String
 
     /// Reads a pointer; the empty one means the whole text.
-    init(_ text: String) throws(ControlFailure) {
+    init(_ text: String) throws(ControlError) {
         guard text.isEmpty || text.hasPrefix("/") else {
-            throw ControlFailure("A JSON path begins with '/', for example /user/name; '\(text)' does not.")
+            throw ControlError("A JSON path begins with '/', for example /user/name; '\(text)' does not.")
         }
         self.text = text
         tokens = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { token in
@@ -21,13 +21,13 @@ struct JSONPointer {
 
     /// Returns a JSON text with this value at the place; a value that is not JSON is taken for a text.
     ///
-    /// Throws ``ControlFailure`` where the body is not JSON, or the place is not in it.
-    func set(_ value: String, in body: [UInt8]) throws(ControlFailure) -> [UInt8] {
+    /// Throws ``ControlError`` where the body is not JSON, or the place is not in it.
+    func set(_ value: String, in body: [UInt8]) throws(ControlError) -> [UInt8] {
         let tree: JSONTree
         do throws(JSONSyntaxError) {
             tree = try JSONTree(body)
         } catch {
-            throw ControlFailure("The body is not JSON: \(error).")
+            throw ControlError("The body is not JSON: \(error).")
         }
         let value = (try? JSONTree(Array(value.utf8))) == nil ? JSONWriter.quoted(value) : value
         var node = 0
@@ -56,7 +56,7 @@ struct JSONPointer {
                 }
             default:
                 let place = walked.isEmpty ? "it" : walked
-                throw ControlFailure("There is no \(text) in the body: \(place) is neither object nor array.")
+                throw ControlError("There is no \(text) in the body: \(place) is neither object nor array.")
             }
             walked += "/" + token
         }
@@ -71,8 +71,8 @@ struct JSONPointer {
         return tree.bytes[..<end] + Array((last == nil ? part : "," + part).utf8) + tree.bytes[end...]
     }
 
-    private func missing(_ kind: String, _ token: String, _ walked: String, hint: String = "") -> ControlFailure {
+    private func missing(_ kind: String, _ token: String, _ walked: String, hint: String = "") -> ControlError {
         let place = walked.isEmpty ? "the body" : walked
-        return ControlFailure("There is no \(text) in the body: \(place) has no \(kind) '\(token)'.", hint: hint)
+        return ControlError("There is no \(text) in the body: \(place) has no \(kind) '\(token)'.", hint: hint)
     }
 }

@@ -37,34 +37,34 @@ extension LocalHolds {
 
     private func only(_ name: String) async throws -> WaitingHold {
         let found = try choose(name, await waitingHolds())
-        guard let hold = found.first else { throw ControlFailure("No message waits.") }
+        guard let hold = found.first else { throw ControlError("No message waits.") }
         guard found.count == 1 else {
-            throw ControlFailure("'\(name)' is more than one message.", hint: "Choose one: \(list(found)).")
+            throw ControlError("'\(name)' is more than one message.", hint: "Choose one: \(list(found)).")
         }
         return hold
     }
 
     /// The holds that a name means: `all`, `12.1`, or `12` for those of exchange 12.
-    private func choose(_ name: String, _ holds: [WaitingHold]) throws(ControlFailure) -> [WaitingHold] {
+    private func choose(_ name: String, _ holds: [WaitingHold]) throws(ControlError) -> [WaitingHold] {
         if name == "all" { return holds }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let exchange = Int64(parts[0]),
             let ordinal = parts.count == 1 ? 0 : Int(parts[1])
         else {
             let hint = "They are named like 12.1; 'all' means every one."
-            throw ControlFailure("'\(name.prefix(40))' names no message.", hint: hint)
+            throw ControlError("'\(name.prefix(40))' names no message.", hint: hint)
         }
         let found = holds.filter {
             $0.id.exchange.number == exchange && (parts.count == 1 || $0.id.ordinal == ordinal)
         }
         if !found.isEmpty { return found }
         throw holds.isEmpty
-            ? gone(name) : ControlFailure("No message \(name) waits.", hint: "There wait: \(list(holds)).")
+            ? gone(name) : ControlError("No message \(name) waits.", hint: "There wait: \(list(holds)).")
     }
 
-    private func gone(_ id: String) -> ControlFailure {
+    private func gone(_ id: String) -> ControlError {
         let hint = "It was decided about, its time ran out, or its client went away."
-        return ControlFailure("No message \(id) waits any more.", hint: hint)
+        return ControlError("No message \(id) waits any more.", hint: hint)
     }
 
     private func list(_ holds: [WaitingHold]) -> String {

@@ -64,7 +64,7 @@ struct RunningTarget: LocalHolds {
 
     func decrypt(_ place: String) async throws -> String {
         guard let (host, port) = RequestURL.splitAuthority(place) else {
-            throw ControlFailure(
+            throw ControlError(
                 "'\(place.prefix(80))' is no host, nor a host and a port.",
                 hint: "For example api.example.com, or localhost:8443."
             )
@@ -72,7 +72,7 @@ struct RunningTarget: LocalHolds {
         let count = decryptAgain(host, port)
         guard count > 0 else {
             let others = undecryptedHosts().prefix(20).joined(separator: ", ")
-            throw ControlFailure(
+            throw ControlError(
                 "No client has refused Sluice's certificate for \(place) twice.",
                 hint: others.isEmpty
                     ? "A host that is not decrypted for another reason is left out by the profile's 'intercept'."
@@ -90,7 +90,7 @@ struct RunningTarget: LocalHolds {
         madeFrom revision: String?
     ) async throws -> (message: String, profile: ProfileInForce) {
         if let unnamed = texts.first(where: { $0.file.isEmpty || $0.file.utf8.contains(0) }) {
-            throw ControlFailure("'\(unnamed.file)' is no name of a file.")
+            throw ControlError("'\(unnamed.file)' is no name of a file.")
         }
         let difference = try await RunningTarget.explaining { try await rules.apply(texts, madeFrom: revision) }
         await onProfileFiles()
@@ -99,7 +99,7 @@ struct RunningTarget: LocalHolds {
 
     func reloadProfile(discardsEdits: Bool) async throws -> String {
         let difference = try await RunningTarget.explaining { try await rules.reload(discardsEdits: discardsEdits) }
-        guard let difference else { throw ControlFailure("No profile is in use.", hint: "Start with --profile FILE.") }
+        guard let difference else { throw ControlError("No profile is in use.", hint: "Start with --profile FILE.") }
         await onProfileFiles()
         return difference.description
     }
@@ -114,7 +114,7 @@ struct RunningTarget: LocalHolds {
         do {
             return try await body()
         } catch let error as ProfileError {
-            throw ControlFailure(error.description, hint: "The rules stay as they were.")
+            throw ControlError(error.description, hint: "The rules stay as they were.")
         }
     }
 }

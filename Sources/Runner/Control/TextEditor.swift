@@ -12,13 +12,13 @@ package struct TextEditor: Sendable {
     package let path: String
 
     /// Writes a text to a new file whose name begins with `name`.
-    package init(_ text: String, name: String) throws(StartFailure) {
+    package init(_ text: String, name: String) throws(StartError) {
         var directory = NSTemporaryDirectory()
         while directory.count > 1, directory.last == "/" { directory.removeLast() }
         var template = Array("\(directory)/sluice-\(name)-XXXXXX.http".utf8CString)
         let descriptor = mkstemps(&template, 5)
         guard descriptor >= 0 else {
-            throw StartFailure("No file can be made in \(directory): \(String(cString: strerror(errno))).")
+            throw StartError("No file can be made in \(directory): \(String(cString: strerror(errno))).")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -26,7 +26,7 @@ package struct TextEditor: Sendable {
             try file.write(contentsOf: Data(text.utf8))
         } catch {
             unlink(path)
-            throw StartFailure("\(path) cannot be written: \(error.localizedDescription)")
+            throw StartError("\(path) cannot be written: \(error.localizedDescription)")
         }
     }
 
@@ -35,21 +35,21 @@ package struct TextEditor: Sendable {
     /// Throws where the editor cannot be run or leaves no text.
     package func run(
         environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(StartFailure) -> Outcome {
+    ) throws(StartError) -> Outcome {
         let editor = ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? "vi"
         // The shell splits off options; the path is not part of what it parses.
         let status = try TextEditor.spawn(["/bin/sh", "-c", "\(editor) \"$1\"", "sluice", path])
         if status == 127 {
-            throw StartFailure("The editor '\(editor)' cannot be run.", hint: "Set VISUAL or EDITOR to one that can.")
+            throw StartError("The editor '\(editor)' cannot be run.", hint: "Set VISUAL or EDITOR to one that can.")
         }
         guard status == 0 else {
             return .failed(status > 128 ? "was ended by signal \(status - 128)" : "ended with \(status)")
         }
         guard let bytes = FileManager.default.contents(atPath: path) else {
-            throw StartFailure("\(path) is not there any more.")
+            throw StartError("\(path) is not there any more.")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw StartFailure("\(path) is not UTF-8 text.", hint: "Here a body can only be text.")
+            throw StartError("\(path) is not UTF-8 text.", hint: "Here a body can only be text.")
         }
         return .text(text)
     }
@@ -57,7 +57,7 @@ package struct TextEditor: Sendable {
     package func remove() { unlink(path) }
 
     /// Runs a program on our terminal, in our process group, and waits for it.
-    private static func spawn(_ arguments: [String]) throws(StartFailure) -> CInt {
+    private static func spawn(_ arguments: [String]) throws(StartError) -> CInt {
         // An editor has its own meaning for Ctrl-C.
         let interrupt = signal(SIGINT, SIG_IGN)
         defer { signal(SIGINT, interrupt) }
@@ -71,12 +71,12 @@ package struct TextEditor: Sendable {
             posix_spawn(&process, arguments[0], nil, nil, $0, environment)
         }
         guard code == 0 else {
-            throw StartFailure("\(arguments[0]) cannot be run: \(String(cString: strerror(code))).")
+            throw StartError("\(arguments[0]) cannot be run: \(String(cString: strerror(code))).")
         }
         var status: CInt = 0
         while waitpid(process, &status, 0) < 0 {
             guard errno == EINTR else {
-                throw StartFailure("The editor cannot be waited for: \(String(cString: strerror(errno))).")
+                throw StartError("The editor cannot be waited for: \(String(cString: strerror(errno))).")
             }
         }
         return ChildProcess.exitCode(status)

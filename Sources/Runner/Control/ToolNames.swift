@@ -4,14 +4,14 @@ import Tools
 
 enum ToolNames {
     /// Finds the tools, `all` of them or by name; throws for a name that no tool has.
-    static func stages(_ names: [String]) throws(ControlFailure) -> Set<StageID> {
+    static func stages(_ names: [String]) throws(ControlError) -> Set<StageID> {
         let registry = ToolRegistry.standard
         var stages: Set<StageID> = []
         for name in names {
             let found = name == "all" ? registry.tools.map(\.id) : registry[key: name].map { [$0.id] }
             guard let found else {
                 let keys = registry.inOrder.map(\.key).joined(separator: ", ")
-                throw ControlFailure("There is no tool '\(name.prefix(40))'.", hint: "There are: \(keys); or all.")
+                throw ControlError("There is no tool '\(name.prefix(40))'.", hint: "There are: \(keys); or all.")
             }
             stages.formUnion(found)
         }

@@ -19,18 +19,18 @@ package enum Demo {
     static func run(
         _ settings: RunSettings,
         print write: @escaping @Sendable (String) -> Void = StandardStreams.out,
-        complain: @escaping @Sendable (String) -> Void = StandardStreams.error
+        report: @escaping @Sendable (String) -> Void = StandardStreams.error
     ) async throws {
         let telling = Mutex<ExchangeID?>(nil)
         let summary = try await DemoOrigin.run { origin in
             let proxy = try await RunningProxy.start(
                 unattended(settings, origin),
                 onFinished: { records in
-                    guard let record = records.first(where: { $0.url.path == DemoClient.tellingPath }) else { return }
+                    guard let record = records.first(where: { $0.url.path == DemoClient.featuredPath }) else { return }
                     telling.withLock { $0 = record.id }
                 },
                 print: write,
-                complain: complain
+                report: report
             )
             write(introduction(proxy, origin))
             do {
@@ -82,7 +82,7 @@ package enum Demo {
             group.addTask(operation: work)
             group.addTask {
                 try await Task.sleep(for: limit)
-                throw StartFailure("The demo did not finish within \(limit.components.seconds) seconds.")
+                throw StartError("The demo did not finish within \(limit.components.seconds) seconds.")
             }
             defer { group.cancelAll() }
             try await group.next()

@@ -12,7 +12,7 @@ struct DemoClient: Sendable {
     private let trustsOrigin: TLSTrust
 
     /// The path of the exchange that has the most to show.
-    static let tellingPath = DemoProfile.rewrittenPath
+    static let featuredPath = DemoProfile.rewrittenPath
     /// A port where no server listens.
     static let deadPort = 1
 
@@ -153,7 +153,7 @@ struct DemoClient: Sendable {
     }
 
     private static func read(_ connection: DemoConnection) async throws {
-        try await connection.fetch("GET", tellingPath, expecting: 200) {
+        try await connection.fetch("GET", featuredPath, expecting: 200) {
             $0.head.fields.value(of: .contentEncoding) == "gzip" && $0.text == DemoContent.articles()
                 && $0.head.fields.value(of: FieldName(DemoProfile.stamp.name)) == DemoProfile.stamp.value
         }

@@ -43,8 +43,8 @@ final class DemoConnection {
     func startTLS(trust: TLSTrust, isHTTP2: Bool = false) async throws {
         do {
             try await connection.startTLS(to: origin, trust: trust, applicationProtocol: isHTTP2 ? "h2" : "http/1.1")
-        } catch let error as ProxyConnection.Failure {
-            throw StartFailure("CONNECT \(origin.authority): \(error)", hint: DemoConnection.hint)
+        } catch let error as ProxyConnection.ConnectionError {
+            throw StartError("CONNECT \(origin.authority): \(error)", hint: DemoConnection.hint)
         }
         targetPrefix = ""
         if isHTTP2 { http2 = DemoHTTP2Connection(connection, origin: origin) }
@@ -76,12 +76,12 @@ final class DemoConnection {
         do {
             response = try await exchange(head, body)
         } catch let error where !(error is CancellationError) {
-            throw StartFailure("The demo got no answer to \(what): \(error)", hint: DemoConnection.hint)
+            throw StartError("The demo got no answer to \(what): \(error)", hint: DemoConnection.hint)
         }
         guard response.head.status == status, isRight(response) else {
             let status = "\(response.head.status) \(response.head.reason)"
             let body = "\(response.body.readableBytes) bytes: \(response.text.prefix(300))"
-            throw StartFailure(
+            throw StartError(
                 "The demo got an unexpected answer to \(what): \(status), \(body)",
                 hint: DemoConnection.hint
             )
@@ -118,7 +118,7 @@ final class DemoConnection {
             while answers < count {
                 guard let bytes = try await connection.read() else {
                     try Task.checkCancellation()
-                    throw StartFailure(
+                    throw StartError(
                         "The demo's WebSocket ended after \(answers) messages.",
                         hint: DemoConnection.hint
                     )

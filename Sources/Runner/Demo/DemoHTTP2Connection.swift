@@ -29,7 +29,7 @@ final class DemoHTTP2Connection {
                 case .end(stream, let trailers, _):
                     response?.trailers = trailers
                     if let response { return response }
-                case .reset(stream, let code, _, let text): throw HTTP2Failure(code, text)
+                case .reset(stream, let code, _, let text): throw HTTP2Error(code, text)
                 case .failed(let failure): throw failure
                 default: break
                 }
@@ -38,7 +38,7 @@ final class DemoHTTP2Connection {
             if session.hasEvents { continue }
             guard let bytes = try await connection.read() else {
                 try Task.checkCancellation()
-                throw ProxyConnection.Failure.closed(hadAnswer: response != nil)
+                throw ProxyConnection.ConnectionError.closed(hadAnswer: response != nil)
             }
             session.receive(bytes, now: .now())
         }

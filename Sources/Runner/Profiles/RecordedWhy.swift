@@ -10,14 +10,14 @@ import Tools
 
 /// Why rules acted on a recorded exchange, or did not.
 package enum RecordedWhy {
-    /// The most bytes of a body in a rehearsal.
+    /// The most bytes of a body in a dry run.
     private static let bodyLimit = 1 << 20
 
     /// Explains an exchange of a session (a file, `last`, or a HAR) by the rules that were in force when it began.
     ///
     /// With `profiles`, the recorded request is played through these instead, and the server answers with the recorded
     /// response. `isWhole`: rules for other hosts are listed one by one, even where they are many. Throws
-    /// `StartFailure`, `SessionError` or `ProfileError`.
+    /// `StartError`, `SessionError` or `ProfileError`.
     package static func text(
         session: String,
         id: Int64,
@@ -26,7 +26,7 @@ package enum RecordedWhy {
     ) throws -> String {
         let reader = try SessionQuery.open(session)
         guard let exchange = try reader.exchange(ExchangeID(id)) else {
-            throw StartFailure(
+            throw StartError(
                 "The session has no exchange \(id).",
                 hint: "sluice list \(session) prints the numbers there are."
             )
@@ -37,7 +37,7 @@ package enum RecordedWhy {
         text += "\n\n"
         guard profiles.isEmpty else {
             let profile = try RuleProfile.load(paths: profiles, takesPipes: true)
-            return text + (try rehearsed(exchange, reader, by: profile, isWhole))
+            return text + (try dryRun(exchange, reader, by: profile, isWhole))
         }
         guard let rules = try reader.rules(at: record.startedAt) else {
             return text + unknown(exchange, "The session does not say which rules were in force.")
@@ -94,7 +94,7 @@ package enum RecordedWhy {
         return ExchangeOpening(id: record.id, url: record.url, head: head(exchange), clientAddress: address)
     }
 
-    private static func rehearsed(
+    private static func dryRun(
         _ exchange: RecordedExchange,
         _ reader: SessionReader,
         by profile: RuleProfile,
@@ -109,16 +109,16 @@ package enum RecordedWhy {
         func fields(_ section: FieldSection) -> [(name: String, value: String)] {
             section.filter { !HeaderRules.isFraming($0) }.map { (name: $0.name, value: $0.value) }
         }
-        let request = RehearsedRequest(
+        let request = DryRunRequest(
             method: head.method,
             url: record.url,
             fields: fields(head.fields),
             body: try recordedBody(.requestReceived)
         )
-        var response = RehearsedResponse()
+        var response = DryRunResponse()
         if let stored = exchange.messages.responseHead.flatMap({ StoredHead.response($0) }), stored.status >= 200 {
             let body = try recordedBody(.responseReceived)
-            response = RehearsedResponse(status: stored.status, fields: fields(stored.fields), body: body)
+            response = DryRunResponse(status: stored.status, fields: fields(stored.fields), body: body)
         }
         return request.explained(by: profile, answered: response).text(isWhole: isWhole)
     }

@@ -36,17 +36,17 @@ package enum RequestArchive {
     }
 
     /// Refuses a file that begins neither as a session nor as a HAR.
-    static func requireSession(_ path: String) throws(StartFailure) {
+    static func requireSession(_ path: String) throws(StartError) {
         // A file that cannot be read is reported when it is opened.
         guard let start = try? InputFile.contents(of: path, atMost: 15), start != Array("SQLite format 3".utf8)
         else { return }
-        throw StartFailure("\(path) is neither a Sluice session nor a HAR.")
+        throw StartError("\(path) is neither a Sluice session nor a HAR.")
     }
 
     /// Whether a file begins like JSON; a session begins with SQLite's header.
     package static func isHAR(_ path: String) throws -> Bool {
         let start: [UInt8]
-        do throws(FileFailure) {
+        do throws(FileError) {
             start = try InputFile.contents(of: path, atMost: 64)
         } catch {
             // A missing file may be 'last', and another one that cannot be read is reported when it is opened.
@@ -58,7 +58,7 @@ package enum RequestArchive {
 }
 
 extension RuleUsage {
-    /// Counts all requests of a session or a HAR; throws `StartFailure` or `SessionError` where it cannot be read.
+    /// Counts all requests of a session or a HAR; throws `StartError` or `SessionError` where it cannot be read.
     package mutating func add(archive path: String) throws {
         try RequestArchive.forEach(path) { request in
             let (method, url, fields) = (request.method, request.url, request.fields.map { ($0.name, $0.value) })

@@ -12,13 +12,13 @@ enum ProfileFile {
     }
 
     /// Writes a file whole or not at all; one that is there keeps its mode, and a link goes on leading to it.
-    static func write(_ text: String, to file: String) throws(ControlFailure) {
-        do throws(FileFailure) {
+    static func write(_ text: String, to file: String) throws(ControlError) {
+        do throws(FileError) {
             let output = try OutputFile(file, waits: false)
             try output.write(text)
             try output.finish()
         } catch {
-            throw ControlFailure(error.description)
+            throw ControlError(error.description)
         }
     }
 }

@@ -36,9 +36,9 @@ package struct ComposedRequest: Sendable {
         return address.map { $0 == "::1" || $0.hasPrefix("127.") || $0.hasPrefix("::ffff:127.") } ?? false
     }
 
-    private init(_ message: HeldMessage) throws(ControlFailure) {
+    private init(_ message: HeldMessage) throws(ControlError) {
         guard case .request(var head, let body, let destination) = message else {
-            throw ControlFailure("This is no request.")
+            throw ControlError("This is no request.")
         }
         if !head.fields.contains(.host) {
             let (scheme, host, port) = (destination.scheme, destination.host, destination.port)
@@ -55,16 +55,16 @@ package struct ComposedRequest: Sendable {
     ///
     /// Hop-by-hop fields (RFC 9110 §7.6.1), `Expect` and trailers are left out; a WebSocket becomes a plain GET. Throws
     /// for a tunnel, bytes that were not HTTP, or a body that was not recorded whole.
-    package init(_ exchange: RecordedExchange, body: ByteBuffer) throws(ControlFailure) {
+    package init(_ exchange: RecordedExchange, body: ByteBuffer) throws(ControlError) {
         let record = exchange.record
         guard [.http, .upgraded, .webSocket].contains(record.kind),
             let received = exchange.messages.requestHead.flatMap({ StoredHead.request($0) }),
             let scheme = ComposedRequest.schemes[record.url.scheme]
         else {
-            throw ControlFailure("Exchange \(record.id) has no HTTP request to send again.")
+            throw ControlError("Exchange \(record.id) has no HTTP request to send again.")
         }
         guard !record.flags.contains(.requestBodyIncomplete) else {
-            throw ControlFailure("The request's body was not recorded whole, so it cannot be sent again.")
+            throw ControlError("The request's body was not recorded whole, so it cannot be sent again.")
         }
         var head = received
         for index in head.fields.indices.reversed() where head.fields[index].name.hasPrefix(":") {
@@ -103,7 +103,7 @@ package struct ComposedRequest: Sendable {
     /// Reads a text that a user wrote, or edited from the draft of `original`; throws what is wrong, with the line.
     ///
     /// Lines at the top that begin with `#` are left out.
-    package init(draft: String, original: ComposedRequest?) throws(ControlFailure) {
+    package init(draft: String, original: ComposedRequest?) throws(ControlError) {
         let blank = HeldMessage.request(
             RequestHead(method: "GET", target: "/"),
             body: ByteBuffer(),

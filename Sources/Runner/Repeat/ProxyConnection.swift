@@ -9,7 +9,7 @@ import Wire
 /// Only the task that opened it uses it. After an upgrade, or with another protocol of ALPN, use ``read()`` and
 /// ``write(_:)``.
 final class ProxyConnection {
-    enum Failure: Error, CustomStringConvertible {
+    enum ConnectionError: Error, CustomStringConvertible {
         /// The proxy opened no tunnel, and answered with this status.
         case noTunnel(Int)
         /// The proxy closed the connection before the answer was whole.
@@ -80,7 +80,7 @@ final class ProxyConnection {
         let authority = host.contains(":") ? "[\(host)]:\(origin.port)" : "\(host):\(origin.port)"
         let connect = RequestHead(method: "CONNECT", target: authority, fields: [("Host", authority)])
         let answer = try await exchange(connect)
-        guard answer.status == 200 else { throw Failure.noTunnel(answer.status) }
+        guard answer.status == 200 else { throw ConnectionError.noTunnel(answer.status) }
         try await channel.eventLoop.submit { [channel] in
             let context = try TLSClientContext(trust: trust)
             let session = try context.makeSession(host: host, applicationProtocols: [applicationProtocol])
@@ -99,7 +99,7 @@ final class ProxyConnection {
         do {
             try await work()
         } catch  where ContinuousClock.now >= deadline && !Task.isCancelled {
-            throw Failure.expired(limit)
+            throw ConnectionError.expired(limit)
         }
     }
 
@@ -168,7 +168,7 @@ final class ProxyConnection {
                     if let response { return response }
                 }
             }
-            guard !isAtEnd else { throw Failure.closed(hadAnswer: response != nil) }
+            guard !isAtEnd else { throw ConnectionError.closed(hadAnswer: response != nil) }
             if let bytes = try await inbound.next() {
                 parser.receive(bytes)
             } else {

@@ -24,7 +24,7 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Reads `100`, `100 x 10`, `100 x 10, 50ms`, `20, 2s`, or bare numbers, the third in milliseconds: `100 10 50`.
-    package init(_ text: String) throws(ControlFailure) {
+    package init(_ text: String) throws(ControlError) {
         let words = text.split(separator: " ").map(String.init)
         if (2...3).contains(words.count), words.allSatisfy({ Int($0) != nil }) {
             try self.init("\(words[0]) x \(words[1])" + (words.count == 3 ? ", \(words[2])ms" : ""))
@@ -33,7 +33,7 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         let parts = RepeatPlan.trimmed(text.split(separator: ",", omittingEmptySubsequences: false))
         let counts = RepeatPlan.trimmed(parts[0].split(omittingEmptySubsequences: false) { "xX×*".contains($0) })
         guard parts.count <= 2, (1...2).contains(counts.count) else {
-            throw ControlFailure("'\(text.prefix(60))' is no plan.", hint: RepeatPlan.help)
+            throw ControlError("'\(text.prefix(60))' is no plan.", hint: RepeatPlan.help)
         }
         let times = try RepeatPlan.number(counts[0], in: 1...RepeatPlan.mostTimes, "how often")
         let limits = 1...RepeatPlan.mostParallel
@@ -59,17 +59,16 @@ package struct RepeatPlan: Sendable, Hashable, CustomStringConvertible {
         parts.map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    private static func number(_ text: String, in range: ClosedRange<Int>, _ what: String) throws(ControlFailure) -> Int
-    {
+    private static func number(_ text: String, in range: ClosedRange<Int>, _ what: String) throws(ControlError) -> Int {
         if let number = Int(text), range.contains(number) { return number }
         let limits = "a number from \(range.lowerBound) to \(range.upperBound)"
-        throw ControlFailure("'\(text.prefix(40))' does not say \(what): \(limits).", hint: help)
+        throw ControlError("'\(text.prefix(40))' does not say \(what): \(limits).", hint: help)
     }
 
-    private static func delay(_ text: String) throws(ControlFailure) -> Int {
+    private static func delay(_ text: String) throws(ControlError) -> Int {
         let units = [("ms", 1), ("s", 1000)]
         guard let (unit, scale) = units.first(where: { text.hasSuffix($0.0) }) else {
-            throw ControlFailure("'\(text.prefix(40))' is no delay with its unit, as 50ms or 2s.", hint: help)
+            throw ControlError("'\(text.prefix(40))' is no delay with its unit, as 50ms or 2s.", hint: help)
         }
         return try number(String(text.dropLast(unit.count)), in: 0...(longestDelay / scale), "how long to wait") * scale
     }

@@ -32,7 +32,7 @@ package final class RequestSender: Sendable {
         guard let (host, port) = RequestURL.splitAuthority(proxy), let port,
             let address = try? SocketAddress(ipAddress: host, port: port)
         else {
-            throw StartFailure("'\(proxy)' is no address of a proxy.", hint: "For example: 127.0.0.1:8080")
+            throw StartError("'\(proxy)' is no address of a proxy.", hint: "For example: 127.0.0.1:8080")
         }
         self.proxy = RequestSender.reachable(address)
         trust = certificate.map { TLSTrust(certificates: [Array($0)]) } ?? TLSTrust(extraFiles: [authority])
@@ -64,7 +64,7 @@ package final class RequestSender: Sendable {
         _ plan: RepeatPlan,
         progress: @escaping @Sendable (RepeatProgress) -> Void = { _ in }
     ) async -> RepeatProgress {
-        let tally = SharedTally(total: plan.times)
+        let tally = SharedRepeatCounter(total: plan.times)
         await withTaskGroup { group in
             group.addTask { await tally.report(progress) }
             await withTaskGroup { workers in
@@ -118,7 +118,7 @@ package final class RequestSender: Sendable {
     private func mayRepeat(_ attempt: Attempt, of request: ComposedRequest, after error: any Error) -> Bool {
         guard attempt.isOnUsedConnection, attempt.status == nil, request.isIdempotent else { return false }
         return switch error {
-        case ProxyConnection.Failure.closed, is ChannelError, is IOError: true
+        case ProxyConnection.ConnectionError.closed, is ChannelError, is IOError: true
         default: false
         }
     }
@@ -163,7 +163,7 @@ package final class RequestSender: Sendable {
     private func describe(_ error: any Error) -> String {
         switch error {
         case is ChannelError, is IOError: "The connection to the proxy failed: \(error)"
-        case let error as TLSFailure: "TLS by way of the proxy failed: \(error)"
+        case let error as TLSError: "TLS by way of the proxy failed: \(error)"
         default: "\(error)"
         }
     }

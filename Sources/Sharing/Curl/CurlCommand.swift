@@ -2,7 +2,7 @@ import HTTPModel
 import NIOCore
 
 /// Why an exchange cannot become a cURL command.
-struct CurlRefusal: Error, CustomStringConvertible {
+struct CurlError: Error, CustomStringConvertible {
     var description: String
 }
 
@@ -26,15 +26,15 @@ struct CurlCommand {
     /// What the command cannot repeat, in sentences.
     private(set) var remarks: [String] = []
 
-    /// Makes the command. Throws `CurlRefusal` where the exchange is no request that curl can send, or the source's or
+    /// Makes the command. Throws `CurlError` where the exchange is no request that curl can send, or the source's or
     /// files' error.
     init(_ exchange: RecordedExchange, source: any ExchangeSource, files: (any BodyFiles)?) throws {
         record = exchange.record
         guard [.http, .upgraded, .webSocket].contains(record.kind), record.method != "CONNECT" else {
-            throw CurlRefusal(description: "no HTTP request that curl could send again")
+            throw CurlError(description: "no HTTP request that curl could send again")
         }
         guard let head = exchange.messages.requestHead.flatMap({ StoredHead.request($0) }) else {
-            throw CurlRefusal(description: "the session does not hold its request head")
+            throw CurlError(description: "the session does not hold its request head")
         }
         self.head = head
         body = RecordedBody(source: source, id: record.id, side: .requestReceived)
@@ -74,7 +74,7 @@ struct CurlCommand {
 
     private mutating func argument(_ name: String, _ value: some Collection<UInt8>) throws {
         guard let word = ShellWord.quoted(value) else {
-            throw CurlRefusal(description: "\(name) would need a NUL that no command line can carry")
+            throw CurlError(description: "\(name) would need a NUL that no command line can carry")
         }
         words.append(word)
     }
@@ -181,7 +181,7 @@ struct CurlCommand {
     private func writeFile(_ name: String, contents: ((ByteBuffer) throws -> Void) throws -> Void) throws -> String {
         guard let files else {
             let reason = "it has a part that no command line can carry, and there is no place for a file"
-            throw CurlRefusal(description: reason)
+            throw CurlError(description: reason)
         }
         let path = try files.write("exchange-\(record.id)-\(name)", contents: contents)
         // To curl a lone "-" is standard input, and to a shell a leading one an option.

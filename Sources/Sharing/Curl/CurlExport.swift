@@ -45,7 +45,7 @@ package struct CurlExport: ExchangeExport {
         let command: CurlCommand
         do {
             command = try CurlCommand(exchange, source: source, files: files)
-        } catch let refusal as CurlRefusal {
+        } catch let refusal as CurlError {
             skipped.append((id, refusal.description))
             if form != .nulSeparated {
                 try write(CurlExport.comment("\(id) left out: \(refusal.description)"), isCommand: false)

@@ -21,7 +21,7 @@ package struct DetailBudget: Sendable {
     var isSpent: Bool { isAbandoned() || .now >= deadline }
 
     /// Why a part of a document is missing.
-    struct Spent: Error, CustomStringConvertible {
+    struct SpentError: Error, CustomStringConvertible {
         var description: String { "it takes too long" }
     }
 }
@@ -32,7 +32,7 @@ struct BudgetedSource: ExchangeSource {
     let budget: DetailBudget
 
     private func spend() throws -> any ExchangeSource {
-        if budget.isSpent { throw DetailBudget.Spent() }
+        if budget.isSpent { throw DetailBudget.SpentError() }
         return source
     }
 

@@ -15,7 +15,7 @@ struct HARSocket {
 
     private(set) var sent = Direction()
     private(set) var received = Direction()
-    private(set) var tally = MessageTally()
+    private(set) var tally = MessageCounts()
 
     init(_ messages: [HAREntry.SocketMessage]) {
         for message in messages {

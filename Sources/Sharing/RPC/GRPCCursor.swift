@@ -25,7 +25,7 @@ final class GRPCCursor {
     }
 
     /// What ended the reading too early; complete once `peek` has returned `nil`.
-    var problem: GRPCFramingProblem? { reader.problem }
+    var problem: GRPCFramingError? { reader.problem }
     /// What ended the decoding of the body's content coding too early.
     var codingProblem: DecodingProblem? { body.problem }
     /// The frame at the end of the body that is not whole, and when the last of its bytes arrived.

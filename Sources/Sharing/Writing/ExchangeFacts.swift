@@ -26,7 +26,7 @@ extension JSONWriter {
 
     /// Writes what only streams of messages and gRPC calls have.
     mutating func streamMembers(_ record: ExchangeRecord) throws {
-        if record.tally != MessageTally() {
+        if record.tally != MessageCounts() {
             try object("tally") {
                 $0.member("fromClient", record.tally.fromClient)
                 $0.member("fromServer", record.tally.fromServer)

@@ -3,7 +3,7 @@
 /// Each is decoded once, as a server would (RFC 3986 §2.4); anything but a plain name is refused, never repaired.
 struct PathNames {
     /// Why a path is not looked up.
-    struct Refusal: Error, CustomStringConvertible {
+    struct NameError: Error, CustomStringConvertible {
         /// As it follows a colon.
         let description: String
     }
@@ -16,7 +16,7 @@ struct PathNames {
     /// Splits a path as sent, without the slash at its front.
     ///
     /// - Throws: ``Refusal`` for a path that is not looked up.
-    init(_ path: some StringProtocol) throws(Refusal) {
+    init(_ path: some StringProtocol) throws(NameError) {
         guard !path.isEmpty else {
             names = []
             isDirectory = true
@@ -30,25 +30,25 @@ struct PathNames {
         self.names = names
     }
 
-    private static func name(_ segment: ArraySlice<UInt8>) throws(Refusal) -> String {
-        guard !segment.isEmpty else { throw Refusal(description: "the path has an empty part") }
+    private static func name(_ segment: ArraySlice<UInt8>) throws(NameError) -> String {
+        guard !segment.isEmpty else { throw NameError(description: "the path has an empty part") }
         guard let bytes = decoded(segment) else {
-            throw Refusal(description: "a '%' in the path is not followed by two hexadecimal digits")
+            throw NameError(description: "a '%' in the path is not followed by two hexadecimal digits")
         }
         for byte in bytes {
             switch byte {
             case UInt8(ascii: "/"), UInt8(ascii: "\\"):
-                throw Refusal(description: "the path has an encoded slash or a backslash in it")
-            case 0x00..<0x20, 0x7F: throw Refusal(description: "the path has a control character in it")
+                throw NameError(description: "the path has an encoded slash or a backslash in it")
+            case 0x00..<0x20, 0x7F: throw NameError(description: "the path has a control character in it")
             default: break
             }
         }
         guard let name = String(validating: bytes, as: UTF8.self) else {
-            throw Refusal(description: "the path is no valid UTF-8")
+            throw NameError(description: "the path is no valid UTF-8")
         }
-        guard name != ".", name != ".." else { throw Refusal(description: "the path has '\(name)' in it") }
+        guard name != ".", name != ".." else { throw NameError(description: "the path has '\(name)' in it") }
         guard !name.hasSuffix(Sidecar.suffix) else {
-            throw Refusal(description: "'\(name)' has the headers of a file and is not served itself")
+            throw NameError(description: "'\(name)' has the headers of a file and is not served itself")
         }
         return name
     }

@@ -4,7 +4,7 @@ package import Rules
 /// Names for files with recorded bodies.
 package enum SuggestedFile {
     /// Where a body for map-local can be saved: a path beside the profile, with an extension for the body's type.
-    package static func name(for record: ExchangeRecord, _ breadth: ExchangeBreadth = .path) -> String {
+    package static func name(for record: ExchangeRecord, _ breadth: ExchangeScope = .path) -> String {
         var url = record.url
         if breadth > .url { url.query = nil }
         let names = MirrorNames(url)

@@ -26,7 +26,7 @@ struct FileTree {
     init(_ root: String, isCaseSensitive: Bool) { (self.root, self.isCaseSensitive) = (root, isCaseSensitive) }
 
     /// Opens a file or directory by its names; without names the root itself.
-    func open(_ names: [String]) throws(LookUpFailure) -> Found {
+    func open(_ names: [String]) throws(LookUpError) -> Found {
         var walk = try Walk.begin(at: root)
         var pending = Array(names.reversed())
         var links = 0
@@ -58,7 +58,7 @@ struct FileTree {
         }
     }
 
-    private func openFile(_ name: String, _ walk: borrowing Walk) throws(LookUpFailure) -> Found {
+    private func openFile(_ name: String, _ walk: borrowing Walk) throws(LookUpError) -> Found {
         do throws(SystemError) {
             let file = try OpenFile(name, in: walk.here, isDirectory: false)
             let status = try file.status()
@@ -73,7 +73,7 @@ struct FileTree {
     // MARK: - Names and their case
 
     /// The name as the directory has it, and its status.
-    private func find(_ name: String, _ walk: borrowing Walk) throws(LookUpFailure) -> (String, FileStatus) {
+    private func find(_ name: String, _ walk: borrowing Walk) throws(LookUpError) -> (String, FileStatus) {
         do throws(SystemError) {
             let status = try walk.here.status(of: name)
             guard isCaseSensitive, try isOtherwiseWritten(name, status, walk.here) else { return (name, status) }
@@ -134,7 +134,7 @@ private struct Walk: ~Copyable {
         self.here = here
     }
 
-    static func begin(at path: String) throws(LookUpFailure) -> Walk {
+    static func begin(at path: String) throws(LookUpError) -> Walk {
         do throws(SystemError) {
             let root = try OpenFile(directory: path)
             let here = try OpenFile(".", in: root, isDirectory: true)
@@ -146,7 +146,7 @@ private struct Walk: ~Copyable {
 
     consuming func release() -> OpenFile { here }
 
-    mutating func descend(_ name: String) throws(LookUpFailure) {
+    mutating func descend(_ name: String) throws(LookUpError) {
         do throws(SystemError) {
             here = try OpenFile(name, in: here, isDirectory: true)
         } catch {
@@ -155,14 +155,14 @@ private struct Walk: ~Copyable {
         names.append(name)
     }
 
-    mutating func ascend() throws(LookUpFailure) {
+    mutating func ascend() throws(LookUpError) {
         guard !names.isEmpty else { throw .leadsOut("..") }
         let remaining = names.dropLast()
         try restart()
         for name in remaining { try descend(name) }
     }
 
-    private mutating func restart() throws(LookUpFailure) {
+    private mutating func restart() throws(LookUpError) {
         names = []
         do throws(SystemError) {
             here = try OpenFile(".", in: root, isDirectory: true)
@@ -172,7 +172,7 @@ private struct Walk: ~Copyable {
     }
 
     /// The names of a link's target; an absolute one must begin with the root.
-    mutating func follow(_ name: String, _ path: String) throws(LookUpFailure) -> [String] {
+    mutating func follow(_ name: String, _ path: String) throws(LookUpError) -> [String] {
         let target: String
         do throws(SystemError) {
             target = try here.link(name)
@@ -190,7 +190,7 @@ private struct Walk: ~Copyable {
 }
 
 /// Why nothing was found in a tree.
-enum LookUpFailure: Error, CustomStringConvertible {
+enum LookUpError: Error, CustomStringConvertible {
     case noRoot(SystemError)
     case missing(String)
     case otherCase(String, String)

@@ -19,14 +19,14 @@ struct FileLookUp: Sendable {
     }
 
     func run() -> WorkOutcome {
-        do throws(Miss) {
+        do throws(NotFoundError) {
             return try answer()
         } catch {
             return outcome(of: error)
         }
     }
 
-    private struct Miss: Error {
+    private struct NotFoundError: Error {
         /// Where the file was looked for, as the profile names it.
         let place: String
         /// Why nothing was found.
@@ -35,62 +35,63 @@ struct FileLookUp: Sendable {
 
     // MARK: - Finding
 
-    private func answer() throws(Miss) -> WorkOutcome {
+    private func answer() throws(NotFoundError) -> WorkOutcome {
         guard let status = FileStatus(path: rule.path) else {
-            throw Miss(place: rule.name, reason: "it does not exist")
+            throw NotFoundError(place: rule.name, reason: "it does not exist")
         }
         if status.kind != .directory { return try answerFromRoot() }
         let path: PathNames
-        do throws(PathNames.Refusal) {
+        do throws(PathNames.NameError) {
             path = try PathNames(remainder)
         } catch {
-            throw Miss(place: place([remainder]), reason: "\(error)")
+            throw NotFoundError(place: place([remainder]), reason: "\(error)")
         }
         let tree = FileTree(rule.path, isCaseSensitive: rule.isCaseSensitive)
         let found = try open(path.names, tree)
         switch found.status.kind {
         case .directory: return try answerForDirectory(path, tree)
         case .file where !path.isDirectory: return try answer(found, path.names, tree)
-        case .file, .link, .special: throw Miss(place: place(path.names), reason: "it is a file, not a directory")
+        case .file, .link, .special:
+            throw NotFoundError(place: place(path.names), reason: "it is a file, not a directory")
         }
     }
 
-    private func open(_ names: [String], _ tree: FileTree) throws(Miss) -> FileTree.Found {
-        do throws(LookUpFailure) {
+    private func open(_ names: [String], _ tree: FileTree) throws(NotFoundError) -> FileTree.Found {
+        do throws(LookUpError) {
             return try tree.open(names)
         } catch {
-            throw Miss(place: place(names), reason: "\(error)")
+            throw NotFoundError(place: place(names), reason: "\(error)")
         }
     }
 
     /// The file that a mirror has saved beside a directory of its name, else the index.
-    private func answerForDirectory(_ path: PathNames, _ tree: FileTree) throws(Miss) -> WorkOutcome {
+    private func answerForDirectory(_ path: PathNames, _ tree: FileTree) throws(NotFoundError) -> WorkOutcome {
         if !path.isDirectory, let last = path.names.last {
             let names = Array(path.names.dropLast()) + [last + MirrorNames.besideDirectory]
             if let found = try? tree.open(names), found.status.kind == .file { return try answer(found, names, tree) }
         }
         let names = path.names + [rule.index]
         let found = try open(names, tree)
-        guard found.status.kind == .file else { throw Miss(place: place(names), reason: "it is a directory") }
+        guard found.status.kind == .file else { throw NotFoundError(place: place(names), reason: "it is a directory") }
         return try answer(found, names, tree)
     }
 
     /// The answer of a rule for one file.
-    private func answerFromRoot() throws(Miss) -> WorkOutcome {
+    private func answerFromRoot() throws(NotFoundError) -> WorkOutcome {
         let found = try openRoot()
-        guard found.status.kind == .file else { throw Miss(place: rule.name, reason: "it is no file") }
+        guard found.status.kind == .file else { throw NotFoundError(place: rule.name, reason: "it is no file") }
         // The sidecar is beside the name that the user gave, link or not.
         let beside = try? OpenFile(path: rule.path + Sidecar.suffix)
         return try answer(found, named: rule.name, sidecar: beside?.sidecar)
     }
 
-    private func openRoot() throws(Miss) -> FileTree.Found {
+    private func openRoot() throws(NotFoundError) -> FileTree.Found {
         do throws(SystemError) {
             let file = try OpenFile(path: rule.path)
             let status = try file.status()
             return FileTree.Found(file: file, status: status)
         } catch {
-            throw Miss(place: rule.name, reason: "it cannot be read (\(error))")
+            throw NotFoundError(place: rule.name, reason: "it cannot be read (\(error))")
         }
     }
 
@@ -98,7 +99,7 @@ struct FileLookUp: Sendable {
         _ found: consuming FileTree.Found,
         _ names: [String],
         _ tree: FileTree
-    ) throws(Miss) -> WorkOutcome {
+    ) throws(NotFoundError) -> WorkOutcome {
         try answer(found, named: place(names), sidecar: sidecar(of: names, tree))
     }
 
@@ -118,7 +119,7 @@ struct FileLookUp: Sendable {
         _ found: consuming FileTree.Found,
         named name: String,
         sidecar: Sidecar?
-    ) throws(Miss) -> WorkOutcome {
+    ) throws(NotFoundError) -> WorkOutcome {
         let builder = FileAnswer(head, status: rule.status, fields: rule.fields)
         let fileName = name.hasSuffix(MirrorNames.besideDirectory) ? String(name.dropLast()) : name
         do throws(SystemError) {
@@ -128,11 +129,11 @@ struct FileLookUp: Sendable {
             let problems = (sidecar?.problems ?? []).map { "\(name)\(Sidecar.suffix): \($0); it was left out" }
             return WorkOutcome(.respond(answer), trace: [fired(text)] + problems.map(note))
         } catch {
-            throw Miss(place: name, reason: "it cannot be read (\(error))")
+            throw NotFoundError(place: name, reason: "it cannot be read (\(error))")
         }
     }
 
-    private func outcome(of miss: Miss) -> WorkOutcome {
+    private func outcome(of miss: NotFoundError) -> WorkOutcome {
         let looked = "looked for \(miss.place): \(miss.reason)"
         switch rule.onMiss {
         case .pass, .next:

@@ -105,15 +105,15 @@ extension MapLocal {
             ),
         ],
         example: "map-local: [ { from: \"https://api.example.com/v1/*\", to: fixtures/, on-miss: 404 } ]",
-        usualBreadth: .path,
+        usualScope: .path,
         change: .response
     )
 
-    static func breadths(for url: RequestURL) -> [ExchangeBreadth] {
-        ExchangeBreadth.all(for: url).filter { $0 <= .host && $0 != .below }
+    static func breadths(for url: RequestURL) -> [ExchangeScope] {
+        ExchangeScope.all(for: url).filter { $0 <= .host && $0 != .below }
     }
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member] {
+    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         let file = breadth == .host ? SuggestedFile.folder(record.url) : SuggestedFile.name(for: record, breadth)
         return [Node.Member("from", place), Node.Member("to", .text(file))]
     }

@@ -30,7 +30,7 @@ extension MapRemote {
             ),
         ],
         example: "map-remote: [ { from: \"https://qiita.com/*\", to: \"http://localhost:3000/\" } ]",
-        usualBreadth: .path,
+        usualScope: .path,
         change: .url
     )
 
@@ -38,12 +38,14 @@ extension MapRemote {
     static func concerns(_ rule: Rule, method: String, url: RequestURL) -> Bool {
         guard rule.heading.scope.matches(method: method, url: url) else { return false }
         guard let expression = rule.expression else { return true }
-        do throws(RegularExpression.Runaway) { return try expression.captures(in: url.description) != nil } catch {
+        do throws(RegularExpression.MatchLimitError) {
+            return try expression.captures(in: url.description) != nil
+        } catch {
             return true
         }
     }
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member] {
+    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         // Path and query, which it leaves out, stay as they are.
         [Node.Member("from", place), Node.Member("to", .text("http://localhost:3000"))]
     }
@@ -102,7 +104,7 @@ extension MapRemote {
     private static func target(_ node: Node, _ reader: inout ProfileReader) -> RemoteTarget? {
         guard node.mapping != nil else {
             guard let text = reader.text(node, "to") else { return nil }
-            return target(isEmpty: text.isEmpty, node, [:], &reader) { () throws(RemoteParts.Problem) in
+            return target(isEmpty: text.isEmpty, node, [:], &reader) { () throws(RemoteParts.TargetError) in
                 try RemoteTarget(text)
             }
         }
@@ -115,7 +117,7 @@ extension MapRemote {
             parts[field] = reader.text(fields, field.rawValue) ?? ""
         }
         let isEmpty = parts.values.allSatisfy(\.isEmpty)
-        return target(isEmpty: isEmpty, node, fields.values, &reader) { () throws(RemoteParts.Problem) in
+        return target(isEmpty: isEmpty, node, fields.values, &reader) { () throws(RemoteParts.TargetError) in
             try RemoteTarget(parts)
         }
     }
@@ -125,13 +127,13 @@ extension MapRemote {
         _ node: Node,
         _ fields: [String: Node],
         _ reader: inout ProfileReader,
-        _ make: () throws(RemoteParts.Problem) -> RemoteTarget
+        _ make: () throws(RemoteParts.TargetError) -> RemoteTarget
     ) -> RemoteTarget? {
         if isEmpty {
             reader.error("'to' says nothing, so nothing would be mapped", at: node)
             return nil
         }
-        do throws(RemoteParts.Problem) {
+        do throws(RemoteParts.TargetError) {
             return try make()
         } catch {
             reader.error(error.message, at: error.field.flatMap { fields[$0.rawValue] } ?? node)

@@ -19,7 +19,7 @@ struct RemoteTarget: Sendable {
     let hasQuery: Bool
 
     /// Reads `[protocol://][host[:port]][/path][?query]`.
-    init(_ text: String) throws(RemoteParts.Problem) {
+    init(_ text: String) throws(RemoteParts.TargetError) {
         let (front, path) = RemoteTarget.split(text)
         hasPath = path.hasPrefix("/")
         hasQuery = path.contains("?")
@@ -37,7 +37,7 @@ struct RemoteTarget: Sendable {
     }
 
     /// Reads the parts of a URL one by one.
-    init(_ fields: [Location.Field: String]) throws(RemoteParts.Problem) {
+    init(_ fields: [Location.Field: String]) throws(RemoteParts.TargetError) {
         let fields = fields.filter { !$0.value.isEmpty }
         hasPath = fields[.path] != nil
         hasQuery = fields[.query] != nil
@@ -50,7 +50,7 @@ struct RemoteTarget: Sendable {
     }
 
     /// The target with captures filled in.
-    func parts(_ captures: [String]) throws(RemoteParts.Problem) -> RemoteParts {
+    func parts(_ captures: [String]) throws(RemoteParts.TargetError) -> RemoteParts {
         switch form {
         case .fixed(let parts): return parts
         case .text(let template): return try RemoteParts(template.filled(captures))
@@ -74,7 +74,7 @@ struct RemoteTarget: Sendable {
 /// The parts of a URL that a request is to get; `nil` keeps what it has.
 struct RemoteParts: Sendable, Hashable {
     /// Why requests cannot be sent to a place.
-    struct Problem: Error {
+    struct TargetError: Error {
         /// Without a full stop.
         let message: String
         /// The part it is about, where they were given one by one.
@@ -90,7 +90,7 @@ struct RemoteParts: Sendable, Hashable {
     private(set) var query: String?
 
     /// Reads `[protocol://][host[:port]][/path][?query]`; a protocol without a port means its usual one.
-    init(_ text: String) throws(Problem) {
+    init(_ text: String) throws(TargetError) {
         var rest = text[...]
         if let scheme = RemoteParts.scheme(of: rest) {
             self.scheme = try RemoteParts.scheme(scheme)
@@ -100,23 +100,25 @@ struct RemoteParts: Sendable, Hashable {
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         if !authority.isEmpty {
             guard let (host, port) = RequestURL.splitAuthority(authority) else {
-                throw Problem(message: "'\(authority.prefix(80))' is no host, nor a host and a port")
+                throw TargetError(message: "'\(authority.prefix(80))' is no host, nor a host and a port")
             }
             self.host = host
             self.port = port ?? self.port
         } else if scheme != nil {
-            throw Problem(message: "there is no host after '://'; to change only the protocol, write { protocol: … }")
+            throw TargetError(
+                message: "there is no host after '://'; to change only the protocol, write { protocol: … }"
+            )
         }
         try setTarget(rest.dropFirst(authority.count))
     }
 
     /// Takes the parts one by one; blank ones count for nothing.
-    init(_ fields: [Location.Field: String]) throws(Problem) {
+    init(_ fields: [Location.Field: String]) throws(TargetError) {
         for (field, text) in fields where !text.isEmpty {
-            do throws(Problem) {
+            do throws(TargetError) {
                 try set(field, text)
             } catch {
-                throw Problem(message: error.message, field: field)
+                throw TargetError(message: error.message, field: field)
             }
         }
         // A capture in the path may bring a query with it.
@@ -126,18 +128,18 @@ struct RemoteParts: Sendable, Hashable {
         }
     }
 
-    private mutating func set(_ field: Location.Field, _ text: String) throws(Problem) {
+    private mutating func set(_ field: Location.Field, _ text: String) throws(TargetError) {
         switch field {
         case .protocol: scheme = try RemoteParts.scheme(text)
         case .host:
             guard let host = text.asHost else {
                 let hint = RequestURL.splitAuthority(text)?.port == nil ? "" : "; the port has a key of its own"
-                throw Problem(message: "'\(text.prefix(80))' is no host\(hint)")
+                throw TargetError(message: "'\(text.prefix(80))' is no host\(hint)")
             }
             self.host = host
         case .port:
             guard let number = Int(text), (1...65_535).contains(number) else {
-                throw Problem(message: "'\(text.prefix(20))' is no port")
+                throw TargetError(message: "'\(text.prefix(20))' is no port")
             }
             port = number
         case .path:
@@ -151,7 +153,7 @@ struct RemoteParts: Sendable, Hashable {
         }
     }
 
-    private mutating func setTarget(_ text: Substring) throws(Problem) {
+    private mutating func setTarget(_ text: Substring) throws(TargetError) {
         try RemoteParts.check(text)
         let path = text.prefix { $0 != "?" }
         if !path.isEmpty { self.path = String(path) }
@@ -160,13 +162,13 @@ struct RemoteParts: Sendable, Hashable {
     }
 
     /// Refuses what cannot stand in a request target (RFC 9112 §3.2).
-    static func check(_ target: some StringProtocol) throws(Problem) {
+    static func check(_ target: some StringProtocol) throws(TargetError) {
         for scalar in target.unicodeScalars {
             if scalar.value <= 0x20 || scalar.value == 0x7F {
                 let message = "a path or query cannot have blanks or control characters; write %20 for a blank"
-                throw Problem(message: message)
+                throw TargetError(message: message)
             }
-            if scalar == "#" { throw Problem(message: "'#' begins a fragment, which is never sent; write %23") }
+            if scalar == "#" { throw TargetError(message: "'#' begins a fragment, which is never sent; write %23") }
         }
     }
 
@@ -178,12 +180,14 @@ struct RemoteParts: Sendable, Hashable {
     }
 
     /// The protocol to speak; a WebSocket begins as HTTP.
-    static func scheme(_ text: String) throws(Problem) -> String {
+    static func scheme(_ text: String) throws(TargetError) -> String {
         switch text.lowercased() {
         case "http", "ws": return "http"
         case "https", "wss": return "https"
         default:
-            throw Problem(message: "'\(text.prefix(40))' is no protocol to map to; there are http, https, ws and wss")
+            throw TargetError(
+                message: "'\(text.prefix(40))' is no protocol to map to; there are http, https, ws and wss"
+            )
         }
     }
 

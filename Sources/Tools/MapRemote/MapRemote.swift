@@ -31,7 +31,7 @@ struct MapRemote: RuleTool {
         guard hasExpressions else { return rules.first(opening).map { located(opening.url, $0) } }
         for found in rules.matches(opening) {
             guard let expression = found.rule.expression else { return located(opening.url, found) }
-            do throws(RegularExpression.Runaway) {
+            do throws(RegularExpression.MatchLimitError) {
                 guard let captures = try expression.captures(in: opening.url.description) else { continue }
                 return RemoteHandler(rule: found.rule, captures: captures, remainder: nil)
             } catch {
@@ -67,7 +67,7 @@ private final class RemoteHandler: StageHandler {
     }
 
     func requestHead(_ head: inout RequestHead, _ exchange: inout StageExchange) -> Verdict {
-        do throws(RemoteParts.Problem) {
+        do throws(RemoteParts.TargetError) {
             let parts = try rule.target.parts(captures)
             if exchange.url.scheme == "tunnel" {
                 mapTunnel(parts, &exchange)
@@ -97,7 +97,7 @@ private final class RemoteHandler: StageHandler {
         _ parts: RemoteParts,
         _ head: inout RequestHead,
         _ exchange: inout StageExchange
-    ) throws(RemoteParts.Problem) {
+    ) throws(RemoteParts.TargetError) {
         let target = try self.target(parts, head.targetBytes, exchange.url)
         var destination = exchange.destination
         parts.place(&destination)
@@ -118,7 +118,7 @@ private final class RemoteHandler: StageHandler {
         _ parts: RemoteParts,
         _ current: ByteBufferView,
         _ original: RequestURL
-    ) throws(RemoteParts.Problem) -> [UInt8] {
+    ) throws(RemoteParts.TargetError) -> [UInt8] {
         var target = Array(current)
         guard target != Array("*".utf8), parts.path != nil || parts.query != nil else { return target }
         // The encoding in which the URL was read, and so its captures and remainder.

@@ -20,29 +20,29 @@ struct Mirror: RuleTool {
     }
 
     private let rules: RuleList<Rule>
-    private var isRehearsal = false
+    private var isDryRun = false
 
     init(rules: RuleList<Rule>) { self.rules = rules }
 
     /// Only says what it would do.
-    var rehearsed: any Stage {
+    var dryRun: any Stage {
         var mirror = self
-        mirror.isRehearsal = true
+        mirror.isDryRun = true
         return mirror
     }
 
     func handler(for opening: ExchangeOpening) -> (any StageHandler)? {
         guard opening.head.method == "GET" else { return nil }
-        return rules.first(opening).map { Handler($0.rule, isRehearsal: isRehearsal) }
+        return rules.first(opening).map { Handler($0.rule, isDryRun: isDryRun) }
     }
 
     /// Saves one response.
     private final class Handler: StageHandler {
         private let rule: Rule
-        private let isRehearsal: Bool
+        private let isDryRun: Bool
         private var file: MirrorFile?
 
-        init(_ rule: Rule, isRehearsal: Bool) { (self.rule, self.isRehearsal) = (rule, isRehearsal) }
+        init(_ rule: Rule, isDryRun: Bool) { (self.rule, self.isDryRun) = (rule, isDryRun) }
 
         var responseDemand: BodyDemand { file == nil ? .none : .observe }
 
@@ -53,7 +53,7 @@ struct Mirror: RuleTool {
                 exchange.note("\(ruleName): not saved, since the answer is no server's")
                 return .forward
             }
-            if isRehearsal {
+            if isDryRun {
                 exchange.fired(rule: ruleName, "the response would be saved")
                 return .forward
             }
@@ -80,7 +80,7 @@ struct Mirror: RuleTool {
             let ruleName = rule.heading.name
             return .perform(
                 Work {
-                    do throws(MirrorFile.Interruption) {
+                    do throws(MirrorFile.InterruptionError) {
                         try file.write(part)
                         return WorkOutcome(.forward)
                     } catch {
@@ -93,7 +93,7 @@ struct Mirror: RuleTool {
         func ended(isComplete: Bool) -> (any BlockingWork)? {
             file.map { file in
                 Work {
-                    do throws(MirrorFile.Interruption) {
+                    do throws(MirrorFile.InterruptionError) {
                         if isComplete { try file.place() } else { file.discard() }
                         return WorkOutcome(.forward)
                     } catch {
@@ -152,7 +152,7 @@ extension Mirror {
         method == "GET" && rule.heading.scope.matches(method: method, url: url)
     }
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member] {
+    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         [Node.Member("to", .text("mirrored/")), Node.Member("only", place)]
     }
 

@@ -71,12 +71,12 @@ final class MirrorFile: Sendable {
     }
 
     /// Writes some bytes of the body, without their content coding.
-    func write(_ bytes: ByteBuffer) throws(Interruption) {
-        let failure = state.withLock { state -> Interruption? in
+    func write(_ bytes: ByteBuffer) throws(InterruptionError) {
+        let failure = state.withLock { state -> InterruptionError? in
             guard let decoder = state?.decoder else {
                 return bytes.withUnsafeReadableBytes { state?.file.write($0).map { .disk($0) } }
             }
-            var failure: Interruption?
+            var failure: InterruptionError?
             decoder.decode(bytes) { piece in
                 if failure == nil { failure = state?.file.write(piece).map { .disk($0) } }
             }
@@ -88,9 +88,9 @@ final class MirrorFile: Sendable {
     }
 
     /// Gives the file its name, and so replaces an earlier one.
-    func place() throws(Interruption) {
+    func place() throws(InterruptionError) {
         defer { discard() }
-        try state.withLock { state throws(Interruption) in
+        try state.withLock { state throws(InterruptionError) in
             guard state != nil else { return }
             if let decoder = state?.decoder {
                 decoder.finish()
@@ -130,7 +130,7 @@ final class MirrorFile: Sendable {
     }
 
     /// Why a response is not saved after all.
-    enum Interruption: Error, CustomStringConvertible {
+    enum InterruptionError: Error, CustomStringConvertible {
         case disk(SystemError)
         case coding(DecodingProblem)
 

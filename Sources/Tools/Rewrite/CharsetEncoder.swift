@@ -19,8 +19,8 @@ enum CharsetEncoder {
 
     /// Encodes valid UTF-8, without a byte order mark.
     ///
-    /// - Throws: ``UnusableEdit`` where the encoding is not known, or does not have a character.
-    static func encode(_ utf8: [UInt8], as charset: Charset) throws(UnusableEdit) -> [UInt8] {
+    /// - Throws: ``UnusableEditError`` where the encoding is not known, or does not have a character.
+    static func encode(_ utf8: [UInt8], as charset: Charset) throws(UnusableEditError) -> [UInt8] {
         switch charset {
         case .utf8: return utf8
         case .utf16LittleEndian, .utf16BigEndian:
@@ -43,8 +43,8 @@ enum CharsetEncoder {
         }
     }
 
-    private static func refusal(_ scalar: Unicode.Scalar, _ charset: Charset) -> UnusableEdit {
-        UnusableEdit(reason: "'\(scalar)' cannot be written in \(charset)")
+    private static func refusal(_ scalar: Unicode.Scalar, _ charset: Charset) -> UnusableEditError {
+        UnusableEditError(reason: "'\(scalar)' cannot be written in \(charset)")
     }
 
     /// The characters of 0x80...0x9F, as the decoder reads them.
@@ -57,11 +57,11 @@ enum CharsetEncoder {
         return bytes
     }()
 
-    private static func convert(_ utf8: [UInt8], to charset: Charset) throws(UnusableEdit) -> [UInt8] {
+    private static func convert(_ utf8: [UInt8], to charset: Charset) throws(UnusableEditError) -> [UInt8] {
         // More than a name would be an option to the converter.
         let isName = charset.name.utf8.allSatisfy { $0.isTokenByte || $0 == UInt8(ascii: ":") }
         guard isName, let converter = iconv_open(charset.name, "UTF-8"), converter != iconv_t(bitPattern: -1) else {
-            throw UnusableEdit(reason: "nothing can be written in its charset '\(charset)'")
+            throw UnusableEditError(reason: "nothing can be written in its charset '\(charset)'")
         }
         defer { iconv_close(converter) }
         var input = utf8

@@ -38,7 +38,7 @@ struct PairEdit: Sendable {
 
     /// Edits the pairs, and returns what was done; `nil` where nothing was.
     ///
-    /// - Throws: ``RegularExpression/Runaway`` or ``UnusableEdit``.
+    /// - Throws: ``RegularExpression/RunawayError`` or ``UnusableEditError``.
     func apply<Pairs: NamedValues>(to pairs: inout Pairs) throws -> String? {
         switch action {
         case .add(let name, let value, let condition):
@@ -89,7 +89,7 @@ struct PairEdit: Sendable {
                     ?? Array(newValue.plain.utf8)
             }
             if nameAfter != name {
-                if let fault = Pairs.fault(ofName: nameAfter) { throw UnusableEdit(reason: fault) }
+                if let fault = Pairs.fault(ofName: nameAfter) { throw UnusableEditError(reason: fault) }
                 pairs.setName(nameAfter, at: position)
             }
             if valueAfter != value { pairs.setValue(valueAfter, at: position) }
@@ -116,7 +116,7 @@ struct PairPattern: Sendable {
     let value: TextPattern?
 
     /// The position of the first pair that matches, at or after `start`.
-    func position(in pairs: some NamedValues, from start: Int) throws(RegularExpression.Runaway) -> Int? {
+    func position(in pairs: some NamedValues, from start: Int) throws(RegularExpression.MatchLimitError) -> Int? {
         var exactName: FieldName?
         if case .exact(let name) = name { exactName = name }
         var start = start
@@ -129,7 +129,7 @@ struct PairPattern: Sendable {
         return nil
     }
 
-    fileprivate func renamed(_ name: String, _ new: Replacement) throws(RegularExpression.Runaway) -> String {
+    fileprivate func renamed(_ name: String, _ new: Replacement) throws(RegularExpression.MatchLimitError) -> String {
         guard case .expression(let expression) = self.name else { return new.plain }
         return try expression.replacing(in: name, with: new, onlyFirst: false) ?? name
     }

@@ -17,13 +17,13 @@ struct PlaceEdit: Sendable {
 
     /// Edits a URL, and returns what was done; `nil` where nothing was.
     ///
-    /// - Throws: ``RegularExpression/Runaway``, or ``UnusableEdit`` where what results is no URL.
+    /// - Throws: ``RegularExpression/RunawayError``, or ``UnusableEditError`` where what results is no URL.
     func apply(to url: inout RequestURL) throws -> String? {
         switch part {
         case .host:
             guard let text = try edited(url.host), text != url.host else { return nil }
             guard let (host, port) = text.splitHost else {
-                throw UnusableEdit(reason: "'\(text.clipped())' cannot be a host")
+                throw UnusableEditError(reason: "'\(text.clipped())' cannot be a host")
             }
             let before = url.authority
             url.host = host
@@ -41,7 +41,7 @@ struct PlaceEdit: Sendable {
             let before = url.description
             guard let text = try edited(before), text != before else { return nil }
             guard let edited = RequestURL(text) else {
-                throw UnusableEdit(reason: "'\(text.clipped())' is no http or https URL")
+                throw UnusableEditError(reason: "'\(text.clipped())' is no http or https URL")
             }
             try PlaceEdit.check(edited.pathAndQuery)
             url = edited
@@ -50,7 +50,7 @@ struct PlaceEdit: Sendable {
         }
     }
 
-    private func edited(_ text: String) throws(RegularExpression.Runaway) -> String? {
+    private func edited(_ text: String) throws(RegularExpression.MatchLimitError) -> String? {
         guard let match else { return replacement.plain }
         return try match.replacing(in: text, with: replacement, onlyFirst: onlyFirst)
     }
@@ -65,9 +65,9 @@ struct PlaceEdit: Sendable {
     }
 
     /// No control character or space can stand in a request target (RFC 9112 §3.2).
-    private static func check(_ target: String) throws(UnusableEdit) {
+    private static func check(_ target: String) throws(UnusableEditError) {
         if target.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
-            throw UnusableEdit(reason: "'\(target.clipped())' cannot be asked for")
+            throw UnusableEditError(reason: "'\(target.clipped())' cannot be asked for")
         }
     }
 }

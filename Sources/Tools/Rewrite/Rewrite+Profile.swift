@@ -29,10 +29,10 @@ extension Rewrite {
                   - { modify: query, name: per_page, to: "10" }
                   - { modify: body, on: response, match: '/"plan":"(\\w+)"/', to: '"plan":"pro-$1"' }
             """,
-        usualBreadth: .path
+        usualScope: .path
     )
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member] {
+    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         let edit = Node.mapping([
             Node.Member("add", .word("header")), Node.Member("on", .word("response")),
             Node.Member("name", .text("X-Sluice")), Node.Member("to", .text("seen")),

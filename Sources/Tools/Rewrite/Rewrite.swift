@@ -106,7 +106,7 @@ private final class RewritingHandler: StageHandler {
     }
 
     private static func reason(_ error: any Error) -> String {
-        (error as? UnusableEdit)?.reason ?? "the regular expression took too long and was stopped"
+        (error as? UnusableEditError)?.reason ?? "the regular expression took too long and was stopped"
     }
 
     /// Makes one edit of the URL, and updates target, destination and Host.
@@ -173,7 +173,7 @@ private final class RewritingHandler: StageHandler {
         _ exchange: inout StageExchange
     ) {
         let type = fields.value(of: .contentType).flatMap { MediaType($0) }
-        do throws(UnusableEdit) {
+        do throws(UnusableEditError) {
             var text = try TextBody(body, mediaType: type)
             var changes: [(rule: String, change: String)] = []
             for rule in rules {
@@ -214,12 +214,12 @@ private final class RewritingHandler: StageHandler {
 private struct RequestPlace {
     var url: RequestURL
 
-    /// - Throws: ``UnusableEdit`` where the target has no path.
-    init(_ head: RequestHead, _ exchange: StageExchange) throws(UnusableEdit) {
+    /// - Throws: ``UnusableEditError`` where the target has no path.
+    init(_ head: RequestHead, _ exchange: StageExchange) throws(UnusableEditError) {
         guard head.targetBytes.first == UInt8(ascii: "/") else {
-            throw UnusableEdit(reason: "the target '\(head.target.clipped(to: 40))' has no path")
+            throw UnusableEditError(reason: "the target '\(head.target.clipped(to: 40))' has no path")
         }
-        guard UTF8Check.isValid(head.targetBytes) else { throw UnusableEdit(reason: "the URL is not valid UTF-8") }
+        guard UTF8Check.isValid(head.targetBytes) else { throw UnusableEditError(reason: "the URL is not valid UTF-8") }
         url = exchange.url
         url.scheme = PlaceEdit.connectedScheme(url.scheme)
         url.setPathAndQuery(head.target)

@@ -22,7 +22,7 @@ struct RewriteRule: Sendable {
 }
 
 /// Why a rule's edit was not made.
-struct UnusableEdit: Error {
+struct UnusableEditError: Error {
     /// Without a full stop.
     let reason: String
 }

@@ -15,7 +15,7 @@ struct StatusEdit: Sendable {
 
     /// Edits a head, and returns what was done; `nil` where nothing was.
     ///
-    /// - Throws: ``RegularExpression/Runaway``, or ``UnusableEdit`` where what results is no status.
+    /// - Throws: ``RegularExpression/RunawayError``, or ``UnusableEditError`` where what results is no status.
     func apply(to head: inout ResponseHead) throws -> String? {
         let before = StatusEdit.text(head.status, head.reason)
         var text: String?
@@ -27,7 +27,7 @@ struct StatusEdit: Sendable {
         }
         guard let text else { return nil }
         guard let (status, reason) = StatusEdit.parse(text) else {
-            throw UnusableEdit(reason: "'\(text.clipped(to: 40))' is no status; they are 200 to 999")
+            throw UnusableEditError(reason: "'\(text.clipped(to: 40))' is no status; they are 200 to 999")
         }
         guard status != head.status || reason.map({ $0 != head.reason }) == true else { return nil }
         head.status = status

@@ -13,7 +13,7 @@ struct BodyEdit: Sendable {
 
     /// Edits a text, and returns what was done; `nil` where nothing was.
     ///
-    /// - Throws: ``RegularExpression/Runaway``, or ``UnusableEdit`` where the text would grow too much.
+    /// - Throws: ``RegularExpression/RunawayError``, or ``UnusableEditError`` where the text would grow too much.
     func apply(to text: inout TextBody) throws -> String? {
         guard let match else {
             return text.replaceAll(with: Array(replacement.plain.utf8)) ? "replaced whole" : nil
@@ -52,10 +52,10 @@ struct TextBody {
 
     /// Reads a body without content coding.
     ///
-    /// - Throws: ``UnusableEdit`` where it is no text, or not valid in its character encoding.
-    init(_ body: ByteBuffer, mediaType: MediaType?) throws(UnusableEdit) {
+    /// - Throws: ``UnusableEditError`` where it is no text, or not valid in its character encoding.
+    init(_ body: ByteBuffer, mediaType: MediaType?) throws(UnusableEditError) {
         if body.readableBytes > 0, mediaType?.isTextual != true, !TextDecoder.isText(body) {
-            throw UnusableEdit(reason: "it is no text (\(mediaType?.essence ?? "of no known type"))")
+            throw UnusableEditError(reason: "it is no text (\(mediaType?.essence ?? "of no known type"))")
         }
         received = body
         let found = Charset.detect(in: body, mediaType: mediaType)
@@ -70,20 +70,20 @@ struct TextBody {
                 return
             }
             guard mark.isEmpty, mediaType?.parameter("charset") == nil else {
-                throw UnusableEdit(reason: "it is not valid UTF-8")
+                throw UnusableEditError(reason: "it is not valid UTF-8")
             }
         }
         // Without a label, other text is read as browsers do, which keeps every byte.
         charset = found == .utf8 ? .windows1252 : found
         let decoded = TextDecoder.decode(bytes, as: charset)
-        if decoded.isFallback { throw UnusableEdit(reason: "its charset '\(charset)' is not known") }
-        if decoded.invalidCount > 0 { throw UnusableEdit(reason: "it is not valid \(charset)") }
+        if decoded.isFallback { throw UnusableEditError(reason: "its charset '\(charset)' is not known") }
+        if decoded.invalidCount > 0 { throw UnusableEditError(reason: "it is not valid \(charset)") }
         text = .edited(Array(decoded.text.utf8))
     }
 
     /// Replaces each match, or only the first; returns how many.
     ///
-    /// - Throws: ``RegularExpression/Runaway``, or ``UnusableEdit`` where the text would grow too much.
+    /// - Throws: ``RegularExpression/RunawayError``, or ``UnusableEditError`` where the text would grow too much.
     mutating func replace(_ pattern: TextPattern, with replacement: Replacement, onlyFirst: Bool) throws -> Int {
         var result: [UInt8] = []
         var count = 0
@@ -102,7 +102,7 @@ struct TextBody {
             if count > 0 { result.append(contentsOf: UnsafeRawBufferPointer(rebasing: subject[end...])) }
         }
         guard result.count <= TextBody.largest else {
-            throw UnusableEdit(reason: "it would grow beyond \(TextBody.largest >> 20) MiB")
+            throw UnusableEditError(reason: "it would grow beyond \(TextBody.largest >> 20) MiB")
         }
         if count > 0 {
             text = .edited(result)
@@ -121,8 +121,8 @@ struct TextBody {
 
     /// The body with the edited text, in its character encoding.
     ///
-    /// - Throws: ``UnusableEdit`` where that does not have a character, or where what was not edited would change.
-    func encoded() throws(UnusableEdit) -> ByteBuffer {
+    /// - Throws: ``UnusableEditError`` where that does not have a character, or where what was not edited would change.
+    func encoded() throws(UnusableEditError) -> ByteBuffer {
         guard isEdited, case .edited(let bytes) = text else { return received }
         var body = ByteBuffer(bytes: mark)
         if charset == .utf8 {
@@ -133,7 +133,7 @@ struct TextBody {
             // Some encodings have several forms for a text; ours must be the sender's.
             let own = try CharsetEncoder.encode(Array(TextDecoder.decode(received, as: charset).text.utf8), as: charset)
             guard received.readableBytesView.dropFirst(mark.count).elementsEqual(own) else {
-                throw UnusableEdit(reason: "what it has besides could not be written in \(charset) as it came")
+                throw UnusableEditError(reason: "what it has besides could not be written in \(charset) as it came")
             }
         }
         body.writeBytes(try CharsetEncoder.encode(bytes, as: charset))

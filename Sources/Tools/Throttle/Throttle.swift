@@ -14,7 +14,7 @@ struct Throttle: RuleTool {
 
     private let rules: RuleList<Rule>
     private let links: [ThrottleLink]
-    private let power = ThrottlePower()
+    private let power = ThrottleSwitch()
 
     init(rules: RuleList<Rule>) {
         let power = power
@@ -116,7 +116,7 @@ extension Throttle {
 
     private static let definedPresets = "presets"
 
-    static func draft(from record: ExchangeRecord, _ breadth: ExchangeBreadth, at place: Node) -> [Node.Member] {
+    static func draft(from record: ExchangeRecord, _ breadth: ExchangeScope, at place: Node) -> [Node.Member] {
         [Node.Member("preset", .word("3g")), Node.Member("only", place)]
     }
 

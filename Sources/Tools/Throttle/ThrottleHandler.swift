@@ -8,8 +8,8 @@ import Rules
 final class ThrottleHandler: StageHandler {
     private let link: ThrottleLink
     private var request: ThrottledRequest
-    private var up = ThrottleLane(.request)
-    private var down = ThrottleLane(.response)
+    private var up = ThrottleDirection(.request)
+    private var down = ThrottleDirection(.response)
     /// How many bytes of the head still wait; `nil` before the first hook.
     private var requestHeadLeft: Int?
     private var responseHeadLeft: Int?
@@ -43,7 +43,7 @@ final class ThrottleHandler: StageHandler {
         guard let latency = link?.conditions.latency, latency > 0 else { return .forward }
         let end = (up.last ?? exchange.now) + .nanoseconds(Int64(latency * 1e6))
         guard end > exchange.now else { return .forward }
-        return .pause(.again(at: min(end, exchange.now + ThrottleLane.patience)))
+        return .pause(.again(at: min(end, exchange.now + ThrottleDirection.patience)))
     }
 
     func responseHead(_ head: inout ResponseHead, _ exchange: inout StageExchange) -> Verdict {
@@ -59,7 +59,7 @@ final class ThrottleHandler: StageHandler {
     /// Moves a head on; `nil` once it is through.
     private static func move(
         _ left: inout Int?,
-        _ lane: inout ThrottleLane,
+        _ lane: inout ThrottleDirection,
         _ link: ThrottleLink?,
         _ request: ThrottledRequest,
         _ exchange: inout StageExchange
@@ -79,13 +79,13 @@ final class ThrottleHandler: StageHandler {
     func pace(_ direction: FlowDirection, _ waiting: ByteBuffer, _ exchange: inout StageExchange) -> Pace {
         let link = inForce(&exchange)
         if let failure = absence(of: link, &exchange) { return .fail(failure) }
-        let move: ThrottleLane.Move
+        let move: ThrottleDirection.Move
         if direction == .request {
             move = up.move(waiting.readableBytes, link, request, &exchange)
         } else {
             let gap = link?.conditions.eventGap ?? .zero
             if let moment = events?.release(gap), moment > exchange.now {
-                return .again(at: min(moment, exchange.now + ThrottleLane.patience))
+                return .again(at: min(moment, exchange.now + ThrottleDirection.patience))
             }
             let limit = gap > .zero ? events?.bytesToEnd(in: waiting) : nil
             move = down.move(waiting.readableBytes, limit: limit ?? .max, link, request, &exchange)

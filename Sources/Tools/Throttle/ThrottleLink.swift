@@ -24,7 +24,7 @@ final class ThrottleLink: Sendable {
     private let draw: SeededDraw
     /// Counts the requests, since each has draws of its own.
     let requests = RequestCounter()
-    let power: ThrottlePower
+    let power: ThrottleSwitch
 
     /// When the link is free again, in nanoseconds of the event loops' clock.
     private let up = Atomic<Int64>(0)
@@ -35,7 +35,7 @@ final class ThrottleLink: Sendable {
     private let successor = Mutex<ThrottleLink?>(nil)
 
     /// Creates a free link, with a random seed where the user chose none.
-    init(rule: String, conditions: ThrottleConditions, seed: UInt64?, power: ThrottlePower) {
+    init(rule: String, conditions: ThrottleConditions, seed: UInt64?, power: ThrottleSwitch) {
         let seed = seed ?? .random(in: 0..<1_000_000)
         (self.rule, self.conditions, self.seed, self.power) = (rule, conditions, seed, power)
         draw = SeededDraw(seed: seed, rule: rule)
@@ -141,7 +141,7 @@ final class ThrottleLink: Sendable {
 }
 
 /// Whether a profile's throttle is on.
-final class ThrottlePower: Sendable {
+final class ThrottleSwitch: Sendable {
     private let flag = Atomic<Bool>(true)
 
     var isOn: Bool {

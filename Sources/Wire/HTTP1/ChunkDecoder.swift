@@ -31,7 +31,7 @@ struct ChunkDecoder {
     }
 
     /// Reads framing from `position` on, up to data, the trailer section, or the end of `bytes`.
-    mutating func advance(_ bytes: Span<UInt8>, from position: inout Int) throws(Fault) -> Progress {
+    mutating func advance(_ bytes: Span<UInt8>, from position: inout Int) throws(ChunkError) -> Progress {
         while true {
             if case .data = state { return .data(remaining) }
             guard position < bytes.count else { return .needMore }
@@ -48,21 +48,21 @@ struct ChunkDecoder {
     }
 
     /// What is wrong with the byte at which reading stopped.
-    struct Fault: Error {
+    struct ChunkError: Error {
         let code: HTTP1ParseError.Code
 
         init(_ code: HTTP1ParseError.Code) { self.code = code }
     }
 
-    private mutating func step(_ byte: UInt8) throws(Fault) -> Progress? {
+    private mutating func step(_ byte: UInt8) throws(ChunkError) -> Progress? {
         switch state {
         case .size:
             if let digit = byte.hexadecimalValue {
-                guard remaining <= Int64.max >> 4 else { throw Fault(.malformedChunkSize) }
+                guard remaining <= Int64.max >> 4 else { throw ChunkError(.malformedChunkSize) }
                 remaining = remaining << 4 | Int64(digit)
                 hasDigit = true
             } else {
-                guard hasDigit else { throw Fault(.malformedChunkSize) }
+                guard hasDigit else { throw ChunkError(.malformedChunkSize) }
                 try endSize(byte)
             }
             try countLineByte()
@@ -71,15 +71,15 @@ struct ChunkDecoder {
             try countLineByte()
         case .extensions(var syntax):
             if byte == .carriageReturn {
-                guard syntax.mayEnd else { throw Fault(.malformedChunkExtension) }
+                guard syntax.mayEnd else { throw ChunkError(.malformedChunkExtension) }
                 state = .sizeEnd
             } else {
-                guard syntax.accepts(byte) else { throw Fault(.malformedChunkExtension) }
+                guard syntax.accepts(byte) else { throw ChunkError(.malformedChunkExtension) }
                 state = .extensions(syntax)
             }
             try countLineByte()
         case .sizeEnd:
-            guard byte == .lineFeed else { throw Fault(.bareCarriageReturn) }
+            guard byte == .lineFeed else { throw ChunkError(.bareCarriageReturn) }
             lineLength = 0
             hasDigit = false
             guard remaining > 0 else { return .lastChunk }
@@ -87,31 +87,31 @@ struct ChunkDecoder {
         case .data:
             return .data(remaining)
         case .dataReturn:
-            guard byte == .carriageReturn else { throw Fault(.malformedChunkEnd) }
+            guard byte == .carriageReturn else { throw ChunkError(.malformedChunkEnd) }
             state = .dataEnd
         case .dataEnd:
-            guard byte == .lineFeed else { throw Fault(.malformedChunkEnd) }
+            guard byte == .lineFeed else { throw ChunkError(.malformedChunkEnd) }
             state = .size
         }
         return nil
     }
 
-    private mutating func endSize(_ byte: UInt8) throws(Fault) {
+    private mutating func endSize(_ byte: UInt8) throws(ChunkError) {
         switch byte {
         case .carriageReturn: state = .sizeEnd
         case UInt8(ascii: ";"): state = .extensions(ExtensionSyntax())
         case .space, .tab:
-            guard side.isTolerant else { throw Fault(.malformedChunkSize) }
+            guard side.isTolerant else { throw ChunkError(.malformedChunkSize) }
             tolerances.insert(.paddedChunkSize)
             state = .padding
-        case .lineFeed: throw Fault(.bareLineFeed)
-        default: throw Fault(.malformedChunkSize)
+        case .lineFeed: throw ChunkError(.bareLineFeed)
+        default: throw ChunkError(.malformedChunkSize)
         }
     }
 
-    private mutating func countLineByte() throws(Fault) {
+    private mutating func countLineByte() throws(ChunkError) {
         lineLength += 1
-        guard lineLength <= lineLimit else { throw Fault(.chunkLineTooLong) }
+        guard lineLength <= lineLimit else { throw ChunkError(.chunkLineTooLong) }
     }
 }
 

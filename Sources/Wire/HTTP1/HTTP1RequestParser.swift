@@ -49,7 +49,7 @@ package struct HTTP1RequestParser: ~Copyable, Sendable {
     private mutating func nextHead() throws(HTTP1ParseError) -> Event? {
         guard let (bytes, startLineEnd) = try reader.takeHead() else { return nil }
         let line: RequestLine
-        do throws(StartLineFault) {
+        do throws(StartLineError) {
             line = try RequestLine(bytes.readableBytesUInt8Span.extracting(first: startLineEnd))
         } catch {
             throw reader.failStartLine(error.code, at: error.offset, in: bytes)

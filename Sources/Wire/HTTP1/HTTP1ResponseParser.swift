@@ -76,7 +76,7 @@ package struct HTTP1ResponseParser: ~Copyable, Sendable {
     private mutating func nextHead(_ expected: Expected) throws(HTTP1ParseError) -> Event? {
         guard let (bytes, startLineEnd) = try reader.takeHead() else { return nil }
         let line: StatusLine
-        do throws(StartLineFault) {
+        do throws(StartLineError) {
             line = try StatusLine(bytes.readableBytesUInt8Span.extracting(first: startLineEnd))
         } catch {
             throw reader.failStartLine(error.code, at: error.offset, in: bytes)

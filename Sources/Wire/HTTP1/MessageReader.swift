@@ -199,7 +199,7 @@ extension MessageReader {
         } else if !isStartLineChecked {
             isStartLineChecked = true
             if end > limits.startLine { throw failStartLine(.startLineTooLong, at: limits.startLine, in: partial) }
-            do throws(StartLineFault) {
+            do throws(StartLineError) {
                 switch side {
                 case .request: _ = try RequestLine(partial.readableBytesUInt8Span.extracting(first: end))
                 case .response: _ = try StatusLine(partial.readableBytesUInt8Span.extracting(first: end))
@@ -266,7 +266,7 @@ extension MessageReader {
         let received = buffer
         var position = 0
         let progress: ChunkDecoder.Progress
-        do throws(ChunkDecoder.Fault) {
+        do throws(ChunkDecoder.ChunkError) {
             progress = try chunks.advance(received.readableBytesUInt8Span, from: &position)
         } catch {
             throw fail(error.code, at: offset + Int64(position))

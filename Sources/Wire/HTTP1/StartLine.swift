@@ -11,26 +11,26 @@ struct RequestLine {
     /// Reads the line that takes up the whole of `line`, its line break included.
     ///
     /// The target may have any bytes but control characters and spaces; those from 0x80 on are kept as they are.
-    init(_ line: Span<UInt8>) throws(StartLineFault) {
+    init(_ line: Span<UInt8>) throws(StartLineError) {
         var index = 0
         while line[index].isTokenCharacter { index &+= 1 }
         guard (1...HTTP1Sniffer.longestMethod).contains(index), line[index] == .space else {
-            throw StartLineFault(.malformedStartLine, index)
+            throw StartLineError(.malformedStartLine, index)
         }
         method = 0..<index
         index &+= 1
         let targetStart = index
         while line[index] > .space, line[index] != 0x7F { index &+= 1 }
-        guard index > targetStart, line[index] == .space else { throw StartLineFault(.malformedStartLine, index) }
+        guard index > targetStart, line[index] == .space else { throw StartLineError(.malformedStartLine, index) }
         target = targetStart..<index
         index &+= 1
         let named = try NamedVersion(line, at: index)
         version = named.version
         needsRewriting = named.isNewer
         index &+= NamedVersion.length
-        guard line[index] != .lineFeed else { throw StartLineFault(.bareLineFeed, index) }
+        guard line[index] != .lineFeed else { throw StartLineError(.bareLineFeed, index) }
         guard index + 2 == line.count, line[index] == .carriageReturn else {
-            throw StartLineFault(line[index] == .carriageReturn ? .bareCarriageReturn : .malformedStartLine, index)
+            throw StartLineError(line[index] == .carriageReturn ? .bareCarriageReturn : .malformedStartLine, index)
         }
     }
 }
@@ -44,20 +44,20 @@ struct StatusLine {
     let tolerances: HTTP1Tolerances
 
     /// Reads the line that takes up the whole of `line`, its line break included.
-    init(_ line: Span<UInt8>) throws(StartLineFault) {
+    init(_ line: Span<UInt8>) throws(StartLineError) {
         let named = try NamedVersion(line, at: 0)
         version = named.version
         var index = NamedVersion.length
-        guard line[index] == .space else { throw StartLineFault(.malformedStartLine, index) }
+        guard line[index] == .space else { throw StartLineError(.malformedStartLine, index) }
         index += 1
         var status = 0
         for _ in 0..<3 {
             let digit = line[index] &- UInt8(ascii: "0")
-            guard digit < 10 else { throw StartLineFault(.malformedStartLine, index) }
+            guard digit < 10 else { throw StartLineError(.malformedStartLine, index) }
             status = status * 10 + Int(digit)
             index += 1
         }
-        guard status >= 100 else { throw StartLineFault(.malformedStartLine, index - 3) }
+        guard status >= 100 else { throw StartLineError(.malformedStartLine, index - 3) }
         self.status = status
         var tolerances: HTTP1Tolerances = []
         if line[index] == .space {
@@ -65,16 +65,16 @@ struct StatusLine {
         } else if line[index] == .carriageReturn || line[index] == .lineFeed {
             tolerances.insert(.missingReason)
         } else {
-            throw StartLineFault(.malformedStartLine, index)
+            throw StartLineError(.malformedStartLine, index)
         }
         let end = line.firstControl(from: index)
         reason = index..<end
         if line[end] == .lineFeed {
             tolerances.insert(.bareLineFeed)
         } else if line[end] != .carriageReturn {
-            throw StartLineFault(.malformedStartLine, end)
+            throw StartLineError(.malformedStartLine, end)
         } else if line[end + 1] != .lineFeed {
-            throw StartLineFault(.bareCarriageReturn, end)
+            throw StartLineError(.bareCarriageReturn, end)
         }
         self.tolerances = tolerances
         needsRewriting = named.isNewer || !tolerances.isEmpty
@@ -82,7 +82,7 @@ struct StatusLine {
 }
 
 /// What is wrong with a start line and where in it.
-struct StartLineFault: Error {
+struct StartLineError: Error {
     let code: HTTP1ParseError.Code
     let offset: Int
 
@@ -100,16 +100,16 @@ private struct NamedVersion {
     let isNewer: Bool
 
     /// Reads the eight bytes of a version at `start` in a line that ends with LF.
-    init(_ line: Span<UInt8>, at start: Int) throws(StartLineFault) {
+    init(_ line: Span<UInt8>, at start: Int) throws(StartLineError) {
         guard line.hasBytes("HTTP/", at: start), start + NamedVersion.length < line.count else {
-            throw StartLineFault(.malformedStartLine, start)
+            throw StartLineError(.malformedStartLine, start)
         }
         let major = line[start + 5] &- UInt8(ascii: "0")
         let minor = line[start + 7] &- UInt8(ascii: "0")
         guard major < 10, minor < 10, line[start + 6] == UInt8(ascii: ".") else {
-            throw StartLineFault(.malformedStartLine, start + 5)
+            throw StartLineError(.malformedStartLine, start + 5)
         }
-        guard major == 1 else { throw StartLineFault(.unsupportedVersion, start + 5) }
+        guard major == 1 else { throw StartLineError(.unsupportedVersion, start + 5) }
         version = minor == 0 ? .http10 : .http11
         isNewer = minor > 1
     }

@@ -12,7 +12,7 @@ package struct HTTP2StreamID: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Why an HTTP/2 connection, or an attempt to use it, came to nothing.
-package struct HTTP2Failure: Error, Sendable, Hashable {
+package struct HTTP2Error: Error, Sendable, Hashable {
     /// The code that the peer gets, or sent.
     package let code: HTTP2ErrorCode
     /// What happened, in one plain sentence.
@@ -59,7 +59,7 @@ package enum HTTP2Event: Sendable {
     case goAway(HTTP2ErrorCode, text: String, lastStream: HTTP2StreamID)
     /// The connection is of no more use: send what ``HTTP2Session/nextOutput(limit:)`` still has, then close it. Every
     /// open stream's ``closed(_:)`` follows.
-    case failed(HTTP2Failure)
+    case failed(HTTP2Error)
     /// Server role: a head that cannot be accepted, already answered (431) or reset (as 400 would say); for recording.
     /// `head` is its text form, as far as that goes.
     case malformedRequest(HTTP2StreamID, status: Int, explanation: String, head: ByteBuffer)

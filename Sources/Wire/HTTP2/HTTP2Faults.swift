@@ -2,7 +2,7 @@ internal import CNGHTTP2
 import HTTPModel
 
 /// The plain sentences for what nghttp2 says in numbers.
-extension HTTP2Failure {
+extension HTTP2Error {
     /// Explains an error after which a session cannot be used.
     init(fatalResult: Int) {
         switch nghttp2_error(rawValue: Int32(truncatingIfNeeded: fatalResult)) {
@@ -15,7 +15,7 @@ extension HTTP2Failure {
         case NGHTTP2_ERR_NOMEM:
             self.init(.internalError, "There is no memory for the HTTP/2 connection.")
         default:
-            self.init(.internalError, "HTTP/2 cannot go on: \(HTTP2Failure.text(of: fatalResult)).")
+            self.init(.internalError, "HTTP/2 cannot go on: \(HTTP2Error.text(of: fatalResult)).")
         }
     }
 
@@ -53,7 +53,7 @@ extension HTTP2Failure {
         case NGHTTP2_ERR_FLOW_CONTROL:
             self.init(.flowControlError, "The stream's window was widened beyond its limit.")
         default:
-            self.init(.internalError, "A frame on the stream was wrong: \(HTTP2Failure.text(of: Int(result))).")
+            self.init(.internalError, "A frame on the stream was wrong: \(HTTP2Error.text(of: Int(result))).")
         }
     }
 

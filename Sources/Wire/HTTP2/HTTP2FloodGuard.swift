@@ -7,7 +7,7 @@ import NIOCore
 /// error without a GOAWAY. Two more rules are kept here because nghttp2 does not: see `count`.
 struct HTTP2FloodGuard: ~Copyable {
     struct Breach {
-        var failure: HTTP2Failure
+        var failure: HTTP2Error
         /// How many of the bytes come before the offending frame.
         var cleanBytes: Int
     }
@@ -101,13 +101,13 @@ struct HTTP2FloodGuard: ~Copyable {
     }
 
     /// Counts a stream that had to be reset because of what the peer sent on it.
-    mutating func countForcedReset(now: NIODeadline) -> HTTP2Failure? {
+    mutating func countForcedReset(now: NIODeadline) -> HTTP2Error? {
         !isServer || resets.take(at: now) ? nil : tooMany("requests that had to be reset")
     }
 
     /// Counts a head that was too large: reading it costs as much as many small ones, however few bytes it was
     /// compressed to.
-    mutating func countOversizedHead(now: NIODeadline) -> HTTP2Failure? {
+    mutating func countOversizedHead(now: NIODeadline) -> HTTP2Error? {
         guard isServer else { return nil }
         for _ in 0..<HTTP2FloodGuard.oversizedHeadCost where !resets.take(at: now) {
             return tooMany("heads that are too large")
@@ -133,7 +133,7 @@ struct HTTP2FloodGuard: ~Copyable {
         length: Int,
         stream: UInt32,
         now: NIODeadline
-    ) -> HTTP2Failure? {
+    ) -> HTTP2Error? {
         switch type {
         case 0x0:
             let mayHoldData = length > (flags & 0x8 == 0 ? 0 : 256)
@@ -151,7 +151,7 @@ struct HTTP2FloodGuard: ~Copyable {
         case 0x4:
             return flags & 0x1 != 0 || settings.take(at: now) ? nil : tooMany("SETTINGS frames")
         case 0x5:
-            return isServer ? nil : HTTP2Failure(.protocolError, "The server pushed a stream, though push is off.")
+            return isServer ? nil : HTTP2Error(.protocolError, "The server pushed a stream, though push is off.")
         case 0x6:
             return pings.take(at: now) ? nil : tooMany("PING frames")
         case 0x8:
@@ -165,7 +165,7 @@ struct HTTP2FloodGuard: ~Copyable {
     }
 
     /// Refuses a stream that the client closed by opening a higher one first (RFC 9113 §5.1.1), which nghttp2 ignores.
-    private mutating func noteOpened(_ stream: UInt32) -> HTTP2Failure? {
+    private mutating func noteOpened(_ stream: UInt32) -> HTTP2Error? {
         if stream > highestStream {
             let next = highestStream == 0 ? 1 : highestStream + 2
             if stream > next {
@@ -176,11 +176,11 @@ struct HTTP2FloodGuard: ~Copyable {
             return nil
         }
         guard passedOver.contains(where: { $0.contains(stream) }) else { return nil }
-        return HTTP2Failure(.protocolError, "The client opened a stream after a higher one.")
+        return HTTP2Error(.protocolError, "The client opened a stream after a higher one.")
     }
 
-    private func tooMany(_ what: String) -> HTTP2Failure {
-        HTTP2Failure(.enhanceYourCalm, "The \(isServer ? "client" : "server") sent too many \(what).")
+    private func tooMany(_ what: String) -> HTTP2Error {
+        HTTP2Error(.enhanceYourCalm, "The \(isServer ? "client" : "server") sent too many \(what).")
     }
 }
 

@@ -103,7 +103,7 @@ extension HTTP2Session {
         nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, message, count, session in
             guard let message, let session = http2Session(session) else { return 0 }
             let bytes = UnsafeRawBufferPointer(start: message, count: count)
-            session.noteComplaint(String(fieldBytes: UnsafeRawBufferPointer(rebasing: bytes.prefix(300))))
+            session.noteProtocolError(String(fieldBytes: UnsafeRawBufferPointer(rebasing: bytes.prefix(300))))
             return 0
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, id, bytes, count, session in
@@ -202,7 +202,7 @@ extension HTTP2Session {
         case FrameType.goAway:
             let goAway = frame.pointee.goaway
             let code = HTTP2ErrorCode(rawValue: goAway.error_code)
-            if code != .noError { noteEnd(HTTP2Failure(code: code, reason: goAway.text, role: role)) }
+            if code != .noError { noteEnd(HTTP2Error(code: code, reason: goAway.text, role: role)) }
         default:
             break
         }
@@ -216,8 +216,8 @@ extension HTTP2Session {
         }
         // A request that was not sent is closed by nghttp2 right after this, as refused.
         if frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST { return }
-        let reason = HTTP2Failure.text(of: Int(result))
-        stream.fault = HTTP2Failure(.internalError, "A head could not be sent on the stream: \(reason).")
+        let reason = HTTP2Error.text(of: Int(result))
+        stream.fault = HTTP2Error(.internalError, "A head could not be sent on the stream: \(reason).")
         nghttp2_submit_rst_stream(handle, 0, header.stream_id, HTTP2ErrorCode.internalError.rawValue)
     }
 }

@@ -18,13 +18,13 @@ extension HTTP2Session {
         scheme: String,
         connectProtocol: String? = nil,
         isEnd: Bool
-    ) throws(HTTP2Failure) -> (stream: HTTP2StreamID, written: ByteBuffer) {
+    ) throws(HTTP2Error) -> (stream: HTTP2StreamID, written: ByteBuffer) {
         guard phase == .open, role == .client, !isGoingAway else {
-            throw HTTP2Failure(.refusedStream, "The HTTP/2 connection takes no further requests.")
+            throw HTTP2Error(.refusedStream, "The HTTP/2 connection takes no further requests.")
         }
         if let connectProtocol, !peerOffersExtendedConnect {
             let explanation = "The server does not offer extended CONNECT, which “\(connectProtocol)” needs."
-            throw HTTP2Failure(.connectError, explanation)
+            throw HTTP2Error(.connectError, explanation)
         }
         let writer = HTTP2HeadWriter(head, scheme: scheme, connectProtocol: connectProtocol)
         let id = writer.withNameValues { list in
@@ -33,8 +33,8 @@ extension HTTP2Session {
             return nghttp2_submit_request(handle, nil, list.baseAddress, list.count, &provider, nil)
         }
         guard id > 0 else {
-            let reason = HTTP2Failure.text(of: Int(id))
-            throw HTTP2Failure(.refusedStream, "The HTTP/2 connection cannot open another stream: \(reason).")
+            let reason = HTTP2Error.text(of: Int(id))
+            throw HTTP2Error(.refusedStream, "The HTTP/2 connection cannot open another stream: \(reason).")
         }
         let stream = HTTP2Stream(HTTP2StreamID(id))
         stream.isHeadQueued = true
@@ -178,7 +178,7 @@ extension HTTP2Session {
     /// all closed.
     package func goAway(_ code: HTTP2ErrorCode, text: String = "") {
         guard phase == .open else { return }
-        if code != .noError { return end(HTTP2Failure(code, text), isReported: false) }
+        if code != .noError { return end(HTTP2Error(code, text), isReported: false) }
         if hasSentGoAway { return }
         hasSentGoAway = true
         let text = Array(text.utf8)

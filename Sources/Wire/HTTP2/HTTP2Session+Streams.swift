@@ -42,7 +42,7 @@ extension HTTP2Session {
     }
 
     /// Finds the name of the field that nghttp2 says is invalid; its messages alone have it.
-    func noteComplaint(_ message: String) {
+    func noteProtocolError(_ message: String) {
         guard message.hasPrefix("Invalid"), let start = message.firstRange(of: "name: [")?.upperBound,
             let end = message[start...].firstRange(of: "], value: [")?.lowerBound
         else { return }
@@ -194,7 +194,7 @@ extension HTTP2Session {
     func frameIsInvalid(on id: Int32, result: Int32) {
         defer { wrongField = nil }
         guard let stream = stream(id) else { return }
-        let fault = HTTP2Failure(result: result, field: wrongField)
+        let fault = HTTP2Error(result: result, field: wrongField)
         stream.fault = fault
         guard blockStream === stream else { return }
         blockStream = nil
@@ -210,7 +210,7 @@ extension HTTP2Session {
                 events.append(.refused(stream.id))
             } else if code != .noError || stream.fault != nil || stream.incoming != .ended || !stream.isEndSent {
                 if stream.incoming != .refused {
-                    let fault = stream.fault ?? HTTP2Failure(code: code, on: stream)
+                    let fault = stream.fault ?? HTTP2Error(code: code, on: stream)
                     events.append(.reset(stream.id, fault.code, isLocal: true, explanation: fault.explanation))
                 }
                 found(floodGuard.countForcedReset(now: now))
@@ -221,7 +221,7 @@ extension HTTP2Session {
 
     /// Resets a stream for what the peer sent on it; where that was the end of both halves, there is nothing to reset.
     private func giveUp(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode, because explanation: String) {
-        stream.fault = HTTP2Failure(code, explanation)
+        stream.fault = HTTP2Error(code, explanation)
         nghttp2_submit_rst_stream(handle, 0, stream.id.number, code.rawValue)
     }
 

@@ -57,7 +57,7 @@ package final class HTTP2Session {
 
     var floodGuard: HTTP2FloodGuard
     /// A failure found while nghttp2 was at work, which is to be acted on when it is done.
-    var foundFailure: HTTP2Failure?
+    var foundFailure: HTTP2Error?
     var hasSentGoAway = false
     var hasReceivedGoAway = false
     /// Whether the peer's SETTINGS have arrived.
@@ -83,7 +83,7 @@ package final class HTTP2Session {
         floodGuard = HTTP2FloodGuard(role: role, limits: settings.limits)
         handle = HTTP2Session.makeHandle(role, settings: settings)
         guard handle != nil else {
-            noteEnd(HTTP2Failure(.internalError, "There is no memory for an HTTP/2 connection."))
+            noteEnd(HTTP2Error(.internalError, "There is no memory for an HTTP/2 connection."))
             return
         }
         nghttp2_session_set_user_data(handle, Unmanaged.passUnretained(self).toOpaque())
@@ -108,7 +108,7 @@ package final class HTTP2Session {
             if clean.count > 0 {
                 let start = clean.baseAddress?.assumingMemoryBound(to: UInt8.self)
                 let result = nghttp2_session_mem_recv(handle, start, clean.count)
-                if result < 0 { found(HTTP2Failure(fatalResult: result)) }
+                if result < 0 { found(HTTP2Error(fatalResult: result)) }
             }
             inputStart = nil
             found(breach?.failure)
@@ -178,7 +178,7 @@ package final class HTTP2Session {
             var frame: UnsafePointer<UInt8>?
             let count = nghttp2_session_mem_send(handle, &frame)
             guard count > 0 else {
-                if count < 0 { noteEnd(HTTP2Failure(fatalResult: count)) } else if phase == .failing { phase = .over }
+                if count < 0 { noteEnd(HTTP2Error(fatalResult: count)) } else if phase == .failing { phase = .over }
                 break
             }
             output.writeBytes(UnsafeRawBufferPointer(start: frame, count: count))
@@ -188,7 +188,7 @@ package final class HTTP2Session {
     }
 
     /// Keeps the first failure that is found while nghttp2 is at work.
-    func found(_ failure: HTTP2Failure?) { foundFailure = foundFailure ?? failure }
+    func found(_ failure: HTTP2Error?) { foundFailure = foundFailure ?? failure }
 
     private func actOnFoundFailure() {
         guard let failure = foundFailure else { return }
@@ -199,7 +199,7 @@ package final class HTTP2Session {
     // MARK: Ends
 
     /// Ends the connection: a GOAWAY, then nothing.
-    func end(_ cause: HTTP2Failure, isReported: Bool) {
+    func end(_ cause: HTTP2Error, isReported: Bool) {
         guard phase == .open else { return }
         phase = .failing
         hasSentGoAway = true
@@ -215,7 +215,7 @@ package final class HTTP2Session {
     }
 
     /// Notes that the connection is at its end: by a GOAWAY of nghttp2's own, or because it cannot go on.
-    func noteEnd(_ cause: HTTP2Failure) {
+    func noteEnd(_ cause: HTTP2Error) {
         if phase == .open {
             events.append(.failed(cause))
             closeAllStreams()

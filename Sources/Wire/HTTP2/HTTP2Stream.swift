@@ -47,7 +47,7 @@ final class HTTP2Stream {
     /// Whether the owner knows already how the stream came to its end.
     var isEndKnown = false
     /// What the peer did wrong on it, or why nothing can be sent.
-    var fault: HTTP2Failure?
+    var fault: HTTP2Error?
 
     init(_ id: HTTP2StreamID) { self.id = id }
 

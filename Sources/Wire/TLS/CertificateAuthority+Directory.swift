@@ -8,7 +8,7 @@ extension CertificateAuthority {
     ///
     /// The directory is created where needed and made private (0700). Of processes that start at once, the first one to
     /// link its file into place wins, and the others load that one.
-    package static func open(directory: String) throws(CertificateFailure) -> CertificateAuthority {
+    package static func open(directory: String) throws(CertificateError) -> CertificateAuthority {
         try CertificateFiles.makePrivateDirectory(directory)
         let authority = try storedOrMade(in: "\(directory)/\(fileName)")
         let content = authority.pem(withKey: false)
@@ -17,15 +17,15 @@ extension CertificateAuthority {
         return authority
     }
 
-    private static func storedOrMade(in file: String) throws(CertificateFailure) -> CertificateAuthority {
+    private static func storedOrMade(in file: String) throws(CertificateError) -> CertificateAuthority {
         if let stored = try stored(in: file) { return stored }
         let made = try generate()
         if try CertificateFiles.createSecret(file, made.pem(withKey: true)) { return made }
         if let winner = try stored(in: file) { return winner }
-        throw CertificateFailure(path: file, reason: "disappeared while it was read", advice: "Try again.")
+        throw CertificateError(path: file, reason: "disappeared while it was read", advice: "Try again.")
     }
 
-    private static func stored(in file: String) throws(CertificateFailure) -> CertificateAuthority? {
+    private static func stored(in file: String) throws(CertificateError) -> CertificateAuthority? {
         guard let content = try CertificateFiles.contentIfPresent(of: file) else { return nil }
         try CertificateFiles.restrict(file, to: 0o600)
         return try parse(content, path: file)

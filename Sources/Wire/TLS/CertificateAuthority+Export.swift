@@ -12,7 +12,7 @@ extension CertificateAuthority {
     package var certificatePEM: String { String(decoding: pem(withKey: false), as: UTF8.self) }
 
     /// The certificate in a form that a device or program takes; the password protects the key in a PKCS#12 file.
-    package func export(_ format: ExportFormat, password: String = "") throws(CertificateFailure) -> [UInt8] {
+    package func export(_ format: ExportFormat, password: String = "") throws(CertificateError) -> [UInt8] {
         switch format {
         case .pem: pem(withKey: false)
         case .der: certificateDER
@@ -35,13 +35,13 @@ extension CertificateAuthority {
         }
     }
 
-    private func pkcs12(password: String) throws(CertificateFailure) -> [UInt8] {
+    private func pkcs12(password: String) throws(CertificateError) -> [UInt8] {
         ERR_clear_error()
         guard let certificate = X509Handle(der: certificateDER), let key = PrivateKeyHandle(der: keyDER),
             // AES-256-CBC and PBKDF2, OpenSSL's defaults.
             let archive = PKCS12_create(password, "Sluice CA", key.pointer, certificate.pointer, nil, 0, 0, 0, 0, 0)
         else {
-            throw CertificateFailure(reason: "no PKCS#12 archive can be made (\(OpenSSLErrors.take().text))")
+            throw CertificateError(reason: "no PKCS#12 archive can be made (\(OpenSSLErrors.take().text))")
         }
         defer { PKCS12_free(archive) }
         return writtenToMemory { i2d_PKCS12_bio($0, archive) }

@@ -21,14 +21,14 @@ package struct CertificateAuthority: Sendable {
     /// Creates a new root, stored nowhere yet: P-256, valid for ten years.
     ///
     /// `label` distinguishes this authority from those of other machines; by default the machine's name.
-    package static func generate(label: String? = nil) throws(CertificateFailure) -> CertificateAuthority {
+    package static func generate(label: String? = nil) throws(CertificateError) -> CertificateAuthority {
         ERR_clear_error()
         let now = sluice_now()
         let day: Int64 = 86_400
         guard let key = PrivateKeyHandle.generate(),
             // The start lies in the past for clients whose clock is slow.
             var builder = CertificateBuilder(key: key, validFrom: now - day, to: now + 3_652 * day)
-        else { throw CertificateFailure(reason: "no CA can be made (\(OpenSSLErrors.take().text))") }
+        else { throw CertificateError(reason: "no CA can be made (\(OpenSSLErrors.take().text))") }
         let shortID = hexadecimal((0..<4).map { _ in UInt8.random(in: .min ... .max) })
         let name = label ?? CertificateFiles.machineName
         // A common name has at most 64 characters (RFC 5280, ub-common-name).
@@ -39,7 +39,7 @@ package struct CertificateAuthority: Sendable {
         builder.add(NID_key_usage, "critical,keyCertSign,cRLSign")
         builder.add(NID_subject_key_identifier, "hash")
         guard let certificate = builder.signed(by: key) else {
-            throw CertificateFailure(reason: "no CA can be made (\(OpenSSLErrors.take().text))")
+            throw CertificateError(reason: "no CA can be made (\(OpenSSLErrors.take().text))")
         }
         return try CertificateAuthority(certificate, key, chain: [], path: nil)
     }
@@ -52,9 +52,9 @@ package struct CertificateAuthority: Sendable {
         file: String,
         keyFile: String? = nil,
         password: String? = nil
-    ) throws(CertificateFailure) -> CertificateAuthority {
+    ) throws(CertificateError) -> CertificateAuthority {
         let content = try CertificateFiles.content(of: file, takesPipes: true)
-        let keyContent = try keyFile.map { path throws(CertificateFailure) in
+        let keyContent = try keyFile.map { path throws(CertificateError) in
             try CertificateFiles.content(of: path, takesPipes: true)
         }
         return try parse(content, path: file, keyContent: keyContent, keyPath: keyFile, password: password)
@@ -66,14 +66,14 @@ package struct CertificateAuthority: Sendable {
         keyContent: [UInt8]? = nil,
         keyPath: String? = nil,
         password: String? = nil
-    ) throws(CertificateFailure) -> CertificateAuthority {
+    ) throws(CertificateError) -> CertificateAuthority {
         ERR_clear_error()
         defer { ERR_clear_error() }
         guard content.isPEM else { return try parsePKCS12(content, path: path, password: password) }
         let certificates = readCertificates(content)
         let keySource = keyContent ?? content
         guard let certificate = certificates.first else {
-            throw CertificateFailure(path: path, reason: "holds no certificate", advice: usableForms)
+            throw CertificateError(path: path, reason: "holds no certificate", advice: usableForms)
         }
         ERR_clear_error()
         let key = readingMemory(keySource) { bio in
@@ -85,7 +85,7 @@ package struct CertificateAuthority: Sendable {
         guard let key else {
             let errors = OpenSSLErrors.take().text
             let isMissing = !keySource.contains("PRIVATE KEY-----")
-            throw CertificateFailure(
+            throw CertificateError(
                 path: keyPath ?? path,
                 reason: isMissing ? "holds no private key" : "the private key cannot be read (\(errors))",
                 advice: isMissing
@@ -114,9 +114,9 @@ package struct CertificateAuthority: Sendable {
         _ content: [UInt8],
         path: String,
         password: String?
-    ) throws(CertificateFailure) -> CertificateAuthority {
+    ) throws(CertificateError) -> CertificateAuthority {
         guard let archive = readingMemory(content, { d2i_PKCS12_bio($0, nil) }) else {
-            throw CertificateFailure(path: path, reason: "is neither PEM nor PKCS#12", advice: usableForms)
+            throw CertificateError(path: path, reason: "is neither PEM nor PKCS#12", advice: usableForms)
         }
         defer { PKCS12_free(archive) }
         var key: OpaquePointer?
@@ -129,14 +129,14 @@ package struct CertificateAuthority: Sendable {
                 text.contains("unsupported")
                 ? "It uses an old cipher: convert it with `openssl pkcs12 -legacy -in FILE -nodes -out ca.pem`."
                 : "Check its password."
-            throw CertificateFailure(path: path, reason: "the archive cannot be opened (\(text))", advice: advice)
+            throw CertificateError(path: path, reason: "the archive cannot be opened (\(text))", advice: advice)
         }
         let keyHandle = key.map { PrivateKeyHandle(owning: $0) }
         let certificateHandle = certificate.map { X509Handle(owning: $0) }
         defer { if let others { sluice_sk_X509_pop_free(others) } }
         guard let keyHandle, let certificateHandle else {
             let reason = "lacks the certificate or the private key"
-            throw CertificateFailure(path: path, reason: reason, advice: "Export the CA again together with its key.")
+            throw CertificateError(path: path, reason: reason, advice: "Export the CA again together with its key.")
         }
         let chain = (0..<max(0, sluice_sk_X509_num(others))).compactMap { index -> X509Handle? in
             guard let other = sluice_sk_X509_value(others, index), X509_up_ref(other) == 1 else { return nil }
@@ -150,10 +150,10 @@ package struct CertificateAuthority: Sendable {
         _ key: PrivateKeyHandle,
         chain: [X509Handle],
         path: String?
-    ) throws(CertificateFailure) {
+    ) throws(CertificateError) {
         let summary = CertificateSummary(certificate.pointer)
         if let (reason, advice) = Self.problem(certificate.pointer, key.pointer, summary) {
-            throw CertificateFailure(path: path, reason: reason, advice: advice)
+            throw CertificateError(path: path, reason: reason, advice: advice)
         }
         subject = summary.subject
         notBefore = summary.notBefore

@@ -15,27 +15,27 @@ enum CertificateFiles {
     private static let maximumSize = 16 << 20
 
     /// The whole content of a file, or of a pipe where these are taken; `nil` where there is none.
-    static func contentIfPresent(of path: String, takesPipes: Bool = false) throws(CertificateFailure) -> [UInt8]? {
-        do throws(FileFailure) {
+    static func contentIfPresent(of path: String, takesPipes: Bool = false) throws(CertificateError) -> [UInt8]? {
+        do throws(FileError) {
             let content = try InputFile.contents(of: path, atMost: maximumSize + 1, takesPipes: takesPipes)
             if content.count <= maximumSize { return content }
         } catch {
             if error.cause == .missing { return nil }
-            throw CertificateFailure(path: path, reason: error.reason, advice: "Check the path and its permissions.")
+            throw CertificateError(path: path, reason: error.reason, advice: "Check the path and its permissions.")
         }
-        throw CertificateFailure(path: path, reason: "is too large to be a certificate file")
+        throw CertificateError(path: path, reason: "is too large to be a certificate file")
     }
 
     /// The whole content of a file that has to be there.
-    static func content(of path: String, takesPipes: Bool = false) throws(CertificateFailure) -> [UInt8] {
+    static func content(of path: String, takesPipes: Bool = false) throws(CertificateError) -> [UInt8] {
         guard let content = try contentIfPresent(of: path, takesPipes: takesPipes) else {
-            throw CertificateFailure(path: path, reason: "no such file", advice: "Check the path.")
+            throw CertificateError(path: path, reason: "no such file", advice: "Check the path.")
         }
         return content
     }
 
     /// Creates a directory and those above it; makes it ours alone (0700).
-    static func makePrivateDirectory(_ path: String) throws(CertificateFailure) {
+    static func makePrivateDirectory(_ path: String) throws(CertificateError) {
         var parent = ""
         let components = path.split(separator: "/", omittingEmptySubsequences: true)
         for (index, component) in components.enumerated() {
@@ -48,7 +48,7 @@ enum CertificateFiles {
     }
 
     /// Takes away what others may do with a file or directory.
-    static func restrict(_ path: String, to mode: mode_t) throws(CertificateFailure) {
+    static func restrict(_ path: String, to mode: mode_t) throws(CertificateError) {
         var information = stat()
         guard stat(path, &information) == 0 else { throw failure(path, "cannot be examined", nil) }
         if information.st_mode & 0o777 & ~mode == 0 { return }
@@ -62,28 +62,28 @@ enum CertificateFiles {
     /// it did.
     ///
     /// The content is on disk before the name appears, so of two processes one wins and the other finds a whole file.
-    static func createSecret(_ path: String, _ content: [UInt8]) throws(CertificateFailure) -> Bool {
-        try write(path, content, isSecret: true) { output throws(FileFailure) in try output.finishUnlessThere() }
+    static func createSecret(_ path: String, _ content: [UInt8]) throws(CertificateError) -> Bool {
+        try write(path, content, isSecret: true) { output throws(FileError) in try output.finishUnlessThere() }
     }
 
     /// Replaces a file's content in one step.
-    static func replace(_ path: String, _ content: [UInt8]) throws(CertificateFailure) {
-        try write(path, content, isSecret: false) { output throws(FileFailure) in try output.finish() }
+    static func replace(_ path: String, _ content: [UInt8]) throws(CertificateError) {
+        try write(path, content, isSecret: false) { output throws(FileError) in try output.finish() }
     }
 
     private static func write<Result>(
         _ path: String,
         _ content: [UInt8],
         isSecret: Bool,
-        _ finish: (OutputFile) throws(FileFailure) -> Result
-    ) throws(CertificateFailure) -> Result {
-        do throws(FileFailure) {
+        _ finish: (OutputFile) throws(FileError) -> Result
+    ) throws(CertificateError) -> Result {
+        do throws(FileError) {
             let output = try OutputFile(path, isSecret: isSecret)
             try output.write(ByteBuffer(bytes: content))
             return try finish(output)
         } catch {
             let advice = "Check the permissions of the directory and the space on the disk; it must support hard links."
-            throw CertificateFailure(path: path, reason: error.reason, advice: advice)
+            throw CertificateError(path: path, reason: error.reason, advice: advice)
         }
     }
 
@@ -114,7 +114,7 @@ enum CertificateFiles {
         return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
     }
 
-    private static func failure(_ path: String, _ what: String, _ advice: String?) -> CertificateFailure {
-        CertificateFailure(path: path, reason: "\(what) (\(String(cString: strerror(errno))))", advice: advice)
+    private static func failure(_ path: String, _ what: String, _ advice: String?) -> CertificateError {
+        CertificateError(path: path, reason: "\(what) (\(String(cString: strerror(errno))))", advice: advice)
     }
 }

@@ -5,10 +5,10 @@ package struct LeafKey: Sendable {
     let der: [UInt8]
 
     /// Creates a new key on the curve P-256.
-    package init() throws(CertificateFailure) {
+    package init() throws(CertificateError) {
         ERR_clear_error()
         guard let key = PrivateKeyHandle.generate() else {
-            throw CertificateFailure(reason: "no key can be made (\(OpenSSLErrors.take().text))")
+            throw CertificateError(reason: "no key can be made (\(OpenSSLErrors.take().text))")
         }
         der = key.der
     }
@@ -62,14 +62,14 @@ package final class CertificateMint {
         authority: CertificateAuthority,
         leafKey: LeafKey,
         cacheCapacity: Int = 1_000
-    ) throws(CertificateFailure) {
+    ) throws(CertificateError) {
         ERR_clear_error()
         let chain = authority.chainDER.compactMap { X509Handle(der: $0) }
         guard let certificate = X509Handle(der: authority.certificateDER),
             let authorityKey = PrivateKeyHandle(der: authority.keyDER),
             let key = PrivateKeyHandle(der: leafKey.der),
             let extensions = Self.commonExtensions(authority: certificate, key: key)
-        else { throw CertificateFailure(reason: "the CA cannot be used (\(OpenSSLErrors.take().text))") }
+        else { throw CertificateError(reason: "the CA cannot be used (\(OpenSSLErrors.take().text))") }
         self.authority = certificate
         self.authorityKey = authorityKey
         self.chain = chain
@@ -83,9 +83,9 @@ package final class CertificateMint {
     /// The certificate for a DNS name or an IP address, from the cache or newly minted.
     ///
     /// Throws for text that no certificate can name: empty, too long, with white space or control characters.
-    package func certificate(for host: String) throws(CertificateFailure) -> LeafCertificate {
+    package func certificate(for host: String) throws(CertificateError) -> LeafCertificate {
         guard let name = HostName(host) else {
-            throw CertificateFailure(reason: "no certificate can be made for the host name '\(host.prefix(300))'")
+            throw CertificateError(reason: "no certificate can be made for the host name '\(host.prefix(300))'")
         }
         let now = sluice_now()
         if let kept = cache.value(for: name), kept.notAfter > now + Self.day { return kept }
@@ -94,13 +94,13 @@ package final class CertificateMint {
         return minted
     }
 
-    private func mint(_ name: HostName, now: Int64) throws(CertificateFailure) -> LeafCertificate {
+    private func mint(_ name: HostName, now: Int64) throws(CertificateError) -> LeafCertificate {
         // The start lies in the past for clients whose clock is slow.
         let start = now - Self.day
         // The last second counts as valid (RFC 5280 section 4.1.2.5).
         let end = min(start + Self.validDays * Self.day - 1, authorityNotAfter)
         guard var builder = CertificateBuilder(key: leafKey, validFrom: start, to: end) else {
-            throw CertificateFailure(reason: "no certificate can be made (\(OpenSSLErrors.take().text))")
+            throw CertificateError(reason: "no certificate can be made (\(OpenSSLErrors.take().text))")
         }
         // A common name has at most 64 characters; the alternative name is what counts anyway. Without a subject
         // that one is critical (RFC 5280 section 4.2.1.6).
@@ -111,7 +111,7 @@ package final class CertificateMint {
         for prepared in commonExtensions { builder.add(prepared) }
         builder.addAlternativeName(name, isCritical: commonName == nil)
         guard let certificate = builder.signed(by: authorityKey) else {
-            throw CertificateFailure(reason: "no certificate can be made (\(OpenSSLErrors.take().text))")
+            throw CertificateError(reason: "no certificate can be made (\(OpenSSLErrors.take().text))")
         }
         return LeafCertificate(certificate: certificate, key: leafKey, chain: chain, notAfter: end)
     }

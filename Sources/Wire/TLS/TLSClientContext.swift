@@ -22,7 +22,7 @@ package final class TLSClientContext {
 
     /// Creates a context that verifies against `trust`, which it does not read yet; `keyLog` receives the secrets of
     /// every handshake.
-    package init(trust: TLSTrust = TLSTrust(), keyLog: TLSKeyLog? = nil) throws(TLSFailure) {
+    package init(trust: TLSTrust = TLSTrust(), keyLog: TLSKeyLog? = nil) throws(TLSError) {
         context = try TLSContextHandle(leg: .upstream, keyLog: keyLog)
         self.trust = trust
         sessions = TLSSessionCache(capacity: Self.sessionCapacity)
@@ -54,8 +54,8 @@ package final class TLSClientContext {
         verification: TLSVerification = .full,
         isLegacy: Bool = false,
         resumptionKey: String? = nil
-    ) throws(TLSFailure) -> TLSSession {
-        guard let name = HostName(host) else { throw TLSFailure(leg: .upstream, cause: .invalidHost, host: host) }
+    ) throws(TLSError) -> TLSSession {
+        guard let name = HostName(host) else { throw TLSError(leg: .upstream, cause: .invalidHost, host: host) }
         try installTrust(host: host)
         let session = try TLSSession(context, .upstream, host: host, applicationProtocols) { ssl in
             SSL_set_connect_state(ssl)
@@ -75,12 +75,12 @@ package final class TLSClientContext {
         return session
     }
 
-    private func installTrust(host: String) throws(TLSFailure) {
+    private func installTrust(host: String) throws(TLSError) {
         if isTrustInstalled { return }
-        do throws(CertificateFailure) {
+        do throws(CertificateError) {
             try trust.load()
         } catch {
-            throw TLSFailure(leg: .upstream, cause: .resource(error.description), host: host)
+            throw TLSError(leg: .upstream, cause: .resource(error.description), host: host)
         }
         trust.install(in: context.pointer)
         isTrustInstalled = true
@@ -131,7 +131,7 @@ extension TLSSession {
     fileprivate func reject(_ store: OpaquePointer?) {
         guard let store, rejectedPeer == nil else { return }
         let chain = summaries(of: X509_STORE_CTX_get0_untrusted(store))
-        let problem = TLSFailure.CertificateProblem(
+        let problem = TLSError.CertificateProblem(
             code: Int(X509_STORE_CTX_get_error(store)),
             certificate: X509_STORE_CTX_get_current_cert(store),
             names: chain.first?.alternativeNames ?? []

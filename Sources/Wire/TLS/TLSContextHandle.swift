@@ -9,11 +9,11 @@ final class TLSContextHandle {
     let pipeMethod: CiphertextPipeMethod
     let keyLog: TLSKeyLog?
 
-    init(leg: TLSFailure.Leg, keyLog: TLSKeyLog?) throws(TLSFailure) {
+    init(leg: TLSError.Leg, keyLog: TLSKeyLog?) throws(TLSError) {
         ERR_clear_error()
         let method = leg == .client ? TLS_server_method() : TLS_client_method()
         guard let pipeMethod = CiphertextPipeMethod(), let pointer = SSL_CTX_new(method) else {
-            throw TLSFailure(leg: leg, cause: .resource(OpenSSLErrors.take().text))
+            throw TLSError(leg: leg, cause: .resource(OpenSSLErrors.take().text))
         }
         self.pointer = pointer
         self.pipeMethod = pipeMethod

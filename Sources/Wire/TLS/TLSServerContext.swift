@@ -21,7 +21,7 @@ package final class TLSServerContext {
     private let context: TLSContextHandle
 
     /// Creates a context; `keyLog` receives the secrets of every handshake.
-    package init(ticketKeys: TLSTicketKeys = TLSTicketKeys(), keyLog: TLSKeyLog? = nil) throws(TLSFailure) {
+    package init(ticketKeys: TLSTicketKeys = TLSTicketKeys(), keyLog: TLSKeyLog? = nil) throws(TLSError) {
         context = try TLSContextHandle(leg: .client, keyLog: keyLog)
         let pointer = context.pointer
         // A client that could renegotiate could make us work without end.
@@ -38,7 +38,7 @@ package final class TLSServerContext {
         let keys = ticketKeys.bytes
         guard sluice_SSL_CTX_ticket_key_length(pointer) == keys.count,
             sluice_SSL_CTX_set_ticket_keys(pointer, keys, keys.count) == 1
-        else { throw TLSFailure(leg: .client, cause: .resource("session ticket keys were not accepted")) }
+        else { throw TLSError(leg: .client, cause: .resource("session ticket keys were not accepted")) }
         SSL_CTX_set_alpn_select_cb(
             pointer,
             { ssl, selected, selectedLength, offered, offeredLength, _ in
@@ -63,7 +63,7 @@ package final class TLSServerContext {
         certificate: LeafCertificate,
         host: String? = nil,
         applicationProtocols: [String] = ["http/1.1"]
-    ) throws(TLSFailure) -> TLSSession {
+    ) throws(TLSError) -> TLSSession {
         try TLSSession(context, .client, host: host, applicationProtocols) { ssl in
             SSL_set_accept_state(ssl)
             SSL_set_msg_callback(ssl) { isWritten, _, contentType, message, length, ssl, _ in

@@ -22,7 +22,7 @@ package enum TLSState: Sendable, Hashable {
     /// Successor: `failed`.
     case peerClosed(cleanly: Bool)
     /// The connection is of no more use; what ``TLSSession/takeOutput()`` still returns (an alert) should be sent.
-    case failed(TLSFailure)
+    case failed(TLSError)
 }
 
 /// One TLS connection without a socket: ciphertext in and out on one side, plaintext on the other.
@@ -41,7 +41,7 @@ package final class TLSSession {
     var certificateSent = false
 
     private let pipe = CiphertextPipe()
-    private let leg: TLSFailure.Leg
+    private let leg: TLSError.Leg
     private let host: String?
     /// Plaintext that could not be encrypted yet: the handshake, or a renegotiation, comes first.
     private var pending = ByteBuffer()
@@ -55,14 +55,14 @@ package final class TLSSession {
     /// Creates one connection; `configure` makes it a client or a server.
     init(
         _ context: TLSContextHandle,
-        _ leg: TLSFailure.Leg,
+        _ leg: TLSError.Leg,
         host: String?,
         _ applicationProtocols: [String],
         configure: (OpaquePointer) -> Bool
-    ) throws(TLSFailure) {
+    ) throws(TLSError) {
         ERR_clear_error()
         guard let ssl = SSL_new(context.pointer) else {
-            throw TLSFailure(leg: leg, cause: .resource(OpenSSLErrors.take().text), host: host)
+            throw TLSError(leg: leg, cause: .resource(OpenSSLErrors.take().text), host: host)
         }
         self.ssl = ssl
         self.context = context
@@ -73,7 +73,7 @@ package final class TLSSession {
         let bio = context.pipeMethod.makeBIO(onto: pipe)
         if let bio { SSL_set_bio(ssl, bio, bio) }
         guard bio != nil, configure(ssl) else {
-            throw TLSFailure(leg: leg, cause: .resource(OpenSSLErrors.take().text), host: host)
+            throw TLSError(leg: leg, cause: .resource(OpenSSLErrors.take().text), host: host)
         }
     }
 
@@ -147,9 +147,9 @@ package final class TLSSession {
     ///
     /// Throws the failure of the connection, also one that happened before, and `alreadyShutDown` after
     /// ``shutdown()``.
-    package func write(_ plaintext: ByteBuffer) throws(TLSFailure) {
+    package func write(_ plaintext: ByteBuffer) throws(TLSError) {
         if case .failed(let failure) = state { throw failure }
-        if shutdownAsked { throw TLSFailure(leg: leg, cause: .alreadyShutDown, host: host) }
+        if shutdownAsked { throw TLSError(leg: leg, cause: .alreadyShutDown, host: host) }
         if case .handshaking = state {
             keep(plaintext)
         } else if pending.readableBytes > 0 {
@@ -303,18 +303,18 @@ package final class TLSSession {
 
     private func failWithOpenSSLErrors() {
         let errors = OpenSSLErrors.take()
-        var failure = TLSFailure(leg: leg, host: host, errors: errors, certificateSent: certificateSent)
+        var failure = TLSError(leg: leg, host: host, errors: errors, certificateSent: certificateSent)
         // "HTTP": a server that has plain HTTP on this port complains about our ClientHello.
         if beginningCount == 4, beginning == 0x4854_5450 { failure.cause = .plainHTTP }
         if let rejectedPeer, case .handshaking = state { failure.cause = .certificate(rejectedPeer.problem) }
         fail(failure)
     }
 
-    private func fail(_ cause: TLSFailure.Cause) {
-        fail(TLSFailure(leg: leg, cause: cause, host: host, certificateSent: certificateSent))
+    private func fail(_ cause: TLSError.Cause) {
+        fail(TLSError(leg: leg, cause: cause, host: host, certificateSent: certificateSent))
     }
 
-    private func fail(_ failure: TLSFailure) {
+    private func fail(_ failure: TLSError) {
         state = .failed(failure)
         pending = ByteBuffer()
         resumption?.forget()
@@ -330,6 +330,6 @@ func summaries(of chain: OpaquePointer?) -> [CertificateSummary] {
 
 /// What is known of a server whose certificate did not pass.
 struct RejectedPeer {
-    var problem: TLSFailure.CertificateProblem
+    var problem: TLSError.CertificateProblem
     var chain: [CertificateSummary]
 }

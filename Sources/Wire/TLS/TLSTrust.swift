@@ -42,17 +42,17 @@ package final class TLSTrust: Sendable {
     deinit { state.withLock { X509_STORE_free($0.store) } }
 
     /// Reads the extra files, so that one that cannot be used is known early; does nothing when called again.
-    package func loadExtraFiles() throws(CertificateFailure) { try load(system: false) }
+    package func loadExtraFiles() throws(CertificateError) { try load(system: false) }
 
     /// Reads what is to be read; does nothing when called again.
     ///
     /// Throws where an extra file cannot be used. A system without authorities is no error here: its servers then
     /// have an unknown issuer.
-    package func load() throws(CertificateFailure) { try load(system: includesSystem) }
+    package func load() throws(CertificateError) { try load(system: includesSystem) }
 
-    private func load(system: Bool) throws(CertificateFailure) {
-        let failure = state.withLock { state -> CertificateFailure? in
-            do throws(CertificateFailure) {
+    private func load(system: Bool) throws(CertificateError) {
+        let failure = state.withLock { state -> CertificateError? in
+            do throws(CertificateError) {
                 if state.store == nil { state.store = try makeStore() }
             } catch {
                 return error
@@ -74,15 +74,15 @@ package final class TLSTrust: Sendable {
         }
     }
 
-    private func makeStore() throws(CertificateFailure) -> OpaquePointer {
+    private func makeStore() throws(CertificateError) -> OpaquePointer {
         ERR_clear_error()
-        guard let store = X509_STORE_new() else { throw CertificateFailure(reason: OpenSSLErrors.take().text) }
+        guard let store = X509_STORE_new() else { throw CertificateError(reason: OpenSSLErrors.take().text) }
         // So a file may also name an intermediate authority, or the one server's certificate itself.
         X509_STORE_set_flags(store, sluice_VERIFY_PARTIAL_CHAIN)
         func add(_ certificate: [UInt8]) {
             if let certificate = X509Handle(der: certificate) { X509_STORE_add_cert(store, certificate.pointer) }
         }
-        do throws(CertificateFailure) {
+        do throws(CertificateError) {
             for file in extraFiles {
                 // OpenSSL would wait for a pipe for good.
                 let content = try CertificateFiles.content(of: file, takesPipes: true)
@@ -93,7 +93,7 @@ package final class TLSTrust: Sendable {
                 if !found.isEmpty || !isPipe && X509_STORE_load_file(store, file) == 1 { continue }
                 let reason = "no certificates could be read (\(OpenSSLErrors.take().text))"
                 let advice = "Give a file with one or more certificates in PEM form."
-                throw CertificateFailure(path: file, reason: reason, advice: advice)
+                throw CertificateError(path: file, reason: reason, advice: advice)
             }
         } catch {
             X509_STORE_free(store)

@@ -14,14 +14,14 @@ extension TrustStore {
     /// since 8, while the forms that newer ones write (PBES2 with AES-256, a MAC with SHA-256) need 8u301 or 11.0.12.
     /// The MAC is there for readers that insist on one; under a password that everybody knows it protects nothing,
     /// whatever its digest.
-    package func pkcs12(password: String) throws(CertificateFailure) -> [UInt8] {
+    package func pkcs12(password: String) throws(CertificateError) -> [UInt8] {
         ERR_clear_error()
         let content = archive(password).map { archive in
             defer { PKCS12_free(archive) }
             return writtenToMemory { i2d_PKCS12_bio($0, archive) }
         }
         guard let content, !content.isEmpty else {
-            throw CertificateFailure(reason: "no PKCS#12 trust store can be made (\(OpenSSLErrors.take().text))")
+            throw CertificateError(reason: "no PKCS#12 trust store can be made (\(OpenSSLErrors.take().text))")
         }
         return content
     }

@@ -26,7 +26,7 @@ package struct TrustStore {
     }
 
     /// Adds the authorities of a file in PEM form; other blocks (keys, comments, unreadable ones) are skipped.
-    package mutating func add(file: String) throws(CertificateFailure) {
+    package mutating func add(file: String) throws(CertificateError) {
         add(pem: try CertificateFiles.content(of: file))
     }
 

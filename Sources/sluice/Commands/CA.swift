@@ -126,13 +126,13 @@ enum Password {
     static func choose(_ password: String?, _ file: String?) throws -> String? {
         guard let file else { return password }
         guard file != "-" else {
-            guard let line = readLine(), !line.isEmpty else { throw StartFailure("Standard input has no password.") }
+            guard let line = readLine(), !line.isEmpty else { throw StartError("Standard input has no password.") }
             return line
         }
         let bytes = try InputFile.contents(of: file, atMost: longest + 1, takesPipes: true)
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         guard !line.isEmpty, line.count <= longest, let text = String(validating: line, as: UTF8.self) else {
-            throw StartFailure("\(file) does not begin with a line that is a password.")
+            throw StartError("\(file) does not begin with a line that is a password.")
         }
         return text
     }

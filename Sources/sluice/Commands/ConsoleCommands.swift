@@ -106,7 +106,7 @@ enum Screen {
     /// Refuses to go on without a terminal.
     static func require(_ linear: LinearOptions) throws {
         guard !isThere, !linear.isWanted else { return }
-        throw StartFailure(
+        throw StartError(
             "The console needs a terminal.",
             hint: "--linear takes commands as lines; sluice list, show and export print a session without one.",
             isUsage: true
@@ -195,13 +195,13 @@ enum LiveServices {
         _ files: StartFiles,
         _ stopping: Stopping
     ) async throws -> ConsoleServices {
-        let remarks = Remarks()
+        let remarks = DeferredOutput()
         let rules = RulesState.newFile
         if settings.profiles.isEmpty, FileManager.default.fileExists(atPath: rules) {
             remarks.add("\(rules) is in this folder and not in force: --profile \(rules) starts with it.")
         }
-        let complain: @Sendable (String) -> Void = { remarks.add($0) }
-        let running = try await RunningProxy.start(settings, files: files, print: { _ in }, complain: complain)
+        let report: @Sendable (String) -> Void = { remarks.add($0) }
+        let running = try await RunningProxy.start(settings, files: files, print: { _ in }, report: report)
         await stopping.add(running)
         return services(running, remarks)
     }
@@ -215,8 +215,8 @@ enum LiveServices {
         }
         var (settings, _) = try Demo.settings(for: origin, session: session)
         settings.output = .quiet
-        let remarks = Remarks()
-        let running = try await RunningProxy.start(settings, print: { _ in }, complain: { remarks.add($0) })
+        let remarks = DeferredOutput()
+        let running = try await RunningProxy.start(settings, print: { _ in }, report: { remarks.add($0) })
         await stopping.add(running)
         var services = services(running, remarks)
         services.background = {
@@ -225,7 +225,7 @@ enum LiveServices {
         return services
     }
 
-    static func services(_ running: RunningProxy, _ remarks: Remarks) -> ConsoleServices {
+    static func services(_ running: RunningProxy, _ remarks: DeferredOutput) -> ConsoleServices {
         var services = ConsoleServices(session: running.session)
         services.control = running.controlTarget
         services.sender = RequestSender(proxy: running.address, authority: running.authority)

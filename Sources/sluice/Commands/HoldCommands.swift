@@ -167,8 +167,8 @@ extension HoldCommand {
                 for (option, values) in changes {
                     for case let value? in values { try option.add(value, to: &edit) }
                 }
-            } catch let failure as ControlFailure {
-                throw StartFailure(failure.message, hint: failure.hint, isUsage: true)
+            } catch let failure as ControlError {
+                throw StartError(failure.message, hint: failure.hint, isUsage: true)
             }
             return edit
         }
@@ -185,13 +185,13 @@ extension HoldCommand {
             case .text(let text): edit.raw = text
             case .failed(let how):
                 editor.remove()
-                throw StartFailure("The editor \(how); \(name) still waits.")
+                throw StartError("The editor \(how); \(name) still waits.")
             }
             do {
                 StandardStreams.out("\(try await target.editHold(name, edit)) was executed as edited\n")
                 editor.remove()
             } catch {
-                throw StartFailure(
+                throw StartError(
                     "\(error)\nYour text is kept in \(editor.path).",
                     hint: "Mend it, and give it with: sluice hold edit \(name) --raw @\(editor.path)"
                 )

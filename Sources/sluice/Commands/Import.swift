@@ -69,7 +69,7 @@ struct Import: ParsableCommand {
                 )
                 report = profile.report.adding(unread)
             } catch {
-                throw StartFailure(
+                throw StartError(
                     "\(file == "-" ? name : file):\(error)",
                     isUsage: error.needsArgument,
                     isPositioned: true
@@ -77,7 +77,7 @@ struct Import: ParsableCommand {
             }
             StandardStreams.error("\(report)\n")
             guard profile.isUsable else {
-                throw StartFailure("There is no rule in \(name) that a profile can have.")
+                throw StartError("There is no rule in \(name) that a profile can have.")
             }
             try OutputFile(output).writeAll(.init(string: profile.text))
         }
@@ -101,9 +101,9 @@ extension OutputFile {
 }
 
 enum Overwriting {
-    /// Throws ``StartFailure`` where the file exists and is not empty, unless overwriting is forced.
-    static func check(_ output: String?, isForced: Bool) throws(StartFailure) {
+    /// Throws ``StartError`` where the file exists and is not empty, unless overwriting is forced.
+    static func check(_ output: String?, isForced: Bool) throws(StartError) {
         guard let output, !isForced, OutputFile.isThere(output) else { return }
-        throw StartFailure("\(output) is there already.", hint: "--force writes over it.")
+        throw StartError("\(output) is there already.", hint: "--force writes over it.")
     }
 }

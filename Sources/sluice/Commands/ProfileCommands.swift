@@ -26,10 +26,10 @@ struct ProfileHelpCommand: ParsableCommand {
     @Argument(help: "A key such as 'rewrite' or 'rewrite.rules', or a topic. (default: list all)") var key: String?
 
     func run() throws {
-        do throws(ProfileHelp.UnknownKey) {
+        do throws(ProfileHelp.UnknownKeyError) {
             StandardStreams.out(try ProfileHelp.text(for: key))
         } catch {
-            throw StartFailure(error.description, hint: "sluice profile help lists all keys.", isUsage: true)
+            throw StartError(error.description, hint: "sluice profile help lists all keys.", isUsage: true)
         }
     }
 }
@@ -85,7 +85,7 @@ struct ProfileTest: ParsableCommand {
         var report = TAPReport()
         for file in files {
             do throws(ProfileError) {
-                for result in try RuleProfile.load(paths: [file], takesPipes: true).rehearse() { report.add(result) }
+                for result in try RuleProfile.load(paths: [file], takesPipes: true).dryRun() { report.add(result) }
             } catch {
                 report.add(broken: file, error.issues)
             }
@@ -141,14 +141,14 @@ struct ProfileWhy: ParsableCommand {
     }
 
     func run() throws {
-        guard var request = RehearsedRequest(method: method, target: url) else {
+        guard var request = DryRunRequest(method: method, target: url) else {
             throw ValidationError(
                 "'\(method) \(url)' is no request; it takes a METHOD and a URL such as https://example.com/."
             )
         }
         request.fields = try header.map(ProfileWhy.field)
         request.body = body.map { ByteBuffer(string: $0) }
-        let response = RehearsedResponse(
+        let response = DryRunResponse(
             status: answer,
             fields: try answerHeader.map(ProfileWhy.field),
             body: answerBody.map { ByteBuffer(string: $0) }

@@ -30,7 +30,7 @@ struct ProfileExport: ParsableCommand {
         let export = try CharlesExport(RuleProfile.load(paths: files, takesPipes: true))
         StandardStreams.error("\(export.report)\n")
         guard export.isUsable else {
-            throw StartFailure("Nothing in the profile has a form that Charles knows; nothing was written.")
+            throw StartError("Nothing in the profile has a form that Charles knows; nothing was written.")
         }
         try OutputFile(output).writeAll(.init(string: export.xml))
     }

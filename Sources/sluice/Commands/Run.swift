@@ -102,7 +102,7 @@ struct Run: AsyncParsableCommand {
             return outcome.exitCode
         } catch {
             StandardStreams.error("sluice: \(error)\n")
-            return (error as? ChildFailure)?.exitCode ?? 1
+            return (error as? ChildError)?.exitCode ?? 1
         }
     }
 

@@ -69,7 +69,7 @@ struct Show: ParsableCommand {
         let descriptors = try protoDescriptor.map { try DescriptorFile.read($0) }
         let reader = try SessionQuery.open(session)
         guard let exchange = try reader.exchange(ExchangeID(id)) else {
-            throw StartFailure(
+            throw StartError(
                 "The session has no exchange \(id).",
                 hint: "sluice list \(session) prints the numbers there are."
             )
@@ -111,7 +111,7 @@ struct Show: ParsableCommand {
     private func refuseBinary(_ exchange: RecordedExchange, _ message: Message, _ reader: SessionReader) throws {
         let size = message == .request ? exchange.record.sizes.requestBody : exchange.record.sizes.responseBody
         if exchange.record.flags.contains(.tunnelledTLS), size > 0 {
-            throw StartFailure("The bytes of exchange \(id) were TLS that was not decrypted; they are not recorded.")
+            throw StartError("The bytes of exchange \(id) were TLS that was not decrypted; they are not recorded.")
         }
         guard isatty(1) == 1 else { return }
         var beginning = ByteBuffer()
@@ -123,7 +123,7 @@ struct Show: ParsableCommand {
             }
         }
         guard beginning.readableBytes > 0, !TextDecoder.isText(beginning) else { return }
-        throw StartFailure("The body is no text, and would garble the terminal.", hint: redirection(message))
+        throw StartError("The body is no text, and would garble the terminal.", hint: redirection(message))
     }
 }
 
@@ -137,15 +137,15 @@ enum DescriptorFile {
         do {
             data = try InputFile.contents(of: path, atMost: largest + 1, takesPipes: true)
         } catch {
-            throw StartFailure("The descriptor set \(error)", hint: hint)
+            throw StartError("The descriptor set \(error)", hint: hint)
         }
         guard data.count <= largest else {
-            throw StartFailure("The descriptor set \(path) is larger than \(largest >> 20) MiB.", hint: hint)
+            throw StartError("The descriptor set \(path) is larger than \(largest >> 20) MiB.", hint: hint)
         }
         do {
             return try DescriptorSet(ByteBuffer(bytes: data))
         } catch {
-            throw StartFailure("The descriptor set \(path) cannot be used: \(error.message).", hint: error.hint)
+            throw StartError("The descriptor set \(path) cannot be used: \(error.message).", hint: error.hint)
         }
     }
 }

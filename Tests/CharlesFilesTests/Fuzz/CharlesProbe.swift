@@ -28,13 +28,13 @@ enum CharlesProbe {
         do throws(ProfileError) {
             profile = try RuleProfile(made.text, file: "/profiles/p.yaml")
         } catch {
-            throw ProbeFailure(description: "what was made is refused: \(error)\n\(made.text)")
+            throw ProbeError(description: "what was made is refused: \(error)\n\(made.text)")
         }
         let again = try CharlesExport(profile).settings.xml
         do throws(CharlesError) {
             _ = try CharlesSettings.read(Array(again.utf8))
         } catch {
-            throw ProbeFailure(description: "what was written is refused: \(error)")
+            throw ProbeError(description: "what was written is refused: \(error)")
         }
     }
 

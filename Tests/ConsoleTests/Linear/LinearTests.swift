@@ -20,9 +20,9 @@ struct LinearTests {
 
     @Test("An unknown or unclear word is refused, and the words that it may be are named")
     func unclear() {
-        #expect(throws: ConsoleFailure.self) { try LinearOrder("nonsense") }
-        #expect(throws: ConsoleFailure.self) { try LinearOrder("redraw") }
-        let error = #expect(throws: ConsoleFailure.self) { try LinearOrder("rep") }
+        #expect(throws: ConsoleError.self) { try LinearOrder("nonsense") }
+        #expect(throws: ConsoleError.self) { try LinearOrder("redraw") }
+        let error = #expect(throws: ConsoleError.self) { try LinearOrder("rep") }
         #expect(error?.description.contains("repeat, repeat-advanced") == true)
     }
 
@@ -39,7 +39,7 @@ struct LinearTests {
         input.take("b\nfour".utf8)
         #expect(!input.isOver)
         input.end()
-        #expect(throws: ConsoleFailure.self) { try input.next() }
+        #expect(throws: ConsoleError.self) { try input.next() }
         #expect(try input.next() == "four")
         #expect(input.isOver)
     }

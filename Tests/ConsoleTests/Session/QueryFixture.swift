@@ -123,7 +123,7 @@ final class QueryEvents: Sendable {
     private let events = Mutex<[QueryEvent]>([])
     private let arrived = DispatchSemaphore(value: 0)
 
-    struct NothingCame: Error {}
+    struct NothingCameError: Error {}
 
     func put(_ event: QueryEvent) {
         events.withLock { $0.append(event) }
@@ -136,7 +136,7 @@ final class QueryEvents: Sendable {
             let event = events.withLock { $0.isEmpty ? nil : $0.removeFirst() }
             if let value = event.flatMap(read) { return value }
         }
-        throw NothingCame()
+        throw NothingCameError()
     }
 }
 

@@ -14,7 +14,7 @@ enum RPCProbe {
 
     private struct Reading: Equatable {
         var frames: [GRPCFrame] = []
-        var problem: GRPCFramingProblem?
+        var problem: GRPCFramingError?
         var unfinished: GRPCFrame?
         var messageCount = 0
     }
@@ -137,7 +137,7 @@ enum RPCProbe {
         try check(content, limits, bytes)
         let beginning = ByteBuffer(bytes: bytes.prefix(bytes.count * input.number(below: 256) / 256))
         guard let partial = set.decode(beginning, as: type, isPartial: true, limits: limits) else {
-            throw ProbeFailure(description: "\(type) is known or not by the message")
+            throw ProbeError(description: "\(type) is known or not by the message")
         }
         try check(partial, limits, bytes)
     }

@@ -20,7 +20,7 @@ enum StreamProbe {
         let expected = reference(bytes)
         try demand(complete.count == expected.count, "\(complete.count) events, not \(expected.count)")
         for (message, event) in zip(complete, expected) {
-            guard case .event(let details) = message.kind else { throw ProbeFailure(description: "no event") }
+            guard case .event(let details) = message.kind else { throw ProbeError(description: "no event") }
             try demand(Int(message.size) == event.data.count, "\(message.size) bytes of data, not \(event.data.count)")
             try demand(event.data.starts(with: message.payload.readableBytesView), "other data than was sent")
             if event.type.utf8.count <= 1000 { try demand(details.type == event.type, "the type is \(details.type)") }

@@ -15,7 +15,7 @@ struct WebSocketProbe {
         var messages: [StreamedMessage] = []
         /// How many of them were there before the end of the stream.
         var wholeCount = 0
-        var problem: StreamProblem?
+        var problem: StreamError?
     }
 
     private struct Sent: Equatable {
@@ -52,7 +52,7 @@ struct WebSocketProbe {
         guard isBuilt else { return }
         try demand(whole.problem == nil, "right frames are refused: \(whole.problem?.message ?? "")")
         let read = try whole.messages.map { message in
-            guard case .webSocket(let details) = message.kind else { throw ProbeFailure(description: "no WebSocket") }
+            guard case .webSocket(let details) = message.kind else { throw ProbeError(description: "no WebSocket") }
             try demand(message.notes.isEmpty && message.isWhole, "there is a note on what is right: \(message.notes)")
             try demand(message.size >= message.payload.readableBytes, "a payload larger than its size")
             return Sent(opcode: details.opcode, payload: Array(message.payload.readableBytesView))

@@ -12,7 +12,7 @@ enum Peers {
         let python = (environment ?? package.appendingPathComponent(".build/peers").standardizedFileURL.path)
             .appending("/bin/python")
         guard FileManager.default.isExecutableFile(atPath: python) else {
-            throw Program.Failure(
+            throw Program.ProgramError(
                 description: "These tests need Python packages in an environment of their own, and there is no "
                     + "\(python). Make it as the README's test command does, or name another in SLUICE_PEERS."
             )
@@ -41,7 +41,7 @@ enum Peers {
     ) async throws -> Result {
         let outcome = try await start(name, arguments, input: input).outcome(within: seconds)
         guard outcome.status == 0, let result = try? JSONDecoder().decode(type, from: Data(outcome.output)) else {
-            throw Program.Failure(
+            throw Program.ProgramError(
                 description: "\(name) \(arguments) ended with \(outcome.status): \(outcome.text)\(outcome.errors)"
             )
         }
@@ -67,12 +67,12 @@ final class PeerServer: Sendable {
         self.program = program
         try await eventually("\(name) listens") {
             if let status = program.status {
-                throw Program.Failure(description: "\(name) ended with \(status): \(program.errors)")
+                throw Program.ProgramError(description: "\(name) ended with \(status): \(program.errors)")
             }
             return program.output.contains("\n")
         }
         ports = program.output.prefix { $0 != "\n" }.split(separator: " ").compactMap { Int($0) }
-        guard !ports.isEmpty else { throw Program.Failure(description: "\(name) printed \(program.output)") }
+        guard !ports.isEmpty else { throw Program.ProgramError(description: "\(name) printed \(program.output)") }
     }
 
     /// What it has noted.

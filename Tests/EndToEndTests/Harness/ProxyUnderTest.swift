@@ -36,7 +36,7 @@ extension ProxyUnderTest {
     func get(_ arguments: String...) async throws -> String {
         let outcome = try await curl(arguments)
         guard outcome.status == 0 else {
-            throw Program.Failure(
+            throw Program.ProgramError(
                 description: "curl \(arguments) ended with \(outcome.status): \(outcome.errors)\nsluice: \(errors)"
             )
         }
@@ -67,7 +67,7 @@ extension ProxyUnderTest {
         )
         let lines = outcome.text.split(separator: "\n").map { $0.split(separator: " ") }
         guard lines.count == requests.count, lines.allSatisfy({ $0.count == 5 }) else {
-            throw Program.Failure(description: "curl said \(outcome.text)\(outcome.errors)")
+            throw Program.ProgramError(description: "curl said \(outcome.text)\(outcome.errors)")
         }
         return lines.enumerated().map { index, line in
             SluiceProcess.Answer(
@@ -85,7 +85,7 @@ extension ProxyUnderTest {
     func report(_ arguments: String...) async throws -> ReportingNginx.Report {
         let answer = try await answers([["--compressed"] + arguments])[0]
         guard answer.status == 200 else {
-            throw Program.Failure(description: "\(arguments): \(answer.head)\(answer.text)\n\(errors)")
+            throw Program.ProgramError(description: "\(arguments): \(answer.head)\(answer.text)\n\(errors)")
         }
         return ReportingNginx.Report(answer.text)
     }

@@ -18,7 +18,7 @@ extension SluiceProcess {
     func told(_ arguments: String...) async throws -> String {
         let outcome = try await command(arguments)
         guard outcome.status == 0 else {
-            throw Program.Failure(
+            throw Program.ProgramError(
                 description: "sluice \(arguments) ended with \(outcome.status): \(outcome.text)\(outcome.errors)"
             )
         }

@@ -36,7 +36,7 @@ final class SluiceProcess: ProxyUnderTest {
                 if exists, !isDirectory.boolValue { return candidate }
             }
         }
-        throw Program.Failure(description: "The executable sluice is not beside the tests; build it first.")
+        throw Program.ProgramError(description: "The executable sluice is not beside the tests; build it first.")
     }
 
     static func environment(_ scratch: Scratch) -> [String: String] {
@@ -89,7 +89,7 @@ final class SluiceProcess: ProxyUnderTest {
         self.program = program
         try await eventually("sluice listens: \(program.errors)") {
             if let status = program.status {
-                throw Program.Failure(description: "sluice ended with \(status): \(program.errors)")
+                throw Program.ProgramError(description: "sluice ended with \(status): \(program.errors)")
             }
             return program.errors.contains("sluice: listening on ") && program.errors.contains("recording to")
         }
@@ -125,9 +125,9 @@ final class SluiceProcess: ProxyUnderTest {
             }
         } catch {
             let all = try records().map { "\($0.id) \($0.kind) \($0.state) \($0.method) \($0.url) \($0.status)" }
-            throw Program.Failure(description: "\(error); there is: \(all)")
+            throw Program.ProgramError(description: "\(error); there is: \(all)")
         }
-        guard let found else { throw Program.Failure(description: what) }
+        guard let found else { throw Program.ProgramError(description: what) }
         return found
     }
 
@@ -157,7 +157,7 @@ final class SluiceProcess: ProxyUnderTest {
         // The name, which may have spaces, ends with the last parenthesis; user and system time are the 14th and 15th.
         let fields = facts.split(separator: ")").last?.split(separator: " ") ?? []
         guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
-            throw Program.Failure(description: "no times of process \(program.identifier)")
+            throw Program.ProgramError(description: "no times of process \(program.identifier)")
         }
         return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
@@ -172,7 +172,7 @@ final class SluiceProcess: ProxyUnderTest {
         let line = status.split(separator: "\n").first { $0.hasPrefix(key) }
         guard let number = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first,
             let size = Int(number)
-        else { throw Program.Failure(description: "no \(key) of process \(program.identifier)") }
+        else { throw Program.ProgramError(description: "no \(key) of process \(program.identifier)") }
         return size << 10
     }
 
@@ -213,7 +213,7 @@ final class SluiceProcess: ProxyUnderTest {
         try socket.send("CONNECT \(host):\(port) HTTP/1.1\r\nHost: \(host):\(port)\r\n\r\n")
         let head = try socket.readHead()
         guard head.hasPrefix("HTTP/1.1 200 ") else {
-            throw Program.Failure(description: "CONNECT was answered: \(head)")
+            throw Program.ProgramError(description: "CONNECT was answered: \(head)")
         }
         return socket
     }

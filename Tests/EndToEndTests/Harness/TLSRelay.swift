@@ -30,7 +30,7 @@ final class TLSRelay: Sendable {
         self.program = program
         try await eventually("the relay listens") {
             if let status = program.status {
-                throw Program.Failure(description: "the relay ended with \(status): \(program.errors)")
+                throw Program.ProgramError(description: "the relay ended with \(status): \(program.errors)")
             }
             return program.output.hasSuffix("\n")
         }

@@ -26,7 +26,7 @@ extension EndToEnd {
             let way: HTTP2Client.Way = isSecure ? .intercepted : .tunnelled
             let outcome = try await Peers.start("grpc_client.py", HTTP2Client.arguments(sluice, port, way))
                 .outcome(within: 120)
-            guard outcome.status == 0 else { throw Program.Failure(description: outcome.errors) }
+            guard outcome.status == 0 else { throw Program.ProgramError(description: outcome.errors) }
             let calls = try JSONDecoder().decode(Calls.self, from: Data(outcome.output))
             #expect(calls.clientStream == "a+b+c")
             #expect(calls.serverStream == (0..<5).map { "item \($0)" })

@@ -122,7 +122,7 @@ extension EndToEnd {
                 [script("http2_client.js"), "localhost:\(server.port)", "\(sluice.port)"],
                 environment: ["NODE_EXTRA_CA_CERTS": sluice.authority]
             )
-            guard outcome.status == 0 else { throw Program.Failure(description: outcome.errors) }
+            guard outcome.status == 0 else { throw Program.ProgramError(description: outcome.errors) }
             let result = try JSONDecoder().decode(Node.self, from: Data(outcome.output))
             #expect(result.http2.hello.text == "hello")
             #expect(result.http2.echo.text == "from node")

@@ -51,7 +51,7 @@ extension EndToEnd {
                 do {
                     try await eventually("it is said") { sluice.errors.contains(text) }
                 } catch {
-                    throw Program.Failure(description: "sluice does not say '\(text)' but: \(sluice.errors)")
+                    throw Program.ProgramError(description: "sluice does not say '\(text)' but: \(sluice.errors)")
                 }
             }
             #expect(try await statuses() == [410, 200])

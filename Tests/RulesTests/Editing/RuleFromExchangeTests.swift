@@ -81,9 +81,9 @@ struct RuleFromExchangeTests {
             return try others.count { matcher.matches(method: "GET", url: try #require(RequestURL($0))) }
         }
         #expect(counts == [1, 2, 3, 5, 6])
-        #expect(ExchangeBreadth.domain.locations(of: record.url) == ["example.com", "*.example.com"])
-        #expect(ExchangeBreadth.domain(of: "example.co.uk") == "example.co.uk")
-        #expect(ExchangeBreadth.domain(of: "localhost") == nil && ExchangeBreadth.domain(of: "::1") == nil)
+        #expect(ExchangeScope.domain.locations(of: record.url) == ["example.com", "*.example.com"])
+        #expect(ExchangeScope.domain(of: "example.co.uk") == "example.co.uk")
+        #expect(ExchangeScope.domain(of: "localhost") == nil && ExchangeScope.domain(of: "::1") == nil)
     }
 
     @Test("read as people would write them")

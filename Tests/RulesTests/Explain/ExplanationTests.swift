@@ -9,7 +9,7 @@ import Tools
 struct ExplanationTests {
     private func explain(_ rules: String, _ request: String) throws -> [String] {
         let profile = try RuleProfile("version: 1\n" + rules, file: "p.yaml")
-        let explanation = try #require(RehearsedRequest(request)).explained(by: profile).explanation
+        let explanation = try #require(DryRunRequest(request)).explained(by: profile).explanation
         return explanation.tools.flatMap { tool in
             tool.remarks.map { "\(tool.tool.tool.key): \($0)" }
                 + tool.lines.map { "\($0.rule.name) \($0.verdict.word): \($0.verdict.texts.joined(separator: "; "))" }
@@ -53,7 +53,7 @@ struct ExplanationTests {
             "version: 1\nmap-remote: { from: ['*.example/*', a.example/x/*], to: 'http://h/p/' }",
             file: "p.yaml"
         )
-        let text = try #require(RehearsedRequest("http://a.example/x/y")).explained(by: profile).explanation.text()
+        let text = try #require(DryRunRequest("http://a.example/x/y")).explained(by: profile).explanation.text()
         #expect(text.contains("       sent to http://h/p/x/y in place of http://a.example/x/y"), "\(text)")
         #expect(text.hasSuffix("       by its location *.example/*\n"), "\(text)")
     }
@@ -123,7 +123,7 @@ struct ExplanationTests {
             """,
             file: "p.yaml"
         )
-        var request = try #require(RehearsedRequest("GET http://b.example/x"))
+        var request = try #require(DryRunRequest("GET http://b.example/x"))
         request.fields = [("Cookie", "a=1")]
         let text = request.explained(by: profile).text()
         #expect(text.contains("✓ 1. strip  (p.yaml:2:10)\n"))
@@ -140,7 +140,7 @@ struct ExplanationTests {
             "version: 1\nintercept: { except: bank.example }\nblock: { at: \"*/login\" }",
             file: "p.yaml"
         )
-        let text = try #require(RehearsedRequest("GET https://bank.example/login")).explained(by: profile).text()
+        let text = try #require(DryRunRequest("GET https://bank.example/login")).explained(by: profile).text()
         #expect(text.hasPrefix("bank.example is not decrypted ('intercept'), so just host and port are known.\n"))
         #expect(text.contains("not decrypted, so the path is not known"))
         #expect(text.hasSuffix("goes out: CONNECT bank.example:443\nanswered: the bytes pass unread\n"))
@@ -150,7 +150,7 @@ struct ExplanationTests {
     func many() throws {
         let rules = (0..<100).map { "  - { at: h\($0).example }" }.joined(separator: "\n")
         let profile = try RuleProfile("version: 1\nblock:\n" + rules, file: "p.yaml")
-        let explained = try #require(RehearsedRequest("GET http://h7.example/")).explained(by: profile)
+        let explained = try #require(DryRunRequest("GET http://h7.example/")).explained(by: profile)
         #expect(explained.text().contains("✓ 8. rule 8"))
         #expect(explained.text().contains("… and 99 rules for other places"))
         #expect(explained.text(isWhole: true).contains("100. rule 100"))

@@ -55,7 +55,8 @@ enum ProfileProbe {
         let opening = ExchangeOpening(id: ExchangeID(1), url: url, head: head, clientAddress: "127.0.0.1:1")
         for stage in profile.chain(without: []).stages { _ = stage.handler(for: opening) }
         for tool in profile.tools {
-            for (rule, shadow) in tool.shadows where tool.rules[rule].scope.matches(method: opening.head.method, url: opening.url) {
+            for (rule, shadow) in tool.shadows
+            where tool.rules[rule].scope.matches(method: opening.head.method, url: opening.url) {
                 let covers = tool.rules[shadow].scope.matches(method: opening.head.method, url: opening.url)
                 try demand(covers, "\(tool.rules[shadow].scope.text) does not cover \(tool.rules[rule].scope.text)")
             }
@@ -70,7 +71,7 @@ enum ProfileProbe {
     /// The same text says the same once more.
     private static func again(_ profile: RuleProfile) throws {
         guard let second = try? RuleProfile(sources: profile.sources) else {
-            throw ProbeFailure(description: "read twice, it is refused")
+            throw ProbeError(description: "read twice, it is refused")
         }
         try demand(second.lints == profile.lints && second.summary == profile.summary, "read twice, it differs")
     }
@@ -87,7 +88,7 @@ enum ProfileProbe {
             }
             try demand(location.covers(location), "\(location) does not cover itself")
             guard let read = try? Location(location.description) else {
-                throw ProbeFailure(description: "\(location.pattern) is printed as \(location), which is none")
+                throw ProbeError(description: "\(location.pattern) is printed as \(location), which is none")
             }
             for url in urls {
                 try demand(read.matches(url) == location.matches(url), "\(location.pattern) is printed as \(location)")
@@ -133,7 +134,7 @@ enum ProfileProbe {
         }
         let printed = filter.description
         guard let read = try? Filter(printed) else {
-            throw ProbeFailure(description: "\(text) is printed as \(printed), which is none")
+            throw ProbeError(description: "\(text) is printed as \(printed), which is none")
         }
         try demand(read.description == printed, "\(printed) is printed as \(read.description)")
     }

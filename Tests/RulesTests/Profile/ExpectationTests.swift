@@ -23,7 +23,7 @@ struct ExpectationTests {
 
     private func differences(_ expectation: String) throws -> [String] {
         let profile = try RuleProfile(ExpectationTests.rules + "expect: " + expectation, file: "p.yaml")
-        let results = profile.rehearse()
+        let results = profile.dryRun()
         return try #require(results.first).differences.map { "\($0.what): expected \($0.expected), came \($0.came)" }
     }
 
@@ -134,7 +134,7 @@ struct ExpectationTests {
         #expect(issues("version: 1\nexpect: " + expectation) == [issue])
     }
 
-    @Test("A host that is not decrypted is rehearsed as the tunnel that it is")
+    @Test("A host that is not decrypted is dryRun as the tunnel that it is")
     func tunnel() throws {
         let profile = try RuleProfile(
             """
@@ -147,7 +147,7 @@ struct ExpectationTests {
             """,
             file: "p.yaml"
         )
-        #expect(profile.rehearse().flatMap(\.differences).isEmpty)
+        #expect(profile.dryRun().flatMap(\.differences).isEmpty)
     }
 
     @Test("Results are told in TAP 14")
@@ -163,7 +163,7 @@ struct ExpectationTests {
             file: "p.yaml"
         )
         var report = TAPReport()
-        for result in profile.rehearse() { report.add(result) }
+        for result in profile.dryRun() { report.add(result) }
         #expect(report.failures == 1)
         #expect(
             report.text == """

@@ -205,7 +205,7 @@ struct ImportedArchiveTests {
     func refuses(text: String, words: String) throws {
         let path = try written(text)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let error = #expect(throws: StartFailure.self) { try ImportedArchive(path) }
+        let error = #expect(throws: StartError.self) { try ImportedArchive(path) }
         #expect(error?.message.contains(words) == true, "\(String(describing: error))")
         #expect(error?.message.hasPrefix("\(path):") == true)
     }

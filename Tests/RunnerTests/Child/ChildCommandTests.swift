@@ -31,14 +31,14 @@ import Testing
 
     @Test("What is not there has the exit code 127")
     func notFound() throws {
-        let name = #expect(throws: ChildFailure.self) { try ChildCommand(["npx-"], environment: ["PATH": "/bin"]) }
+        let name = #expect(throws: ChildError.self) { try ChildCommand(["npx-"], environment: ["PATH": "/bin"]) }
         #expect(name?.exitCode == 127)
         #expect(name?.description == "npx-: command not found.\nCheck its name, or give its path.")
-        let path = #expect(throws: ChildFailure.self) { try ChildCommand(["/nowhere/x"], environment: [:]) }
+        let path = #expect(throws: ChildError.self) { try ChildCommand(["/nowhere/x"], environment: [:]) }
         #expect(path?.exitCode == 127)
         #expect(path?.message == "/nowhere/x: no such file.")
         for words in [[], [""]] {
-            #expect(throws: ChildFailure.self) { try ChildCommand(words, environment: [:]) }
+            #expect(throws: ChildError.self) { try ChildCommand(words, environment: [:]) }
         }
     }
 
@@ -48,14 +48,14 @@ import Testing
         defer { directory.remove() }
         let file = try directory.write("tool", "", mode: 0o644)
         let failures = [
-            #expect(throws: ChildFailure.self) { try ChildCommand([file], environment: [:]) },
-            #expect(throws: ChildFailure.self) { try ChildCommand(["tool"], environment: ["PATH": directory.path]) },
+            #expect(throws: ChildError.self) { try ChildCommand([file], environment: [:]) },
+            #expect(throws: ChildError.self) { try ChildCommand(["tool"], environment: ["PATH": directory.path]) },
         ]
         for failure in failures {
             #expect(failure?.exitCode == 126)
             #expect(failure?.message == "\(file) cannot be executed: Permission denied.")
         }
-        let folder = #expect(throws: ChildFailure.self) { try ChildCommand([directory.path + "/"], environment: [:]) }
+        let folder = #expect(throws: ChildError.self) { try ChildCommand([directory.path + "/"], environment: [:]) }
         #expect(folder?.exitCode == 126)
         #expect(folder?.message.hasSuffix("it is a directory.") == true)
     }

@@ -63,7 +63,7 @@ extension RealProcessTests {
             let scratch = try Scratch()
             defer { scratch.remove() }
             let script = try scratch.write("script", "#!/nowhere/sh\n", mode: 0o755)
-            let failure = await #expect(throws: ChildFailure.self) { try await run(script) }
+            let failure = await #expect(throws: ChildError.self) { try await run(script) }
             #expect(failure?.exitCode == 126)
             #expect(failure?.description.contains("interpreter") == true)
         }

@@ -97,7 +97,7 @@ extension RealProcessTests {
                 Set(try FileManager.default.contentsOfDirectory(atPath: parent).filter { $0.hasPrefix("sluice-run.") })
             }
             let before = try left()
-            let failure = await #expect(throws: ChildFailure.self) { try await run([script]) }
+            let failure = await #expect(throws: ChildError.self) { try await run([script]) }
             #expect(failure?.exitCode == 126)
             #expect(try left().subtracting(before).isEmpty)
         }

@@ -14,7 +14,7 @@ extension RealProcessTests {
             #expect(mkfifo(pipe, 0o600) == 0)
             let script = "\(traps); echo > '\(pipe)'; while :; do read line < '\(scratch.path)/never'; done"
             let command = try ChildCommand(["sh", "-c", script], environment: environment)
-            let child = try SignalRelay.add { () throws(ChildFailure) in
+            let child = try SignalRelay.add { () throws(ChildError) in
                 try ChildProcess.start(command, environment: environment)
             }
             let line = await onOwnThread { firstByte(of: pipe) }
@@ -71,8 +71,8 @@ extension RealProcessTests {
         @Test("A command that cannot be started leaves the signals as they were")
         func failedStart() throws {
             let before = dispositions()
-            #expect(throws: ChildFailure.self) {
-                try SignalRelay.add { () throws(ChildFailure) in throw ChildFailure("no", exitCode: 126) }
+            #expect(throws: ChildError.self) {
+                try SignalRelay.add { () throws(ChildError) in throw ChildError("no", exitCode: 126) }
             }
             #expect(dispositions() == before)
         }

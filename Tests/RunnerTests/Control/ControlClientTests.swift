@@ -15,12 +15,12 @@ struct ControlClientTests {
         return try await blocking { try ControlClient(choice, in: directories, timeout: .seconds(120)).path }
     }
 
-    private func failure(_ body: () async throws -> String) async -> StartFailure? {
+    private func failure(_ body: () async throws -> String) async -> StartError? {
         do {
             _ = try await body()
             return nil
         } catch {
-            return error as? StartFailure
+            return error as? StartError
         }
     }
 
@@ -96,14 +96,14 @@ struct ControlClientTests {
         let server = try await ControlServer.start(FakeTarget(), in: directories)
         let path = server.path
         let client = try ControlClient(path, timeout: .seconds(120))
-        let error = await #expect(throws: ControlFailure.self) { _ = try await client.setTools(["x"], isOn: true) }
+        let error = await #expect(throws: ControlError.self) { _ = try await client.setTools(["x"], isOn: true) }
         #expect(error?.message == "There is no tool 'x'." && error?.hint.contains("throttle") == true)
-        let conflict = await #expect(throws: ControlFailure.self) {
+        let conflict = await #expect(throws: ControlError.self) {
             _ = try await client.saveProfile(nil, isForced: false)
         }
         #expect(conflict?.conflict == .changed)
         await server.stop()
-        let gone = await #expect(throws: StartFailure.self) { _ = try await client.tools() }
+        let gone = await #expect(throws: StartError.self) { _ = try await client.tools() }
         #expect(gone?.isGone == true)
     }
 
@@ -125,7 +125,7 @@ struct ControlClientTests {
         let texts = [ProfileSource(file: "p.yaml", text: "version: 1\n")]
         let applied = try await client.applyProfile(texts, madeFrom: "r1")
         #expect(applied.message == "1 rule added" && applied.profile.profiles.map(\.file) == ["p.yaml"])
-        await #expect(throws: ControlFailure.self) { _ = try await client.applyProfile(texts, madeFrom: "r0") }
+        await #expect(throws: ControlError.self) { _ = try await client.applyProfile(texts, madeFrom: "r0") }
         #expect(try await client.profile() == target.profile())
         #expect(try await client.reloadProfile(discardsEdits: true) == "1 rule removed")
         #expect(try await client.saveProfile(["a"], isForced: true) == ["a"])

@@ -302,7 +302,7 @@ struct ControlServerTests {
                 try socket.sendLine(Data("{\"command\":\"status\"}\n{\"command\":\"tool.list\"}\n".utf8))
                 socket.endInput()
                 let replies = [try socket.receiveLine(), try socket.receiveLine()]
-                #expect(throws: ControlSocket.Failure.self) { _ = try socket.receiveLine() }
+                #expect(throws: ControlSocket.SocketError.self) { _ = try socket.receiveLine() }
                 return replies.map { String(decoding: $0, as: UTF8.self) }
             }
             #expect(lines.allSatisfy { $0.contains(#""ok":true"#) })
@@ -318,12 +318,12 @@ struct ControlServerTests {
         do {
             _ = try await ControlServer.start(FakeTarget(), in: [long])
             Issue.record("no socket has such a path")
-        } catch let failure as StartFailure {
+        } catch let failure as StartError {
             #expect(failure.message.contains("longer than the 107 bytes") && failure.hint.contains("XDG_RUNTIME_DIR"))
         }
         let link = directory.path + "-link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.path)
         defer { unlink(link) }
-        await #expect(throws: StartFailure.self) { _ = try await ControlServer.start(FakeTarget(), in: [link]) }
+        await #expect(throws: StartError.self) { _ = try await ControlServer.start(FakeTarget(), in: [link]) }
     }
 }

@@ -68,7 +68,7 @@ final class FakeTarget: LocalHolds {
     }
 
     func decrypt(_ place: String) async throws -> String {
-        guard place == "h.example:443" else { throw ControlFailure("No client has refused it.", hint: "Try another.") }
+        guard place == "h.example:443" else { throw ControlError("No client has refused it.", hint: "Try another.") }
         return "\(place) is decrypted again"
     }
 
@@ -78,18 +78,18 @@ final class FakeTarget: LocalHolds {
         _ texts: [ProfileSource],
         madeFrom revision: String?
     ) async throws -> (message: String, profile: ProfileInForce) {
-        guard revision ?? "r1" == "r1" else { throw ControlFailure("The rules were changed elsewhere meanwhile.") }
+        guard revision ?? "r1" == "r1" else { throw ControlError("The rules were changed elsewhere meanwhile.") }
         state.withLock { $0.profiles = texts.map { ProfileSource(file: $0.file, text: $0.text, isUnsaved: true) } }
         return ("1 rule added", await profile())
     }
 
     func reloadProfile(discardsEdits: Bool) async throws -> String {
         if discardsEdits { return "1 rule removed" }
-        throw ControlFailure("base.yaml:1:1: the profile is empty", hint: "The rules stay as they were.")
+        throw ControlError("base.yaml:1:1: the profile is empty", hint: "The rules stay as they were.")
     }
 
     func saveProfile(_ files: [String]?, isForced: Bool) async throws -> [String] {
-        guard isForced else { throw ControlFailure("base.yaml was changed since it was read.", conflict: .changed) }
+        guard isForced else { throw ControlError("base.yaml was changed since it was read.", conflict: .changed) }
         return files ?? ["base.yaml"]
     }
 

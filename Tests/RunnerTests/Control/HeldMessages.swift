@@ -85,11 +85,11 @@ extension HoldEdit {
 }
 
 /// Why an edit cannot be done.
-func failure<Value>(_ body: () throws -> Value) -> ControlFailure? {
+func failure<Value>(_ body: () throws -> Value) -> ControlError? {
     do {
         _ = try body()
         return nil
     } catch {
-        return error as? ControlFailure
+        return error as? ControlError
     }
 }

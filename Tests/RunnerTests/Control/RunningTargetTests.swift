@@ -108,7 +108,7 @@ struct RunningTargetTests {
             do {
                 _ = try await running.client.reloadProfile(discardsEdits: false)
                 Issue.record("the profile is wrong")
-            } catch let failure as ControlFailure {
+            } catch let failure as ControlError {
                 #expect(failure.message.hasPrefix("\(running.profile):2:1: "))
             }
             #expect(try await running.get(origin, "/new").hasPrefix("HTTP/1.1 403"))
@@ -129,7 +129,7 @@ extension RunningTargetTests {
             let before = try await running.client.profile().rules
             let (message, profile) = try await running.client.applyProfile([edited], madeFrom: before)
             // Another one who has made his from what was in force before does not throw these away.
-            await #expect(throws: ControlFailure.self) {
+            await #expect(throws: ControlError.self) {
                 let other = ProfileSource(file: running.profile, text: Self.block("other"))
                 _ = try await running.client.applyProfile([other], madeFrom: before)
             }
@@ -144,11 +144,11 @@ extension RunningTargetTests {
             #expect(try reader.rules().last?.sources.map(\.text) == [edited.text])
 
             // Wrong texts change nothing, and edits that are not saved are not thrown away.
-            await #expect(throws: ControlFailure.self) {
+            await #expect(throws: ControlError.self) {
                 let wrong = ProfileSource(file: running.profile, text: "version: 1\nblok: true\n")
                 _ = try await running.client.applyProfile([wrong], madeFrom: nil)
             }
-            await #expect(throws: ControlFailure.self) {
+            await #expect(throws: ControlError.self) {
                 _ = try await running.client.reloadProfile(discardsEdits: false)
             }
             #expect(try await running.client.profile().profiles.map(\.text) == [edited.text])
@@ -222,7 +222,7 @@ extension RunningTargetTests {
             #expect(unlink(new.file) == 0)
             #expect(try await running.client.saveProfile([new.file], isForced: false) == [new.file])
             #expect(try String(contentsOfFile: new.file, encoding: .utf8) == new.text)
-            await #expect(throws: ControlFailure.self) {
+            await #expect(throws: ControlError.self) {
                 _ = try await running.client.saveProfile(["/no/such.yaml"], isForced: false)
             }
         }
@@ -280,7 +280,7 @@ private final class Running: Sendable {
             _ = try await client.saveProfile(nil, isForced: false)
             return nil
         } catch {
-            return (error as? ControlFailure)?.conflict
+            return (error as? ControlError)?.conflict
         }
     }
 
@@ -293,7 +293,7 @@ private final class Running: Sendable {
             let reader = try SessionReader(path: session)
             if try reader.records(limit: count).count == count { return reader }
         }
-        throw ControlFailure("no \(count) exchanges were recorded in time")
+        throw ControlError("no \(count) exchanges were recorded in time")
     }
 
     /// The message that waits, as soon as one of that side does.
@@ -303,7 +303,7 @@ private final class Running: Sendable {
             let holds = try await client.holds()
             if let hold = holds.first(where: { $0.side == side }) { return hold }
         }
-        throw ControlFailure("no \(side) was held in time")
+        throw ControlError("no \(side) was held in time")
     }
 
     /// Asks the origin through the proxy, and returns the whole response.

@@ -31,12 +31,12 @@ extension RealProcessTests {
                 let outcome = try await blocking { try editor.run(environment: ["EDITOR": command]) }
                 #expect(outcome == .failed(words))
             }
-            await #expect(throws: StartFailure.self) {
+            await #expect(throws: StartError.self) {
                 try await blocking {
                     try editor.run(environment: ["VISUAL": "", "EDITOR": "/no/such/editor 2>/dev/null"])
                 }
             }
-            await #expect(throws: StartFailure.self) {
+            await #expect(throws: StartError.self) {
                 try await blocking { try editor.run(environment: ["EDITOR": "rm"]) }
             }
         }

@@ -20,7 +20,7 @@ struct DemoConnectionTests {
             // The origin is no proxy: it does not know the absolute form.
             let address = try SocketAddress(ipAddress: "127.0.0.1", port: origin.httpPort)
             try await DemoConnection.open(to: url(origin), through: address) { connection in
-                let failure = await #expect(throws: StartFailure.self) {
+                let failure = await #expect(throws: StartError.self) {
                     try await connection.fetch("GET", "/api/products", expecting: 200)
                 }
                 let message = try #require(failure?.message)
@@ -35,7 +35,7 @@ struct DemoConnectionTests {
         try await DemoOrigin.run { origin in
             let address = try SocketAddress(ipAddress: "127.0.0.1", port: origin.httpPort)
             try await DemoConnection.open(to: url(origin), through: address) { connection in
-                await #expect(throws: StartFailure.self) {
+                await #expect(throws: StartError.self) {
                     try await connection.fetch("GET", "/", expecting: 404) { $0.text.isEmpty }
                 }
             }
@@ -47,7 +47,7 @@ struct DemoConnectionTests {
         try await DemoOrigin.run { origin in
             let address = try SocketAddress(ipAddress: "127.0.0.1", port: origin.httpPort)
             try await DemoConnection.open(to: url(origin), through: address) { connection in
-                await #expect(throws: StartFailure.self) { try await connection.startTLS(trust: TLSTrust()) }
+                await #expect(throws: StartError.self) { try await connection.startTLS(trust: TLSTrust()) }
             }
         }
     }
@@ -69,7 +69,7 @@ struct DemoConnectionTests {
             let url = RequestURL(scheme: "https", host: "localhost", port: origin.httpsPort, path: "/")
             try await DemoConnection.open(to: url, through: proxy.address) { connection in
                 try await connection.startTLS(trust: strangers)
-                let failure = await #expect(throws: StartFailure.self) {
+                let failure = await #expect(throws: StartError.self) {
                     try await connection.fetch("GET", "/api/products", expecting: 200)
                 }
                 #expect(failure?.message.contains("GET \(url.description)api/products") == true)

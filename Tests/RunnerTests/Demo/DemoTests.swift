@@ -38,7 +38,7 @@ struct DemoTests {
             try await Demo.run(
                 settings,
                 print: { [self] text in printed.withLock { $0 += text } },
-                complain: { [self] text in complained.withLock { $0 += text } }
+                report: { [self] text in complained.withLock { $0 += text } }
             )
         }
 
@@ -203,7 +203,7 @@ struct DemoTests {
         defer { run.remove() }
         try await run.demo()
         let reader = try SessionReader(path: run.session)
-        let record = try #require(try run.records().first { $0.url.path == DemoClient.tellingPath })
+        let record = try #require(try run.records().first { $0.url.path == DemoClient.featuredPath })
         let exchange = try #require(try reader.exchange(record.id))
         let client = try #require(exchange.client?.tls)
         #expect(client.serverName == "localhost")
@@ -224,7 +224,7 @@ struct DemoTests {
         let numbers = lines.compactMap { Int64($0.split(separator: " ").first ?? "") }
         #expect(try numbers == run.records().map(\.id.number))
         #expect(lines.contains("sluice: session \(run.session)"))
-        let record = try #require(try run.records().first { $0.url.path == DemoClient.tellingPath })
+        let record = try #require(try run.records().first { $0.url.path == DemoClient.featuredPath })
         #expect(
             lines.suffix(4) == [
                 "Try next",
@@ -243,7 +243,7 @@ struct DemoTests {
         try await run.demo()
         let records = try run.records()
         #expect(records.count == 42)
-        let second = try #require(records.last { $0.url.path == DemoClient.tellingPath })
+        let second = try #require(records.last { $0.url.path == DemoClient.featuredPath })
         #expect(run.output.contains("sluice show \(run.session) \(second.id)\n"))
     }
 

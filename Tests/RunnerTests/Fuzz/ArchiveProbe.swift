@@ -27,7 +27,7 @@ enum ArchiveProbe {
         let archive: ImportedArchive
         do {
             archive = try ImportedArchive(path)
-        } catch let failure as StartFailure {
+        } catch let failure as StartError {
             try demand("\(failure)".contains(path), "no place: \(failure)")
             return "\(failure)"
         }

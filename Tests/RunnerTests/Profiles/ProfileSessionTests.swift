@@ -373,7 +373,7 @@ struct RecordedWhyTests {
     @Test("An exchange or a session that is not there")
     func missing() throws {
         let session = try session(rules: nil)
-        #expect(throws: StartFailure.self) { try RecordedWhy.text(session: session.path, id: 9) }
+        #expect(throws: StartError.self) { try RecordedWhy.text(session: session.path, id: 9) }
         #expect(throws: (any Error).self) { try RecordedWhy.text(session: session.path + "x", id: 1) }
     }
 }

@@ -89,13 +89,13 @@ struct ComposedRequestTests {
     @Test("is refused where there was none, or where its body is not whole")
     func refused() throws {
         let tunnel = try exchange("CONNECT a:1 HTTP/1.1\n\n", method: "CONNECT", kind: .tunnel)
-        #expect(throws: ControlFailure.self) { try ComposedRequest(tunnel, body: ByteBuffer()) }
+        #expect(throws: ControlError.self) { try ComposedRequest(tunnel, body: ByteBuffer()) }
         var cut = try exchange("POST / HTTP/1.1\n\n")
         cut.record.flags.insert(.requestBodyIncomplete)
-        #expect(throws: ControlFailure.self) { try ComposedRequest(cut, body: ByteBuffer()) }
+        #expect(throws: ControlError.self) { try ComposedRequest(cut, body: ByteBuffer()) }
         var headless = try exchange("")
         headless.messages.requestHead = nil
-        #expect(throws: ControlFailure.self) { try ComposedRequest(headless, body: ByteBuffer()) }
+        #expect(throws: ControlError.self) { try ComposedRequest(headless, body: ByteBuffer()) }
     }
 
     @Test("goes on as it was where its draft was not edited, odd bytes and binary body included")
@@ -151,7 +151,7 @@ struct ComposedRequestTests {
         ]
     )
     func wrong(draft: String, place: String) {
-        let failure = #expect(throws: ControlFailure.self) { try ComposedRequest(draft: draft, original: nil) }
+        let failure = #expect(throws: ControlError.self) { try ComposedRequest(draft: draft, original: nil) }
         #expect(failure?.message.hasPrefix("\(place): ") == true, "\(failure?.message ?? "")")
     }
 

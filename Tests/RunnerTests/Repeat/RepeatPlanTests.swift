@@ -30,7 +30,7 @@ struct RepeatPlanTests {
         ]
     )
     func refuses(text: String) {
-        #expect(throws: ControlFailure.self) { try RepeatPlan(text) }
+        #expect(throws: ControlError.self) { try RepeatPlan(text) }
     }
 
     @Test("is brought within its bounds")
@@ -42,7 +42,7 @@ struct RepeatPlanTests {
 
     @Test("counts outcomes: percentiles are of whole answers alone")
     func tally() {
-        var tally = RepeatTally(total: 102)
+        var tally = RepeatCounter(total: 102)
         for number in (1...100).reversed() {
             let isNext = tally.begin()
             #expect(isNext)
@@ -63,7 +63,7 @@ struct RepeatPlanTests {
 
     @Test("of one has one percentile, and of none zero")
     func few() {
-        var tally = RepeatTally(total: 1)
+        var tally = RepeatCounter(total: 1)
         #expect(tally.progress.p50 == 0 && tally.progress.p95 == 0 && tally.progress.max == 0)
         tally.add(SendOutcome(status: 200, duration: 7, bytes: 0))
         #expect(tally.progress.p50 == 7 && tally.progress.p95 == 7 && tally.progress.max == 7)

@@ -267,9 +267,9 @@ struct RequestSenderTests {
     @Test("refuses an address or a file that cannot be used")
     func unusable() {
         for address in ["", "8080", "localhost:8080", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:x"] {
-            #expect(throws: StartFailure.self) { try RequestSender(proxy: address, authority: "/dev/null") }
+            #expect(throws: StartError.self) { try RequestSender(proxy: address, authority: "/dev/null") }
         }
-        #expect(throws: CertificateFailure.self) {
+        #expect(throws: CertificateError.self) {
             try RequestSender(proxy: "127.0.0.1:8080", authority: "/nowhere/ca-cert.pem")
         }
     }

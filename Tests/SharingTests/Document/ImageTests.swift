@@ -131,7 +131,7 @@ struct ImageTests {
             AAA0AQCdASoIAAgAAAAmJaAAA3AA/ukiH//3nz//ufP/+58/6M///yn7//I4//8jj/5QIAAA
             """
         let bytes = ByteBuffer(bytes: try #require(Data(base64Encoded: base64)))
-        let problem = #expect(throws: Thumbnail.Problem.self) {
+        let problem = #expect(throws: Thumbnail.ImageError.self) {
             try Thumbnail(bytes, .webP, maximumWidth: 8, maximumHeight: 8)
         }
         #expect(problem?.description == "it is animated")

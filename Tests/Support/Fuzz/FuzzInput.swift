@@ -47,7 +47,7 @@ package struct FuzzInput {
 }
 
 /// What turned out not to hold.
-package struct ProbeFailure: Error, CustomStringConvertible {
+package struct ProbeError: Error, CustomStringConvertible {
     package var description: String
 
     package init(description: String) { self.description = description }
@@ -55,5 +55,5 @@ package struct ProbeFailure: Error, CustomStringConvertible {
 
 /// Goes on only where something holds.
 package func demand(_ holds: Bool, _ what: @autoclosure () -> String) throws {
-    if !holds { throw ProbeFailure(description: what()) }
+    if !holds { throw ProbeError(description: what()) }
 }

@@ -24,7 +24,9 @@ package final class PseudoTerminal: Sendable {
         var window = PseudoTerminal.window(size)
         var name = [CChar](repeating: 0, count: 1_024)
         guard openpty(&descriptor, &end, &name, nil, &window) == 0 else {
-            throw ChildProgram.Failure(description: "no terminal can be opened: \(String(cString: strerror(errno)))")
+            throw ChildProgram.ProgramError(
+                description: "no terminal can be opened: \(String(cString: strerror(errno)))"
+            )
         }
         for end in [descriptor, end] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         self.descriptor = descriptor

@@ -13,7 +13,7 @@ struct ThrottleLinkTests {
     private func link(_ change: (inout ThrottleConditions) -> Void) -> ThrottleLink {
         var conditions = ThrottleConditions()
         change(&conditions)
-        return ThrottleLink(rule: "r", conditions: conditions, seed: 1, power: ThrottlePower())
+        return ThrottleLink(rule: "r", conditions: conditions, seed: 1, power: ThrottleSwitch())
     }
 
     @Test("Many threads at once take up exactly the time of all their bytes")

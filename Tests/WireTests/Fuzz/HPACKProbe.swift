@@ -86,7 +86,7 @@ final class HPACKProbe {
         switch event {
         case .requestHead(_, let head, let framing, let scheme, let connectProtocol):
             let text = try demandText(head.received)
-            guard let read = StoredHead.request(text) else { throw ProbeFailure(description: "no request in the text") }
+            guard let read = StoredHead.request(text) else { throw ProbeError(description: "no request in the text") }
             try demand(read.method == head.method && !head.method.isEmpty, "the method is \(read.method)")
             try demand(read.target == head.target && !head.target.isEmpty, "the target is \(read.target)")
             try demand(read.version == .http2 && head.version == .http2, "the version is \(read.version)")
@@ -109,7 +109,7 @@ final class HPACKProbe {
 
     private func readBack(_ head: ResponseHead) throws -> ResponseHead {
         let text = try demandText(head.received)
-        guard let read = StoredHead.response(text) else { throw ProbeFailure(description: "no response in the text") }
+        guard let read = StoredHead.response(text) else { throw ProbeError(description: "no response in the text") }
         try demand(read.status == head.status, "the status is \(read.status), not \(head.status)")
         try demand(read.version == .http2 && head.version == .http2, "the version is \(read.version)")
         try demandSame(read.fields, head.fields, "in the text")
@@ -119,7 +119,7 @@ final class HPACKProbe {
     /// Checks that a head has nothing but its own lines.
     @discardableResult
     private func demandText(_ text: ByteBuffer?, count: Int? = nil) throws -> ByteBuffer {
-        guard let text else { throw ProbeFailure(description: "a head without text") }
+        guard let text else { throw ProbeError(description: "a head without text") }
         let bytes = Array(text.readableBytesView)
         try demand(!bytes.contains(0), "a NUL in the head")
         let returns = bytes.indices.filter { bytes[$0] == 0x0D }
@@ -141,7 +141,7 @@ final class HPACKProbe {
         )
         try demandText(written)
         guard case .requestHead(_, let arrived, _, let arrivedScheme, let arrivedProtocol)? = try pair.atServer() else {
-            throw ProbeFailure(description: "the request does not arrive: \(String(buffer: written))")
+            throw ProbeError(description: "the request does not arrive: \(String(buffer: written))")
         }
         try demand(arrived.method == head.method, "the method arrives as \(arrived.method)")
         // Only http and https have paths that must begin with a slash.
@@ -160,12 +160,12 @@ final class HPACKProbe {
         let request = RequestHead(method: "GET", target: "/", fields: [("Host", "a.example")])
         _ = try pair.client.sendRequest(request, scheme: "https", isEnd: true)
         guard case .requestHead(let id, _, _, _, _)? = try pair.atServer() else {
-            throw ProbeFailure(description: "a plain request does not arrive")
+            throw ProbeError(description: "a plain request does not arrive")
         }
         let written = pair.server.sendResponse(head, on: id, isEnd: isEnd)
         try demandText(written)
         guard case .responseHead(_, let arrived, _)? = try pair.atClient() else {
-            throw ProbeFailure(description: "the response does not arrive: \(String(buffer: written))")
+            throw ProbeError(description: "the response does not arrive: \(String(buffer: written))")
         }
         try demand(arrived.status == head.status, "the status arrives as \(arrived.status)")
         try demandSame(head.fields, arrived.fields, "at the other end")

@@ -98,7 +98,7 @@ final class HTTP2FeedProbe {
     }
 
     private func take(_ event: HTTP2Event) throws {
-        if hasFailed { guard case .closed = event else { throw ProbeFailure(description: "\(event) after failed") } }
+        if hasFailed { guard case .closed = event else { throw ProbeError(description: "\(event) after failed") } }
         switch event {
         case .requestHead(let id, let head, _, _, _):
             try demand(isServer, "a request at a client")
@@ -136,7 +136,7 @@ final class HTTP2FeedProbe {
             try demand(session.queuedBytes(on: id) == 0, "bytes are queued on a closed stream")
         case .drained(let id):
             guard let stream = streams[id.number], stream.phase != .closed, stream.phase != .over, !stream.isGivenUp
-            else { throw ProbeFailure(description: "stream \(id) drained at its end") }
+            else { throw ProbeError(description: "stream \(id) drained at its end") }
             try demand(session.queuedBytes(on: id) <= stream.offered, "more is queued than was sent")
             if input.number(below: 2) == 0 { sendData(3000, on: id) } else { sendEnd(on: id) }
         case .settings: break

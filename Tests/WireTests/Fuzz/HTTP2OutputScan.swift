@@ -72,7 +72,7 @@ struct HTTP2OutputScan {
             try demand(id > 0 && payload.count == 4, "a wrong RST_STREAM")
             stream.isReset = true
         case 4: try demand(id == 0 && payload.count % 6 == 0, "wrong SETTINGS")
-        case 5: throw ProbeFailure(description: "a push")
+        case 5: throw ProbeError(description: "a push")
         case 6: try demand(id == 0 && payload.count == 8, "a wrong PING")
         case 7:
             try demand(id == 0 && payload.count >= 8, "a wrong GOAWAY")

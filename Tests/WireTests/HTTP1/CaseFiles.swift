@@ -45,7 +45,7 @@ struct ParserCase: Sendable, CustomStringConvertible {
                         )
                         input = nil
                     } else {
-                        guard input == nil else { throw CaseFault(text: "\(file): \(name) has no events") }
+                        guard input == nil else { throw CaseError(text: "\(file): \(name) has no events") }
                         input = open
                     }
                     fence = nil
@@ -55,11 +55,11 @@ struct ParserCase: Sendable, CustomStringConvertible {
             } else if line.hasPrefix("```") {
                 fence = (line.dropFirst(3).split(separator: " ").map(String.init), [])
             } else if line.hasPrefix("## ") {
-                guard input == nil else { throw CaseFault(text: "\(file): \(name) has no events") }
+                guard input == nil else { throw CaseError(text: "\(file): \(name) has no events") }
                 name = String(line.dropFirst(3))
             }
         }
-        guard input == nil, fence == nil else { throw CaseFault(text: "\(file): \(name) is not finished") }
+        guard input == nil, fence == nil else { throw CaseError(text: "\(file): \(name) is not finished") }
         return cases
     }
 
@@ -94,7 +94,7 @@ struct ParserCase: Sendable, CustomStringConvertible {
     }
 }
 
-struct CaseFault: Error, CustomStringConvertible {
+struct CaseError: Error, CustomStringConvertible {
     let text: String
     var description: String { text }
 }

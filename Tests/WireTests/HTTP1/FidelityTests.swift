@@ -8,7 +8,7 @@ import Wire
     private func request(_ bytes: ByteBuffer) throws -> RequestHead {
         var parser = HTTP1RequestParser()
         parser.receive(bytes)
-        guard case .head(let head, _)? = try parser.next() else { throw CaseFault(text: "no head") }
+        guard case .head(let head, _)? = try parser.next() else { throw CaseError(text: "no head") }
         return head
     }
 
@@ -16,7 +16,7 @@ import Wire
         var parser = HTTP1ResponseParser()
         parser.expect(method: method)
         parser.receive(bytes)
-        guard case .head(let head, _)? = try parser.next() else { throw CaseFault(text: "no head") }
+        guard case .head(let head, _)? = try parser.next() else { throw CaseError(text: "no head") }
         return head
     }
 

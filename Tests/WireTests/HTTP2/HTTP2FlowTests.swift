@@ -346,7 +346,7 @@ struct HTTP2FlowTests {
         pair.exchange()
         #expect(pair.takeServerEvents().isEmpty)
         #expect(pair.client.isGoingAway && pair.server.isGoingAway)
-        #expect(throws: HTTP2Failure.self) { try pair.client.sendRequest(head, scheme: "https", isEnd: true) }
+        #expect(throws: HTTP2Error.self) { try pair.client.sendRequest(head, scheme: "https", isEnd: true) }
         #expect(!pair.client.isOver && !pair.server.isOver)
         _ = pair.server.sendResponse(ResponseHead(status: 200), on: first, isEnd: true)
         pair.exchange()
@@ -404,7 +404,7 @@ struct HTTP2FlowTests {
         pair.server.sendEnd(nil, on: id)
         pair.server.reset(id, .cancel)
         pair.server.consume(1, on: id)
-        #expect(throws: HTTP2Failure.self) {
+        #expect(throws: HTTP2Error.self) {
             try pair.server.sendRequest(RequestHead(method: "GET", target: "/"), scheme: "https", isEnd: true)
         }
         pair.exchange()

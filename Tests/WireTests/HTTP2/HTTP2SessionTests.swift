@@ -159,7 +159,7 @@ struct HTTP2SessionTests {
         settings.offersExtendedConnect = false
         let other = HTTP2Pair(server: settings)
         #expect(!other.client.peerOffersExtendedConnect)
-        #expect(throws: HTTP2Failure.self) {
+        #expect(throws: HTTP2Error.self) {
             try other.client.sendRequest(head, scheme: "https", connectProtocol: "websocket", isEnd: false)
         }
         #expect(other.client.openStreamCount == 0)

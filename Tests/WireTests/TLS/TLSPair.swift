@@ -92,7 +92,7 @@ struct TLSPair {
 }
 
 extension TLSState {
-    var failure: TLSFailure? {
+    var failure: TLSError? {
         if case .failed(let failure) = self { failure } else { nil }
     }
 }

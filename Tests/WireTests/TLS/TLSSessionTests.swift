@@ -120,7 +120,7 @@ import Testing
         pair.run()
         try pair.client.write(ByteBuffer(string: "last words"))
         pair.client.shutdown()
-        #expect(throws: TLSFailure.self) { try pair.client.write(ByteBuffer(string: "more")) }
+        #expect(throws: TLSError.self) { try pair.client.write(ByteBuffer(string: "more")) }
         pair.run()
         #expect(pair.atServer == ByteBuffer(string: "last words"))
         #expect(pair.server.state == .peerClosed(cleanly: true))

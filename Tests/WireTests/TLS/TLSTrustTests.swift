@@ -12,10 +12,10 @@ import Testing
         defer { directory.remove() }
         for file in [directory.path + "/absent.pem", try directory.write("garbage.pem", [1, 2, 3])] {
             let trust = TLSTrust(includesSystem: false, extraFiles: [file])
-            let failure = #expect(throws: CertificateFailure.self) { try trust.load() }
+            let failure = #expect(throws: CertificateError.self) { try trust.load() }
             #expect(failure?.description.hasPrefix(file) == true)
             let client = try TLSClientContext(trust: trust)
-            let atConnection = #expect(throws: TLSFailure.self) { _ = try client.makeSession(host: "a.example") }
+            let atConnection = #expect(throws: TLSError.self) { _ = try client.makeSession(host: "a.example") }
             #expect(atConnection?.explanation.contains(file) == true)
         }
     }

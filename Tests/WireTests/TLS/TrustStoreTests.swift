@@ -60,7 +60,7 @@ import Testing
     @Test("A file that is not there is an error with its path")
     func missingFile() {
         var store = TrustStore()
-        let error = #expect(throws: CertificateFailure.self) { try store.add(file: "/nowhere/ca.pem") }
+        let error = #expect(throws: CertificateError.self) { try store.add(file: "/nowhere/ca.pem") }
         #expect(error?.path == "/nowhere/ca.pem")
     }
 
@@ -149,6 +149,6 @@ import Testing
     @Test("An empty store has no certificates to write, and no PKCS#12 form")
     func empty() {
         #expect(TrustStore().pem.isEmpty)
-        #expect(throws: CertificateFailure.self) { try TrustStore().pkcs12(password: "changeit") }
+        #expect(throws: CertificateError.self) { try TrustStore().pkcs12(password: "changeit") }
     }
 }

@@ -13,7 +13,7 @@ struct DescriptorParser {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    mutating func parseSet() throws(ProtobufProblem) {
+    mutating func parseSet() throws(ProtobufError) {
         var cursor = WireCursor(bytes, bytes.indices)
         while let field = try cursor.next() {
             guard field.number == 1 else { continue }
@@ -28,7 +28,7 @@ struct DescriptorParser {
 
     // MARK: Files
 
-    private mutating func parseFile(_ range: Range<Int>) throws(ProtobufProblem) {
+    private mutating func parseFile(_ range: Range<Int>) throws(ProtobufError) {
         var name: String?
         var package = ""
         var parts: [(number: Int, range: Range<Int>)] = []
@@ -55,7 +55,7 @@ struct DescriptorParser {
         }
     }
 
-    private mutating func parseService(_ range: Range<Int>, scope: String) throws(ProtobufProblem) {
+    private mutating func parseService(_ range: Range<Int>, scope: String) throws(ProtobufError) {
         var name = ""
         var methods: [DescriptorSet.Method] = []
         var cursor = WireCursor(bytes, range)
@@ -71,7 +71,7 @@ struct DescriptorParser {
         services[fullName] = methods
     }
 
-    private func parseMethod(_ range: Range<Int>) throws(ProtobufProblem) -> DescriptorSet.Method {
+    private func parseMethod(_ range: Range<Int>) throws(ProtobufError) -> DescriptorSet.Method {
         var method = DescriptorSet.Method()
         var cursor = WireCursor(bytes, range)
         while let field = try cursor.next() {
@@ -89,7 +89,7 @@ struct DescriptorParser {
 
     // MARK: Types
 
-    private mutating func parseMessage(_ range: Range<Int>, scope: String, depth: Int) throws(ProtobufProblem) {
+    private mutating func parseMessage(_ range: Range<Int>, scope: String, depth: Int) throws(ProtobufError) {
         var cursor = WireCursor(bytes, range)
         guard depth < DescriptorParser.deepestNesting else {
             throw cursor.problem(range.lowerBound, "types are declared within types more than \(depth) levels deep")
@@ -119,7 +119,7 @@ struct DescriptorParser {
         }
     }
 
-    private mutating func parseExtension(_ range: Range<Int>, scope: String) throws(ProtobufProblem) {
+    private mutating func parseExtension(_ range: Range<Int>, scope: String) throws(ProtobufError) {
         guard let (extendee, declared) = try parseField(range, scope: scope) else { return }
         var field = declared
         // The JSON form of proto3 writes an extension's full name in brackets.
@@ -131,7 +131,7 @@ struct DescriptorParser {
     private func parseField(
         _ range: Range<Int>,
         scope: String
-    ) throws(ProtobufProblem) -> (extendee: String, FieldDescriptor)? {
+    ) throws(ProtobufError) -> (extendee: String, FieldDescriptor)? {
         var field = FieldDescriptor(number: 0, jsonName: "", kind: .int32)
         var kind: FieldDescriptor.Kind?
         var name = ""
@@ -164,7 +164,7 @@ struct DescriptorParser {
         return (extendee, field)
     }
 
-    private mutating func parseEnum(_ range: Range<Int>, scope: String) throws(ProtobufProblem) {
+    private mutating func parseEnum(_ range: Range<Int>, scope: String) throws(ProtobufError) {
         var descriptor = EnumDescriptor(fullName: "")
         var cursor = WireCursor(bytes, range)
         while let field = try cursor.next() {
@@ -190,7 +190,7 @@ struct DescriptorParser {
     // MARK: Parts
 
     /// The name that stands first in most messages of descriptor.proto.
-    private func name(in range: Range<Int>) throws(ProtobufProblem) -> String {
+    private func name(in range: Range<Int>) throws(ProtobufError) -> String {
         var cursor = WireCursor(bytes, range)
         while let field = try cursor.next() {
             if field.number == 1, case .bytes(let range) = field.value { return try text(range, "a name") }
@@ -198,7 +198,7 @@ struct DescriptorParser {
         return ""
     }
 
-    private func flag(_ number: Int, in range: Range<Int>) throws(ProtobufProblem) -> Bool {
+    private func flag(_ number: Int, in range: Range<Int>) throws(ProtobufError) -> Bool {
         var isSet = false
         var cursor = WireCursor(bytes, range)
         while let field = try cursor.next() {
@@ -208,14 +208,14 @@ struct DescriptorParser {
     }
 
     /// A type's name, which is in full and begins with a point in what protoc writes.
-    private func typeName(_ range: Range<Int>) throws(ProtobufProblem) -> String {
+    private func typeName(_ range: Range<Int>) throws(ProtobufError) -> String {
         let name = try text(range, "a type's name")
         return name.hasPrefix(".") ? String(name.dropFirst()) : name
     }
 
-    private func text(_ range: Range<Int>, _ what: String) throws(ProtobufProblem) -> String {
+    private func text(_ range: Range<Int>, _ what: String) throws(ProtobufError) -> String {
         guard WireReading.isText(bytes[range]), let text = String(validating: bytes[range], as: UTF8.self) else {
-            throw ProtobufProblem(offset: range.lowerBound, message: "\(what) is no text")
+            throw ProtobufError(offset: range.lowerBound, message: "\(what) is no text")
         }
         return text
     }

@@ -40,7 +40,7 @@ package struct DescriptorSet: Sendable {
         let bytes = Array(bytes.readableBytesView)
         if let mistake = DescriptorSet.mistake(bytes) { throw mistake }
         var parser = DescriptorParser(bytes)
-        do throws(ProtobufProblem) {
+        do throws(ProtobufError) {
             try parser.parseSet()
         } catch {
             throw DescriptorSet.refusal("it is no FileDescriptorSet: \(error)", parser.filesRead)

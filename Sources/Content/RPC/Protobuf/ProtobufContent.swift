@@ -51,7 +51,7 @@ package struct ProtobufContent: Sendable, Hashable {
     /// Whether names and types come from a descriptor; where not, fields have numbers.
     package var isTyped: Bool
     /// Where the bytes stop being what they should; what stands before that is in the tree.
-    package var problem: ProtobufProblem?
+    package var problem: ProtobufError?
     /// Whether the limit on values was reached, so that the rest is missing.
     package var isCut: Bool
 

@@ -1,5 +1,5 @@
 /// Where and why bytes are not the wire format of Protocol Buffers.
-package struct ProtobufProblem: Error, Hashable, CustomStringConvertible {
+package struct ProtobufError: Error, Hashable, CustomStringConvertible {
     /// The offset of the field, within the message's bytes, that cannot be read.
     package var offset: Int
     package var message: String
@@ -64,7 +64,7 @@ struct WireCursor {
 
     /// Reads the next field; `nil` at the end. At the end of the beginning of a message a length-delimited value is as
     /// long as what there is of it, and any other field that is cut off is left out.
-    mutating func next() throws(ProtobufProblem) -> WireField? {
+    mutating func next() throws(ProtobufError) -> WireField? {
         guard position < end else { return nil }
         let start = position
         guard let tag = varint() else {
@@ -90,7 +90,7 @@ struct WireCursor {
         return true
     }
 
-    private mutating func value(of number: Int, _ type: Int, _ start: Int) throws(ProtobufProblem) -> WireField.Value? {
+    private mutating func value(of number: Int, _ type: Int, _ start: Int) throws(ProtobufError) -> WireField.Value? {
         switch type {
         case 0: return varint().map { .varint($0) }
         case 1: return fixed(8).map { .fixed64($0) }
@@ -138,7 +138,7 @@ struct WireCursor {
     }
 
     /// Skips to the end of the group whose start was just read; returns the range of its fields.
-    mutating func skipGroup(_ number: Int, depthLimit: Int) throws(ProtobufProblem) -> Range<Int> {
+    mutating func skipGroup(_ number: Int, depthLimit: Int) throws(ProtobufError) -> Range<Int> {
         let start = position
         var open = [number]
         while let field = try next() {
@@ -158,7 +158,7 @@ struct WireCursor {
         throw problem(start, "the group of field \(number) has no end")
     }
 
-    func problem(_ offset: Int, _ message: String) -> ProtobufProblem {
-        ProtobufProblem(offset: offset, message: message)
+    func problem(_ offset: Int, _ message: String) -> ProtobufError {
+        ProtobufError(offset: offset, message: message)
     }
 }

@@ -6,7 +6,7 @@ struct SchemalessReader {
     private var valuesLeft: Int
 
     /// Where the whole message stops being the wire format.
-    private(set) var problem: ProtobufProblem?
+    private(set) var problem: ProtobufError?
     /// Whether the limit on values was reached.
     var isCut: Bool { valuesLeft < 0 }
     var valuesRead: Int { limits.values - max(0, valuesLeft) }
@@ -45,7 +45,7 @@ struct SchemalessReader {
     private mutating func fields(_ range: Range<Int>, depth: Int) -> [ProtobufNode] {
         var nodes: [ProtobufNode] = []
         var cursor = WireCursor(bytes, range, isPartial: isPartial)
-        do throws(ProtobufProblem) {
+        do throws(ProtobufError) {
             while let field = try cursor.next() {
                 guard valuesLeft > 0 else {
                     valuesLeft = -1
@@ -113,7 +113,7 @@ private struct MessageShape {
 
     init(_ start: WireCursor, depthLimit: Int) {
         var cursor = start
-        do throws(ProtobufProblem) {
+        do throws(ProtobufError) {
             while let field = try cursor.next() {
                 guard cursor.hasMinimalTags, !MessageShape.reservedNumbers.contains(field.number),
                     field.value != .groupEnd,

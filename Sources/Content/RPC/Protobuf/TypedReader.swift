@@ -10,7 +10,7 @@ struct TypedReader {
     private var valuesLeft: Int
 
     /// Where the whole message stops being the wire format.
-    private(set) var problem: ProtobufProblem?
+    private(set) var problem: ProtobufError?
     /// Whether the limit on values was reached, so that some are missing.
     private(set) var isCut = false
 
@@ -125,7 +125,7 @@ struct TypedReader {
     mutating func occurrences(_ pieces: Pieces) -> Occurrences {
         var received = Occurrences()
         var count = 0
-        do throws(ProtobufProblem) {
+        do throws(ProtobufError) {
             for piece in pieces {
                 var cursor = WireCursor(bytes, piece, isPartial: isPartial)
                 while let field = try cursor.next() {

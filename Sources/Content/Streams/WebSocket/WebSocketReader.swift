@@ -11,7 +11,7 @@ package final class WebSocketReader: StreamReader {
     private static let pieceSize = 16 * 1024
 
     /// Where the frames stopped being what the protocol allows; nothing after it is read.
-    package private(set) var problem: StreamProblem?
+    package private(set) var problem: StreamError?
 
     private let direction: StreamedMessage.Direction
     private let extensions: WebSocketExtensions
@@ -78,7 +78,7 @@ package final class WebSocketReader: StreamReader {
     }
 
     private func fail(_ message: String) {
-        problem = StreamProblem(offset: frameStart, message: message)
+        problem = StreamError(offset: frameStart, message: message)
     }
 
     private func describe(_ open: OpenMessage, isWhole: Bool) -> StreamedMessage {

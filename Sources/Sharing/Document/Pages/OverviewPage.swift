@@ -98,7 +98,7 @@ struct OverviewPage {
 
     private func messageCounts(_ writer: inout DetailWriter) {
         let tally = record.tally
-        guard record.kind == .webSocket || tally != MessageTally() else { return }
+        guard record.kind == .webSocket || tally != MessageCounts() else { return }
         let soFar = record.state == .inFlight ? ", so far" : ""
         let client = Int(clamping: tally.fromClient)
         let server = Int(clamping: tally.fromServer)

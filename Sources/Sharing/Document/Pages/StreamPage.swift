@@ -99,7 +99,7 @@ struct StreamPage {
     /// Adds the first and the last messages, a line each.
     private func ends(_ timeline: MessageTimeline, _ writer: inout DetailWriter) throws {
         var rows = FirstAndLast<Row>()
-        var tally = MessageTally()
+        var tally = MessageCounts()
         var lastArrival: [StreamedMessage.Direction: Int64] = [:]
         while let message = try timeline.next() {
             rows.append(Row(message, &lastArrival))
@@ -129,8 +129,8 @@ struct StreamPage {
         for remark in timeline.remarks { writer.add(remark, .warning) }
     }
 
-    private func title(_ tally: MessageTally) -> String {
-        guard tally != MessageTally() || exchange.record.kind == .webSocket else { return "Messages" }
+    private func title(_ tally: MessageCounts) -> String {
+        guard tally != MessageCounts() || exchange.record.kind == .webSocket else { return "Messages" }
         let soFar = exchange.record.state == .inFlight ? ", so far" : ""
         let (client, server) = (Int(clamping: tally.fromClient), Int(clamping: tally.fromServer))
         return "Messages: \(client.grouped) from the client, \(server.grouped) from the server\(soFar)"

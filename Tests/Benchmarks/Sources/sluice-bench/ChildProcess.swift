@@ -19,7 +19,7 @@ final class ChildProcess {
         let result = withStrings([path] + arguments) { arguments in
             withStrings(variables) { posix_spawn(&started, path, &actions, nil, arguments, $0) }
         }
-        guard result == 0 else { throw BenchmarkFailure("\(path) cannot be started: errno \(result)") }
+        guard result == 0 else { throw BenchmarkError("\(path) cannot be started: errno \(result)") }
         id = started
     }
 
@@ -47,10 +47,10 @@ final class ChildProcess {
             var status: CInt = 0
             guard waitpid(id, &status, WNOHANG) == 0 else {
                 hasEnded = true
-                throw BenchmarkFailure("the program on port \(port) ended at once; see its log")
+                throw BenchmarkError("the program on port \(port) ended at once; see its log")
             }
             guard ContinuousClock.now - start < .seconds(20) else {
-                throw BenchmarkFailure("nobody accepts on port \(port)")
+                throw BenchmarkError("nobody accepts on port \(port)")
             }
             usleep(200)
         }
@@ -115,6 +115,6 @@ func run(_ path: String, _ arguments: [String], log: String) throws {
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
         let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-        throw BenchmarkFailure("\(path) \(arguments.joined(separator: " ")) failed: \(text)")
+        throw BenchmarkError("\(path) \(arguments.joined(separator: " ")) failed: \(text)")
     }
 }

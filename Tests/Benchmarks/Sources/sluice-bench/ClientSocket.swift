@@ -17,7 +17,7 @@ final class ClientSocket {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard result == 0 else { throw BenchmarkFailure("connecting to port \(port) failed: errno \(errno)") }
+        guard result == 0 else { throw BenchmarkError("connecting to port \(port) failed: errno \(errno)") }
         var on: CInt = 1
         setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
     }
@@ -32,12 +32,12 @@ final class ClientSocket {
     /// Begins TLS; the peer must have a certificate for 127.0.0.1 that the client's authority signed.
     func startTLS(_ client: ClientTLS) throws {
         ERR_clear_error()
-        guard let session = SSL_new(client.context) else { throw BenchmarkFailure("no TLS session") }
+        guard let session = SSL_new(client.context) else { throw BenchmarkError("no TLS session") }
         tls = session
         X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), "127.0.0.1")
         SSL_set_fd(session, descriptor)
         guard SSL_connect(session) == 1 else {
-            throw BenchmarkFailure("TLS handshake failed: \(ClientTLS.lastError)")
+            throw BenchmarkError("TLS handshake failed: \(ClientTLS.lastError)")
         }
     }
 
@@ -52,7 +52,7 @@ final class ClientSocket {
                     send(descriptor, rest.baseAddress, rest.count, CInt(MSG_NOSIGNAL))
                 }
             }
-            guard written > 0 else { throw BenchmarkFailure("the hop takes no bytes: errno \(errno)") }
+            guard written > 0 else { throw BenchmarkError("the hop takes no bytes: errno \(errno)") }
             offset += written
         }
     }
@@ -65,7 +65,7 @@ final class ClientSocket {
             } else {
                 recv(descriptor, buffer.baseAddress, buffer.count, 0)
             }
-        guard count >= 0 else { throw BenchmarkFailure("reading failed: errno \(errno)") }
+        guard count >= 0 else { throw BenchmarkError("reading failed: errno \(errno)") }
         return count
     }
 
@@ -84,11 +84,11 @@ final class ClientTLS {
 
     /// Trusts one authority; sessions are not resumed, so that a new connection means a whole handshake.
     init(authority: String) throws {
-        guard let context = SSL_CTX_new(TLS_client_method()) else { throw BenchmarkFailure("no TLS context") }
+        guard let context = SSL_CTX_new(TLS_client_method()) else { throw BenchmarkError("no TLS context") }
         self.context = context
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         guard SSL_CTX_load_verify_locations(context, authority, nil) == 1 else {
-            throw BenchmarkFailure("\(authority) cannot be trusted: \(ClientTLS.lastError)")
+            throw BenchmarkError("\(authority) cannot be trusted: \(ClientTLS.lastError)")
         }
     }
 
@@ -127,6 +127,6 @@ func freePort() throws -> UInt16 {
             bind(descriptor, address, length) == 0 ? getsockname(descriptor, address, &length) : -1
         }
     }
-    guard result == 0 else { throw BenchmarkFailure("no free port: errno \(errno)") }
+    guard result == 0 else { throw BenchmarkError("no free port: errno \(errno)") }
     return UInt16(bigEndian: address.sin_port)
 }

@@ -66,7 +66,7 @@ struct Load: Sendable {
                 try socket.write(request)
                 let size = try reader.readResponse(from: socket)
                 guard size == bodySize else {
-                    throw BenchmarkFailure("a body of \(size) bytes in place of \(bodySize)")
+                    throw BenchmarkError("a body of \(size) bytes in place of \(bodySize)")
                 }
                 done += 1
             }

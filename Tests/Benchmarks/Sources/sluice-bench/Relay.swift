@@ -23,7 +23,7 @@ final class Relay: Sendable {
                     ? getsockname(listener, address, &length) : -1
             }
         }
-        guard result == 0 else { throw BenchmarkFailure("the relay cannot listen: errno \(errno)") }
+        guard result == 0 else { throw BenchmarkError("the relay cannot listen: errno \(errno)") }
         port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread { [self] in
             while true {

@@ -14,25 +14,25 @@ struct ResponseReader: ~Copyable {
             headEnd = endOfHead()
             if headEnd != nil { break }
             let count = try socket.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
-            guard count > 0 else { throw BenchmarkFailure("the connection ended inside a response") }
+            guard count > 0 else { throw BenchmarkError("the connection ended inside a response") }
             filled += count
         }
         guard let headEnd else { return 0 }
         let head = String(decoding: buffer[..<headEnd], as: UTF8.self)
-        guard head.hasPrefix("HTTP/1.1 200 ") else { throw BenchmarkFailure("unexpected response: \(head)") }
+        guard head.hasPrefix("HTTP/1.1 200 ") else { throw BenchmarkError("unexpected response: \(head)") }
         guard hasBody else {
             filled = 0
             return 0
         }
-        guard let length = contentLength(head) else { throw BenchmarkFailure("no Content-Length: \(head)") }
+        guard let length = contentLength(head) else { throw BenchmarkError("no Content-Length: \(head)") }
         var rest = length - (filled - headEnd)
         filled = 0
         while rest > 0 {
             let count = try socket.read(into: buffer)
-            guard count > 0 else { throw BenchmarkFailure("the connection ended inside a body") }
+            guard count > 0 else { throw BenchmarkError("the connection ended inside a body") }
             rest -= count
         }
-        guard rest == 0 else { throw BenchmarkFailure("\(-rest) bytes came after a response") }
+        guard rest == 0 else { throw BenchmarkError("\(-rest) bytes came after a response") }
         return length
     }
 

@@ -24,7 +24,7 @@ struct StreamLoad {
         try relay.close()
         let text = try String(contentsOfFile: log, encoding: .utf8)
         guard text.contains("status codes: \(requests) 2xx"), text.contains("Application protocol: h2") else {
-            throw BenchmarkFailure("h2load did not get what it asked for: \(text)")
+            throw BenchmarkError("h2load did not get what it asked for: \(text)")
         }
     }
 }

@@ -137,10 +137,10 @@ final class ConsoleScreen: Sendable {
                     if condition(self.text) { return true }
                     try await Task.sleep(for: .milliseconds(5))
                 }
-                throw Program.Failure(description: "the program ended with \(status) before there was \(what)")
+                throw Program.ProgramError(description: "the program ended with \(status) before there was \(what)")
             }
         } catch {
-            throw Program.Failure(description: "\(error)\n\(framed)")
+            throw Program.ProgramError(description: "\(error)\n\(framed)")
         }
     }
 
@@ -216,7 +216,7 @@ final class ConsoleScreen: Sendable {
         do {
             try await eventually("the program ends", within: seconds) { self.child.status != nil }
         } catch {
-            throw Program.Failure(description: "\(error)\n\(framed)")
+            throw Program.ProgramError(description: "\(error)\n\(framed)")
         }
         return child.status ?? -1
     }

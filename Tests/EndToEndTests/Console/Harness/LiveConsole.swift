@@ -96,7 +96,7 @@ final class LiveConsole: ProxyUnderTest {
         let row = try await screen.row(containing: place ?? old, "│")
         guard let line = row.firstMatch(of: /│ +(\d+) (.*)│/), let number = Int(line.1),
             let start = line.2.range(of: old)
-        else { throw Program.Failure(description: "no line of an editor: \(row)") }
+        else { throw Program.ProgramError(description: "no line of an editor: \(row)") }
         let column = line.2.distance(from: line.2.startIndex, to: start.upperBound)
         let toLine = "\u{1B}[1;5H" + String(repeating: Keys.down, count: number - 1)
         let toPlace = String(repeating: "\u{1B}[C", count: column)

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Why a file cannot be read or written.
-package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
+package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Cause: Sendable, Hashable {
         /// There is nothing of that name.
         case missing

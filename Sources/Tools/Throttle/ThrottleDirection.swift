@@ -4,7 +4,7 @@ import NIOCore
 import Rules
 
 /// One direction of one exchange on a throttle's link.
-struct ThrottleLane {
+struct ThrottleDirection {
     /// The result for waiting bytes.
     enum Move {
         /// So many of them are through.
@@ -65,7 +65,7 @@ struct ThrottleLane {
         }
         guard booked.end <= exchange.now else {
             booking = booked
-            return .again(at: min(booked.end, exchange.now + ThrottleLane.patience))
+            return .again(at: min(booked.end, exchange.now + ThrottleDirection.patience))
         }
         booking = nil
         return pass(min(booked.count, waiting), end: booked.end, exchange.now)
@@ -81,8 +81,8 @@ struct ThrottleLane {
     ///
     /// A late event loop, and a sender that we kept waiting, must not cost the link time.
     private func ready(_ now: NIODeadline) -> NIODeadline {
-        guard let last, last < now, now - wentOn <= ThrottleLane.gap else { return now }
-        return max(last, now - ThrottleLane.lateness)
+        guard let last, last < now, now - wentOn <= ThrottleDirection.gap else { return now }
+        return max(last, now - ThrottleDirection.lateness)
     }
 
     // MARK: - Reliability

@@ -1,5 +1,5 @@
 /// Why a certificate or key could not be read, made or stored.
-package struct CertificateFailure: Error, Sendable, Hashable, CustomStringConvertible {
+package struct CertificateError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file or directory it is about.
     package let path: String?
     package let reason: String

@@ -1,5 +1,5 @@
 /// Why a command to a running Sluice was not carried out.
-package struct ControlFailure: Error, Sendable, Hashable, CustomStringConvertible {
+package struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, in one sentence.
     package var message: String
     /// What to try; may be empty.

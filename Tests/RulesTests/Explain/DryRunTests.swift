@@ -6,21 +6,21 @@ import Rules
 import Testing
 import Tools
 
-@Suite("Rehearsals")
-struct RehearsalTests {
+@Suite("Dry runs")
+struct DryRunTests {
     private func play(
         _ rules: String,
         _ request: String,
-        _ response: RehearsedResponse = .init()
-    ) throws -> RehearsedExchange {
-        var rehearsal = Rehearsal(try RuleProfile("version: 1\n" + rules, file: "p.yaml"))
-        return rehearsal.play(try #require(RehearsedRequest(request)), response)
+        _ response: DryRunResponse = .init()
+    ) throws -> DryRunExchange {
+        var dryRun = DryRun(try RuleProfile("version: 1\n" + rules, file: "p.yaml"))
+        return dryRun.play(try #require(DryRunRequest(request)), response)
     }
 
     @Test("Without rules a request goes out as it came, and the response comes back")
     func untouched() throws {
         let body = ByteBuffer(string: String(repeating: "x", count: 200_000))
-        let response = RehearsedResponse(status: 201, fields: [("X-A", "1"), ("X-A", "2")], body: body)
+        let response = DryRunResponse(status: 201, fields: [("X-A", "1"), ("X-A", "2")], body: body)
         let exchange = try play("name: x", "PUT http://a.example:81/p?q", response)
         #expect(exchange.sentURL?.description == "http://a.example:81/p?q")
         #expect(exchange.sent?.head.fields.description == "Host: a.example:81")
@@ -41,7 +41,7 @@ struct RehearsalTests {
         ]
     )
     func requests(text: String, read: String) throws {
-        let request = try #require(RehearsedRequest(text))
+        let request = try #require(DryRunRequest(text))
         #expect("\(request.method) \(request.url)" == read)
     }
 
@@ -53,14 +53,14 @@ struct RehearsalTests {
         ]
     )
     func noRequests(text: String) {
-        #expect(RehearsedRequest(text) == nil)
+        #expect(DryRunRequest(text) == nil)
     }
 
-    @Test("Several requests of a rehearsal follow one another")
+    @Test("Several requests of a dry run follow one another")
     func several() throws {
-        var rehearsal = Rehearsal(try RuleProfile("version: 1\nblock: { at: b.example }", file: "p.yaml"))
-        let first = rehearsal.play(try #require(RehearsedRequest("http://a.example/")))
-        let second = rehearsal.play(try #require(RehearsedRequest("http://b.example/")))
+        var dryRun = DryRun(try RuleProfile("version: 1\nblock: { at: b.example }", file: "p.yaml"))
+        let first = dryRun.play(try #require(DryRunRequest("http://a.example/")))
+        let second = dryRun.play(try #require(DryRunRequest("http://b.example/")))
         #expect(first.record.id != second.record.id)
         #expect(!first.isBlocked && second.isBlocked)
         #expect(second.answered?.head.status == 403)
@@ -70,19 +70,19 @@ struct RehearsalTests {
     @Test("Tools that are switched off do not act")
     func off() throws {
         let profile = try RuleProfile("version: 1\noff: block\nblock: { at: \"*\" }", file: "p.yaml")
-        let request = try #require(RehearsedRequest("http://a.example/"))
-        var asIs = Rehearsal(profile)
+        let request = try #require(DryRunRequest("http://a.example/"))
+        var asIs = DryRun(profile)
         #expect(!asIs.play(request).isBlocked)
-        var allOn = Rehearsal(profile, without: [])
+        var allOn = DryRun(profile, without: [])
         #expect(allOn.play(request).isBlocked)
     }
 
     @Test("A request body is seen by the tools and goes out")
     func body() throws {
-        var request = try #require(RehearsedRequest("POST http://a.example/"))
+        var request = try #require(DryRunRequest("POST http://a.example/"))
         request.body = ByteBuffer(string: "hello")
-        var rehearsal = Rehearsal(try RuleProfile("version: 1", file: "p.yaml"))
-        let exchange = rehearsal.play(request)
+        var dryRun = DryRun(try RuleProfile("version: 1", file: "p.yaml"))
+        let exchange = dryRun.play(request)
         #expect(exchange.sent.map { String(buffer: $0.body) } == "hello")
         #expect(exchange.sent?.head.fields.value(of: .contentLength) == "5")
     }

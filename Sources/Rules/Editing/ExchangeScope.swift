@@ -1,7 +1,7 @@
 package import HTTPModel
 
 /// The scope of a rule that is made from an exchange, from narrow to wide.
-package enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable {
+package enum ExchangeScope: Int, Sendable, Hashable, CaseIterable, Comparable {
     /// This URL with its query.
     case url
     /// This path with any query.
@@ -13,7 +13,7 @@ package enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable 
     /// The host's domain with all its subdomains.
     case domain
 
-    package static func < (left: ExchangeBreadth, right: ExchangeBreadth) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: ExchangeScope, right: ExchangeScope) -> Bool { left.rawValue < right.rawValue }
 
     package var text: String {
         switch self {
@@ -26,7 +26,7 @@ package enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable 
     }
 
     /// The breadths that differ for a URL, from narrow to wide.
-    package static func all(for url: RequestURL) -> [ExchangeBreadth] {
+    package static func all(for url: RequestURL) -> [ExchangeScope] {
         allCases.filter { breadth in
             switch breadth {
             case .url: url.scheme != "tunnel" && url.query?.isEmpty == false
@@ -48,7 +48,7 @@ package enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable 
         switch self {
         case .host: return [pattern.description]
         case .domain:
-            guard let domain = ExchangeBreadth.domain(of: url.host) else { return [pattern.description] }
+            guard let domain = ExchangeScope.domain(of: url.host) else { return [pattern.description] }
             pattern.host = Glob.escaping(domain)
             let itself = pattern.description
             pattern.host = "*." + pattern.host
@@ -56,9 +56,9 @@ package enum ExchangeBreadth: Int, Sendable, Hashable, CaseIterable, Comparable 
         case .url, .path, .below:
             guard url.scheme != "tunnel" else { return [pattern.description] }
             pattern.protocol = url.scheme
-            let path = ExchangeBreadth.literal(url.path)
+            let path = ExchangeScope.literal(url.path)
             pattern.path = path
-            if self == .url, let query = url.query { pattern.query = ExchangeBreadth.literal(query) }
+            if self == .url, let query = url.query { pattern.query = ExchangeScope.literal(query) }
             guard self == .below else { return [pattern.description] }
             let itself = pattern.description
             pattern.path = path + (path.hasSuffix("/") ? "*" : "/*")

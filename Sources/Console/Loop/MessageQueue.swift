@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Terminal
 
-final class Inbox: Sendable {
+final class MessageQueue: Sendable {
     private let waiting = Mutex<[Message]>([])
     /// A byte in the pipe wakes the screen's thread.
     private let pipe: (reading: Int32, writing: Int32)

@@ -1,5 +1,5 @@
 /// Why Sluice could not start, or a command could not do its work.
-package struct StartFailure: Error, CustomStringConvertible {
+package struct StartError: Error, CustomStringConvertible {
     package let message: String
     /// What to try; may be empty.
     package let hint: String

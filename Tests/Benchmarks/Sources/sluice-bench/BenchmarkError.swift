@@ -1,5 +1,5 @@
 /// Why a measurement could not be made, in words.
-struct BenchmarkFailure: Error, CustomStringConvertible {
+struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) {

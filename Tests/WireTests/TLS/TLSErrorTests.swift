@@ -86,7 +86,7 @@ import Testing
         from start: Int64,
         to end: Int64,
         selfSigned: Bool = false
-    ) throws -> TLSFailure {
+    ) throws -> TLSError {
         let host = "www.example.com"
         let key = try #require(PrivateKeyHandle.generate())
         var builder = try #require(CertificateBuilder(key: key, validFrom: start, to: end))
@@ -161,7 +161,7 @@ import Testing
 
     @Test("Every cause has an explanation on both legs")
     func explanations() {
-        let causes: [TLSFailure.Cause] = [
+        let causes: [TLSError.Cause] = [
             .peerAlert("handshake_failure"), .peerAlert("internal_error"), .certificate(.expired(0)),
             .certificate(.notYetValid(0)), .certificate(.selfSigned), .certificate(.unknownIssuer("")),
             .certificate(.nameMismatch(["DNS:a"])), .certificate(.noHostName(commonName: "", addresses: [])),
@@ -170,13 +170,13 @@ import Testing
             .nothingShared, .protocolViolation("bad"), .invalidHost, .alreadyShutDown, .resource("none"),
         ]
         for cause in causes {
-            for leg in [TLSFailure.Leg.client, .upstream] {
-                let text = TLSFailure(leg: leg, cause: cause, host: "h.example").explanation
+            for leg in [TLSError.Leg.client, .upstream] {
+                let text = TLSError(leg: leg, cause: cause, host: "h.example").explanation
                 #expect(text.hasSuffix(".") && !text.contains("unknown reason") || leg == .client, "\(text)")
             }
         }
-        for cause in [TLSFailure.Cause.legacyRenegotiation, .dhKeyTooSmall, .certificate(.tooWeak("x"))] {
-            let failure = TLSFailure(leg: .upstream, cause: cause, host: "h.example")
+        for cause in [TLSError.Cause.legacyRenegotiation, .dhKeyTooSmall, .certificate(.tooWeak("x"))] {
+            let failure = TLSError(leg: .upstream, cause: cause, host: "h.example")
             #expect(failure.explanation.contains("`--tls-legacy h.example`"))
         }
     }
@@ -184,9 +184,9 @@ import Testing
     @Test("A host that cannot be named is refused before the handshake", arguments: ["", "a b", "a\u{0}b"])
     func invalidHost(host: String) throws {
         let fixture = try TLSFixture()
-        #expect(throws: TLSFailure(leg: .upstream, cause: .invalidHost, host: host)) {
+        #expect(throws: TLSError(leg: .upstream, cause: .invalidHost, host: host)) {
             _ = try fixture.client.makeSession(host: host)
         }
-        #expect(throws: CertificateFailure.self) { _ = try fixture.mint.certificate(for: host) }
+        #expect(throws: CertificateError.self) { _ = try fixture.mint.certificate(for: host) }
     }
 }

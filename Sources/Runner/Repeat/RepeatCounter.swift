@@ -1,13 +1,13 @@
 import Synchronization
 
 /// Shared by the senders of one plan: the number of requests that are still to be sent, and the results of the others.
-final class SharedTally: Sendable {
-    private let tally: Mutex<RepeatTally>
+final class SharedRepeatCounter: Sendable {
+    private let tally: Mutex<RepeatCounter>
 
     /// Progress is reported ten times a second at most.
     private static let interval = Duration.milliseconds(100)
 
-    init(total: Int) { tally = Mutex(RepeatTally(total: total)) }
+    init(total: Int) { tally = Mutex(RepeatCounter(total: total)) }
 
     var progress: RepeatProgress { tally.withLock { $0.progress } }
 
@@ -20,7 +20,7 @@ final class SharedTally: Sendable {
     /// Reports the progress whenever it has changed, until the task is cancelled.
     func report(_ progress: @Sendable (RepeatProgress) -> Void) async {
         var last = self.progress
-        while (try? await Task.sleep(for: SharedTally.interval)) != nil {
+        while (try? await Task.sleep(for: SharedRepeatCounter.interval)) != nil {
             let now = self.progress
             if now != last { progress(now) }
             last = now
@@ -29,7 +29,7 @@ final class SharedTally: Sendable {
 }
 
 /// Counts outcomes.
-struct RepeatTally {
+struct RepeatCounter {
     private(set) var progress: RepeatProgress
     private var begun = 0
     /// The times of the answers, the shortest first.

@@ -2,8 +2,8 @@ package import ExchangeCore
 package import HTTPModel
 package import NIOCore
 
-/// A request for a rehearsal.
-package struct RehearsedRequest: Sendable {
+/// A request for a dry run.
+package struct DryRunRequest: Sendable {
     /// `CONNECT` asks for a tunnel.
     package var method: String
     package var url: RequestURL
@@ -54,8 +54,8 @@ package struct RehearsedRequest: Sendable {
     }
 }
 
-/// The server's response in a rehearsal: 200 without a body, where nothing is set.
-package struct RehearsedResponse: Sendable {
+/// The server's response in a dry run: 200 without a body, where nothing is set.
+package struct DryRunResponse: Sendable {
     package var status: Int
     /// `Content-Length` is added where there is no such field.
     package var fields: [(name: String, value: String)]
@@ -76,11 +76,11 @@ package struct RehearsedResponse: Sendable {
     }
 }
 
-/// What became of a rehearsed request.
-package struct RehearsedExchange: Sendable {
+/// The result of a dry run.
+package struct DryRunExchange: Sendable {
     package struct Sent<Head: Sendable>: Sendable {
         package var head: Head
-        /// At most ``Rehearsal/bodyLimit`` bytes of it.
+        /// At most ``DryRun/bodyLimit`` bytes of it.
         package var body = ByteBuffer()
     }
 

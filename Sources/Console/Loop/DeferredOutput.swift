@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What the proxy says while the console has the screen, kept until the console listens.
-package final class Remarks: Sendable {
+package final class DeferredOutput: Sendable {
     private struct State {
         var lines: [String] = []
         var listener: (@Sendable (String) -> Void)?

@@ -14,7 +14,7 @@ import Darwin
 ///
 /// The exchange machine and the tools are those of the real proxy; only the sockets and the clock are simulated. Time
 /// passes only to the moments that stages wait for. Files are read; nothing is written.
-package struct Rehearsal {
+package struct DryRun {
     /// How much of a body is kept, in bytes.
     package static let bodyLimit = 1 << 20
     /// No exchange takes as many steps.
@@ -27,7 +27,7 @@ package struct Rehearsal {
 
     /// Prepares to play requests under a profile, one after the other as in one run.
     package init(_ profile: RuleProfile, without off: Set<StageID>? = nil) {
-        chain = profile.rehearsalChain(without: off ?? profile.off)
+        chain = profile.dryRunChain(without: off ?? profile.off)
         intercept = profile.intercept
     }
 
@@ -35,24 +35,24 @@ package struct Rehearsal {
     ///
     /// An `https` URL of a host that is not decrypted becomes a tunnel.
     package mutating func play(
-        _ request: RehearsedRequest,
-        _ response: RehearsedResponse = .init()
-    ) -> RehearsedExchange {
+        _ request: DryRunRequest,
+        _ response: DryRunResponse = .init()
+    ) -> DryRunExchange {
         count += 1
         let isEncrypted = request.url.scheme == "https" || request.url.scheme == "wss"
         var request = request
         if isEncrypted, !intercept.decrypts(host: request.url.host, port: request.url.port) {
             let url = RequestURL(scheme: "tunnel", host: request.url.host, port: request.url.port, path: "")
-            request = RehearsedRequest(method: "CONNECT", url: url)
+            request = DryRunRequest(method: "CONNECT", url: url)
         }
         var play = Play(ExchangeID(count), request, response, chain, now)
-        let exchange = play.run(mostSteps: Rehearsal.mostSteps)
+        let exchange = play.run(mostSteps: DryRun.mostSteps)
         now = play.now
         return exchange
     }
 }
 
-/// One exchange of a rehearsal: carries out the machine's effects and feeds it events.
+/// One exchange of a dry run: carries out the machine's effects and feeds it events.
 private struct Play: ~Copyable {
     private enum Event {
         case requestPart(ByteBuffer)
@@ -72,9 +72,9 @@ private struct Play: ~Copyable {
     private(set) var now: NIODeadline
     private let begin: NIODeadline
     private var machine: ExchangeMachine
-    private let request: RehearsedRequest
-    private let response: RehearsedResponse
-    private var result: RehearsedExchange
+    private let request: DryRunRequest
+    private let response: DryRunResponse
+    private var result: DryRunExchange
 
     private var fromClient = CircularBuffer<Event>()
     private var fromServer = CircularBuffer<Event>()
@@ -85,8 +85,8 @@ private struct Play: ~Copyable {
 
     init(
         _ id: ExchangeID,
-        _ request: RehearsedRequest,
-        _ response: RehearsedResponse,
+        _ request: DryRunRequest,
+        _ response: DryRunResponse,
         _ chain: StageChain,
         _ now: NIODeadline
     ) {
@@ -107,10 +107,10 @@ private struct Play: ~Copyable {
             sink: NoRecord(),
             now: now
         )
-        result = RehearsedExchange(record: record)
+        result = DryRunExchange(record: record)
     }
 
-    mutating func run(mostSteps: Int) -> RehearsedExchange {
+    mutating func run(mostSteps: Int) -> DryRunExchange {
         let framing = request.body.map { BodyFraming.length(Int64($0.readableBytes)) } ?? .none
         if let body = request.body, body.readableBytes > 0 { fromClient.append(.requestPart(body)) }
         fromClient.append(.requestEnd)
@@ -123,7 +123,7 @@ private struct Play: ~Copyable {
         result.record = machine.record
         result.trace = machine.messages.trace
         if !isOver {
-            let text = "The rehearsal did not come to an end: a stage waits for something that never happens."
+            let text = "The dry run did not come to an end: a stage waits for something that never happens."
             result.record.failure = ExchangeFailure(.timeout, text)
         }
         result.delay = now - begin
@@ -216,15 +216,15 @@ private struct Play: ~Copyable {
         }
     }
 
-    private static func append<Head>(_ part: ByteBuffer, to message: inout RehearsedExchange.Sent<Head>?) {
-        let room = Rehearsal.bodyLimit - (message?.body.readableBytes ?? 0)
+    private static func append<Head>(_ part: ByteBuffer, to message: inout DryRunExchange.Sent<Head>?) {
+        let room = DryRun.bodyLimit - (message?.body.readableBytes ?? 0)
         if let slice = part.getSlice(at: part.readerIndex, length: min(room, part.readableBytes)) {
             message?.body.writeImmutableBuffer(slice)
         }
     }
 }
 
-/// Nothing is recorded of a rehearsal.
+/// Nothing is recorded of a dry run.
 private final class NoRecord: RecordSink {
     func record(_ event: RecordEvent) {}
 }

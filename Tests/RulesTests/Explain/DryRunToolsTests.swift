@@ -7,11 +7,11 @@ import Support
 import Testing
 import Tools
 
-@Suite("Tools in rehearsals")
-struct RehearsedToolsTests {
+@Suite("Tools in dry runs")
+struct DryRunToolsTests {
     /// Plays a profile's expectations; what did not hold, in words.
     private func problems(_ text: String, file: String = "p.yaml") throws -> [String] {
-        let results = try RuleProfile("version: 1\n" + text, file: file).rehearse()
+        let results = try RuleProfile("version: 1\n" + text, file: file).dryRun()
         #expect(!results.isEmpty)
         return results.flatMap { result in
             result.differences.map { "\($0.what): expected \($0.expected), came \($0.came)" }
@@ -68,10 +68,10 @@ struct RehearsedToolsTests {
         let (found, spent) = try processorTime { try problems(text) }
         #expect(found.isEmpty)
         #expect(spent < .seconds(10))
-        var rehearsal = Rehearsal(try RuleProfile("version: 1\n" + text, file: "p.yaml"))
+        var dryRun = DryRun(try RuleProfile("version: 1\n" + text, file: "p.yaml"))
         let body = ByteBuffer(repeating: 0x78, count: 20_000)
-        let request = try #require(RehearsedRequest("http://slow.example/"))
-        let delay = rehearsal.play(request, RehearsedResponse(body: body)).delay
+        let request = try #require(DryRunRequest("http://slow.example/"))
+        let delay = dryRun.play(request, DryRunResponse(body: body)).delay
         // 160 kbit at 8 kbit/s, and the latency.
         #expect(delay > .seconds(15) && delay < .seconds(30), "\(delay)")
     }

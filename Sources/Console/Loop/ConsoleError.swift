@@ -1,7 +1,7 @@
 import HTTPModel
 
 /// Why the console cannot do something.
-package struct ConsoleFailure: Error, Sendable, CustomStringConvertible {
+package struct ConsoleError: Error, Sendable, CustomStringConvertible {
     /// What is wrong and what to try.
     package let description: String
 

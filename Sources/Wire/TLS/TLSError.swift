@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// Why a TLS connection failed, and on which of the proxy's two legs.
-package struct TLSFailure: Error, Sendable, Hashable {
+package struct TLSError: Error, Sendable, Hashable {
     /// One of the two connections that an exchange crosses; on the client's we are the TLS server.
     package enum Leg: Sendable, Hashable {
         case client, upstream
@@ -96,7 +96,7 @@ package struct TLSFailure: Error, Sendable, Hashable {
     ]
 }
 
-extension TLSFailure {
+extension TLSError {
     /// Names a failed call by the errors it left.
     init(leg: Leg, host: String?, errors: OpenSSLErrors, certificateSent: Bool) {
         let reasons = errors.tlsReasons
@@ -144,7 +144,7 @@ extension TLSFailure {
     ]
 }
 
-extension TLSFailure.CertificateProblem {
+extension TLSError.CertificateProblem {
     /// Names what `X509_verify_cert` reported about a certificate of the chain.
     init(code: Int, certificate: OpaquePointer?, names: [String]) {
         let text = String(cString: X509_verify_cert_error_string(code))

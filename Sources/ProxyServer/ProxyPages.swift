@@ -7,7 +7,7 @@ import Wire
 /// The proxy's own pages: what it is, and its certificate authority to take along.
 ///
 /// They answer requests for the proxy's own address, and for `http://sluice.proxy/` through the proxy.
-struct OwnPages: Stage {
+struct ProxyPages: Stage {
     /// The host name under which the proxy answers its clients.
     static let host = "sluice.proxy"
 
@@ -28,7 +28,7 @@ struct OwnPages: Stage {
 
     /// Whether a host is a name or address of this proxy.
     static func isOwnHost(_ host: String, _ shared: SharedState) -> Bool {
-        if host == "localhost" || host == OwnPages.host { return true }
+        if host == "localhost" || host == ProxyPages.host { return true }
         return shared.ownAddresses.withLock { addresses in
             addresses.contains { address in
                 guard let own = address.ipAddress else { return false }

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-extension TLSFailure: CustomStringConvertible {
+extension TLSError: CustomStringConvertible {
     package var description: String { explanation }
 
     /// One or two plain sentences: what happened, and what to try.
