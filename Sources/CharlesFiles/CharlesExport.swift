@@ -14,12 +14,12 @@ package struct CharlesExport: Sendable {
 
     /// Converts a profile with all files that it includes.
     ///
-    /// - Throws: ``ProfileError`` where a file is no YAML, which is never so for a loaded profile.
+    /// - Throws: ``ProfileError`` where a file is not YAML, which is never so for a loaded profile.
     package init(_ profile: RuleProfile) throws(ProfileError) { try self.init(profile.sources, off: profile.off) }
 
     /// Converts the files of a profile, included ones first, where some tools are switched off.
     ///
-    /// - Throws: ``ProfileError`` where a file is no YAML.
+    /// - Throws: ``ProfileError`` where a file is not YAML.
     package init(_ sources: [ProfileSource], off: Set<StageID> = []) throws(ProfileError) {
         var converting = CharlesConverting(off: off)
         for source in sources { converting.add(try ProfileDocument(source)) }

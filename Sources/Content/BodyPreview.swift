@@ -6,7 +6,7 @@ package struct BodyPreview: Sendable, Hashable {
         case empty
         /// Text, read in the character encoding given.
         case text(String, charset: Charset)
-        /// Bytes that are no text, described in a few words, for example `PNG image`.
+        /// Bytes that are not text, described in a few words, for example `PNG image`.
         case binary(ByteBuffer, description: String)
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Reads files that a user names, and never waits for one that is none. A pipe without a writer, a terminal or a device
-/// would keep whoever reads it for good.
+/// would keep the one who reads it for good.
 package enum InputFile {
     /// How long a pipe may be silent before it is given up, in milliseconds.
     static let patience: CInt = 5_000

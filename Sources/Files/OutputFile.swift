@@ -11,7 +11,7 @@ package final class OutputFile {
     private let name: String
     private let descriptor: CInt
     private let ownsDescriptor: Bool
-    /// How long whoever reads may take nothing, in milliseconds; -1 is for good.
+    /// How long the one who reads may take nothing, in milliseconds; -1 is for good.
     private let patience: CInt
     /// The file's names before and after it is whole; `nil` where it is written into.
     private var names: (temporary: String, target: String)?

@@ -141,7 +141,8 @@ final class Exchange {
 
     func enforceTimeout(now: NIODeadline) {
         let limit = loop.configuration.timeouts.idle
-        // A message that somebody holds, or that is paced, is no sign of a silent peer; nor is a quiet tunnel or stream.
+        // A message that somebody holds, or that is paced, is not a sign of a silent peer; nor is a quiet tunnel or
+        // stream.
         let reasons = machine.requestPauseReasons.union(machine.responsePauseReasons)
         guard reasons.isDisjoint(with: [.held, .paced, .recorderFull, .working]), machine.record.kind == .http,
             !machine.isStream, now - lastActivity > limit

@@ -5,13 +5,13 @@ import NIOCore
 final class OpenExchange {
     /// What is known and not in the file; `nil` once it is there, because `finished` will bring it all again.
     var unwritten: (record: ExchangeRecord, messages: ExchangeMessages)?
-    /// Counts of a stream that are newer than what the record that was told last says; `nil` where there are none.
+    /// Counts of a stream that are newer than those of the record that the observer got last; `nil` where there are none.
     var counts: StreamCounts?
     /// Whether the file's row is behind the counts.
     var hasUnwrittenCounts = false
     /// Whether the file has a row of it.
     var isStored = false
-    /// Whether its bodies are to be seen as they come: somebody was told when parts of them arrived.
+    /// Whether its bodies are to be seen as they come: somebody was informed when parts of them arrived.
     var isStream = false
     /// Whether something came since the last transaction.
     var isTouched = false

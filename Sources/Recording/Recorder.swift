@@ -4,9 +4,9 @@ import Synchronization
 
 /// Writes what the taps saw into a session file, on a thread of its own.
 ///
-/// Event loops hand over their events through a ``RecorderProducer`` and never wait. The recorder's thread gathers
-/// what comes within some milliseconds and writes it in one transaction. If writing fails, the traffic goes on
-/// unrecorded: the failure is told once, and again in the summary.
+/// Event loops hand over their events through a ``RecorderProducer`` and never wait. The recorder's thread gathers what
+/// comes within some milliseconds and writes it in one transaction. If writing fails, the traffic goes on unrecorded:
+/// the failure is reported once, and again in the summary.
 package final class Recorder: Sendable {
     /// The number for the next exchange: one more than the session's highest.
     package let nextExchangeID: Int64

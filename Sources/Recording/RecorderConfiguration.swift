@@ -27,7 +27,7 @@ package struct RecorderConfiguration: Sendable {
     /// How long a body part of an open exchange may stay invisible to readers, in milliseconds; that of a stream at most 50.
     package var tailMilliseconds = 1_000
 
-    /// Limits the file to so many pages, which makes a full disk for tests.
+    /// Limits the file to this many pages, which makes a full disk for tests.
     var pageLimit: Int?
 
     package init(path: String?, mode: Mode = .lossless, sluiceVersion: String = "") {

@@ -2,7 +2,7 @@ import Dispatch
 
 /// Numbers that the recorder keeps to.
 enum RecorderLimits {
-    /// The log is brought into the file whenever it has so many pages (16 MiB).
+    /// The log is brought into the file whenever it has this many pages (16 MiB).
     static let checkpointPages = 1_024
     /// The log is cut to this size; it grows beyond only while readers keep it busy.
     static let logBytes: Int64 = 64 << 20
@@ -13,7 +13,7 @@ enum RecorderLimits {
     static let lockMicroseconds: UInt32 = 20_000
     /// A transaction takes no more events after this time.
     static let transactionNanoseconds: UInt64 = 50_000_000
-    /// After so many bytes of events, memory is given back to the system at the next quiet moment.
+    /// After this many bytes of events, memory is given back to the system at the next quiet moment.
     static let trimBytes = 4 << 20
     /// How long nothing must come for a moment to be quiet.
     static let trimDelay = DispatchTimeInterval.milliseconds(200)

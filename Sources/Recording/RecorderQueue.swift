@@ -11,7 +11,7 @@ final class RecorderQueue: Sendable {
         var events: [RecordEvent]
         /// Bytes of credit that the events hold.
         var cost: Int
-        /// Body parts that were left out of the events, for want of credit.
+        /// Body parts that were left out of the events, for lack of credit.
         var dropped: [DroppedPart] = []
         /// Rules that were put in force, in place of events.
         var rules: RulesNote?

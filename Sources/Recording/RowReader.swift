@@ -125,7 +125,7 @@ struct RowReader {
 
     mutating func text() throws -> String { try present(try optionalText()) }
 
-    /// Reads text, or nothing. Bytes that are no UTF-8 become U+FFFD.
+    /// Reads text, or nothing. Bytes that are not UTF-8 become U+FFFD.
     mutating func optionalText() throws -> String? {
         column += 1
         switch sqlite3_column_type(statement, column) {

@@ -70,7 +70,7 @@ final class SessionLock: Sendable {
         if facts.isOpenToOthers, change() != 0 { throw SessionError.cannotOpen(path, errno) }
     }
 
-    /// Refuses what is no session before SQLite looks at it.
+    /// Refuses what is not a session before SQLite looks at it.
     func checkHeader() throws {
         var header = [UInt8](repeating: 0, count: 100)
         let count = descriptor.withLock { descriptor in

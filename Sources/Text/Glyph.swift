@@ -74,7 +74,7 @@ package struct Glyph {
             let byte = bytes[offset]
             let drawing: Drawing
             let end: Int
-            // What follows an ASCII character joins it only if it is no ASCII itself.
+            // What follows an ASCII character joins it only if it is not ASCII itself.
             if byte < 0x80, offset + 1 == bytes.count || bytes[offset + 1] < 0x80 {
                 if byte >= 0x20, byte < 0x7F {
                     offset += 1

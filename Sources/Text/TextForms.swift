@@ -2,15 +2,15 @@ extension StringProtocol {
     /// How many columns the text takes on a screen.
     package var columns: Int { TextWidth.columns(self) }
 
-    /// The text with spaces after it, up to so many columns; it is never cut.
+    /// The text with spaces after it, up to this many columns; it is never cut.
     package func filled(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - columns)) }
 
-    /// The text with spaces before it, up to so many columns; it is never cut.
+    /// The text with spaces before it, up to this many columns; it is never cut.
     package func aligned(to width: Int) -> String {
         String(repeating: " ", count: Swift.max(0, width - columns)) + self
     }
 
-    /// The text, or its beginning and an ellipsis, in at most so many characters.
+    /// The text, or its beginning and an ellipsis, in at most this many characters.
     package func shortened(to limit: Int) -> String {
         guard utf8.count > limit, count > limit else { return String(self) }
         return prefix(Swift.max(0, limit - 1)) + "…"
@@ -29,7 +29,7 @@ extension BinaryInteger {
         return text
     }
 
-    /// The number with zeros before it up to so many digits.
+    /// The number with zeros before it up to this many digits.
     package func padded(to width: Int, radix: Int = 10, uppercase: Bool = false) -> String {
         let digits = String(self, radix: radix, uppercase: uppercase)
         return String(repeating: "0", count: Swift.max(0, width - digits.utf8.count)) + digits

@@ -27,7 +27,7 @@ package enum TextWidth {
         }
     }
 
-    /// The text, or its beginning and the ellipsis, in at most so many columns.
+    /// The text, or its beginning and the ellipsis, in at most this many columns.
     package static func cut(_ text: some StringProtocol, to columns: Int, ellipsis: String = "…") -> String {
         let text = Glyph.substring(text)
         guard !fits(text, in: columns) else { return String(text) }
@@ -35,7 +35,7 @@ package enum TextWidth {
         return prefix(text, columns: columns - TextWidth.columns(mark)) + mark
     }
 
-    /// The text, or its beginning, the ellipsis and its end, in at most so many columns.
+    /// The text, or its beginning, the ellipsis and its end, in at most this many columns.
     package static func cutMiddle(_ text: some StringProtocol, to columns: Int, ellipsis: String = "…") -> String {
         let text = Glyph.substring(text)
         guard !fits(text, in: columns) else { return String(text) }
@@ -53,19 +53,19 @@ package enum TextWidth {
         return prefix(text, columns: room - used) + mark + text[start...]
     }
 
-    /// The text in exactly so many columns: cut, or with spaces behind it.
+    /// The text in exactly this many columns: cut, or with spaces behind it.
     package static func padded(_ text: some StringProtocol, to columns: Int) -> String {
         cut(text, to: columns).filled(to: columns)
     }
 
-    /// The text in exactly so many columns: cut, or with spaces before it.
+    /// The text in exactly this many columns: cut, or with spaces before it.
     package static func paddedLeft(_ text: some StringProtocol, to columns: Int) -> String {
         cut(text, to: columns).aligned(to: columns)
     }
 
-    /// The text in lines of at most so many columns. A line ends at a line feed, else behind a space, else where it is
-    /// full; spaces at a break are left out. A character wider than a line has a line of its own. An empty text is one
-    /// empty line.
+    /// The text in lines of at most this many columns. A line ends at a line feed, else behind a space, else where it
+    /// is full; spaces at a break are left out. A character wider than a line has a line of its own. An empty text is
+    /// one empty line.
     package static func wrap(_ text: some StringProtocol, to columns: Int) -> [Substring] {
         var lines: [Substring] = []
         for paragraph in Glyph.substring(text).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {

@@ -35,7 +35,7 @@ package enum HoldOption: String, CaseIterable, Sendable {
 
 /// Reads the changes of a held message from one line: `method=PUT header="X-Mode: test" body="{}"`.
 enum HoldWords {
-    /// Throws ``ConsoleError`` or `ControlError` for what is no change.
+    /// Throws ``ConsoleError`` or `ControlError` for what is not a change.
     static func edit(_ line: String) throws -> HoldEdit {
         let names = HoldOption.allCases.map(\.rawValue).joined(separator: ", ")
         var edit = HoldEdit()

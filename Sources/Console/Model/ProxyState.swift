@@ -21,7 +21,7 @@ package struct ProxyState: Sendable {
     /// The throttle preset in force; `nil` for none.
     package var preset: String?
     package var authorityPath = ""
-    /// Why the proxy does not run, in words.
+    /// Why the proxy does not run, as text.
     package var problem: String?
 
     /// `nil` where the proxy has reported none.

@@ -14,7 +14,7 @@ package enum QueryEvent: Sendable {
     /// The children of a node of the structure, as far as they are counted.
     case structure(StructureLevel)
     case summary(SessionSummary)
-    /// Something could not be read; in words for the user.
+    /// Something could not be read; as text for the user.
     case failed(String)
 }
 
@@ -36,7 +36,7 @@ package struct ListStatus: Hashable, Sendable {
     package var progress: Double?
     /// Where the list is empty after a whole pass: the term of the filter that alone excludes everything.
     package var excludedBy: String?
-    /// Why the list is incomplete, in words for the user.
+    /// Why the list is incomplete, as text for the user.
     package var error: String?
 }
 

@@ -86,7 +86,7 @@ extension ConsoleModel {
         let grown = isQuiet ? status.total - list.total : 0
         let isFilled = list.progress != nil && status.progress == nil
         list.total = status.total
-        // Exchanges from before are no traffic.
+        // Exchanges from before are not traffic.
         if list.sessionTotal == 0 { proxy.counted = status.sessionTotal }
         isGrowing = isGrowing || list.sessionTotal > 0 && status.sessionTotal > list.sessionTotal
         list.sessionTotal = status.sessionTotal

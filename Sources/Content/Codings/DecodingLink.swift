@@ -122,7 +122,7 @@ final class DecodingLink {
     }
 
     private func failed(_ reason: String, at offset: Int) {
-        // What follows a whole member and never was the start of another is no fault of the member.
+        // What follows a whole member and never was the start of another is not a fault of the member.
         if memberStart > 0, memberProduced == 0, !decoder.isBeginning(beginning) {
             fail(.trailingData, "more data follows its end", memberStart)
         } else {

@@ -96,7 +96,7 @@ package struct GRPCFrameReader: Sendable {
             }
         }
 
-        /// The offset after the last of so many bytes.
+        /// The offset after the last of this many bytes.
         func end(_ count: Int) -> Int64 {
             switch self {
             case .each(let first): first + Int64(count)

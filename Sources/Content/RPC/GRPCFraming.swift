@@ -1,4 +1,4 @@
-/// How gRPC messages stand in a body, which its media type tells.
+/// How gRPC messages stand in a body, as its media type says.
 package enum GRPCFraming: Sendable, Hashable {
     /// `application/grpc`: messages with a prefix of five bytes each; the status is in the trailers of HTTP.
     case grpc
@@ -7,7 +7,7 @@ package enum GRPCFraming: Sendable, Hashable {
     /// `application/grpc-web-text`: the frames of gRPC-Web in base64.
     case webText
 
-    /// What the media type stands for; `nil` where it is no gRPC.
+    /// What the media type stands for; `nil` where it is not gRPC.
     package init?(_ mediaType: MediaType) {
         // `+proto`, `+json` and the like name the form of the messages, not of the stream.
         switch mediaType.essence.prefix(while: { $0 != "+" }) {
@@ -19,7 +19,7 @@ package enum GRPCFraming: Sendable, Hashable {
     }
 }
 
-/// What the messages of a gRPC call are written in, which the suffix of the media type tells.
+/// What the messages of a gRPC call are written in, as the suffix of the media type says.
 package enum GRPCMessageForm: Sendable, Hashable {
     /// Protocol Buffers: `+proto` or no suffix.
     case protobuf

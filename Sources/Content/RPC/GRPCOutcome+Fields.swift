@@ -15,7 +15,7 @@ extension GRPCOutcome {
     }
 
     /// Undoes the percent-encoding of `grpc-message`: the bytes behind it are UTF-8. The specification forbids to throw
-    /// a message away over a broken escape, so that stays as it was sent; what is no UTF-8 reads as U+FFFD.
+    /// a message away over a broken escape, so that stays as it was sent; what is not UTF-8 reads as U+FFFD.
     package static func percentDecoded(_ value: some Collection<UInt8>) -> String {
         String(decoding: FormFields.percentDecoded(value), as: UTF8.self)
     }

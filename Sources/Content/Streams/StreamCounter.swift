@@ -4,13 +4,13 @@ package import NIOCore
 /// few instructions a byte at most, payloads skipped by their lengths where the format gives them, and memory that does
 /// not grow with the stream.
 package struct StreamCounter: Sendable {
-    /// How messages are told apart.
+    /// How messages are distinguished.
     package enum Format: Sendable, Hashable, CaseIterable {
         /// Frames of one direction of a WebSocket (RFC 6455 §5).
         case webSocket
         /// `text/event-stream` (WHATWG HTML §9.2).
         case serverSentEvents
-        /// A JSON text a line, or a JSON text sequence (RFC 7464), told apart by the first byte.
+        /// A JSON text a line, or a JSON text sequence (RFC 7464), distinguished by the first byte.
         case jsonLines
         /// Length-prefixed gRPC messages.
         case grpc
@@ -84,7 +84,7 @@ extension StreamScan {
 }
 
 extension StreamCounter.Format {
-    /// What a media type means, in lower case and without parameters; `nil` where it is no stream of messages.
+    /// What a media type means, in lower case and without parameters; `nil` where it is not a stream of messages.
     package init?(mediaType: String) {
         switch mediaType {
         case "text/event-stream": self = .serverSentEvents

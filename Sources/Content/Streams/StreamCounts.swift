@@ -205,7 +205,7 @@ struct GRPCTextCount: StreamScan {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count / 4 * 3 + 3)
         let isText = bytes.allSatisfy { take($0, into: &decoded) }
-        // What came before a byte that is no base64 counts.
+        // What came before a byte that is not base64 counts.
         return decoded.withUnsafeBytes { messages.feed($0) } && isText
     }
 

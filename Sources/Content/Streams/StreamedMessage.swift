@@ -30,13 +30,13 @@ package struct StreamedMessage: Sendable, Hashable {
     package var isWhole: Bool
     /// What the reader should know of it: what is wrong with it, what could not be decoded.
     package var notes: [String]
-    /// When its last byte arrived, in microseconds since 1970; for whoever knows that to fill in.
+    /// When its last byte arrived, in microseconds since 1970; the caller fills it in.
     package var arrivedAt: Int64?
 
     /// How many bytes of the payload are not in `payload`.
     package var leftOut: Int64 { max(size - Int64(payload.readableBytes), 0) }
 
-    /// The beginning of the payload as text; `nil` where it is no text.
+    /// The beginning of the payload as text; `nil` where it is not text.
     package var text: String? {
         guard isText else { return nil }
         guard leftOut > 0 else { return String(decoding: payload.readableBytesView, as: UTF8.self) }

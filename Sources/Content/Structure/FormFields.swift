@@ -11,7 +11,7 @@ package struct FormField: Sendable, Hashable {
 
 /// Reads queries and `application/x-www-form-urlencoded` bodies (WHATWG URL §5.1).
 package enum FormFields {
-    /// Reads the fields of a query (without its `?`) or a form body, at most `limit` of them. Bytes that are no UTF-8
+    /// Reads the fields of a query (without its `?`) or a form body, at most `limit` of them. Bytes that are not UTF-8
     /// after decoding are read as Latin-1; a `%` without two digits stands for itself.
     package static func parse(_ bytes: some Collection<UInt8>, limit: Int = 10_000) -> [FormField] {
         bytes.split(separator: UInt8(ascii: "&"), maxSplits: limit).prefix(limit).map { pair in

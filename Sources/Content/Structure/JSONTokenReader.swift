@@ -77,7 +77,7 @@ package struct JSONTokenReader {
 
     package var depth: Int { open.count }
 
-    /// Reads the next token; `nil` at the end of the text. Throws `JSONSyntaxError` where the bytes are no JSON, or
+    /// Reads the next token; `nil` at the end of the text. Throws `JSONSyntaxError` where the bytes are not JSON, or
     /// nested too deep.
     package mutating func next() throws(JSONSyntaxError) -> JSONToken? {
         try skipSpace()

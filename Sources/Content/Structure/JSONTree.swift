@@ -3,7 +3,7 @@ package struct JSONTree: Sendable {
     package struct Node: Sendable {
         /// What the value is: `objectBegin`, `arrayBegin`, or a scalar's kind.
         package var kind: JSONToken.Kind
-        /// Where its name stands, quotes included; `nil` for what is no member of an object.
+        /// Where its name stands, quotes included; `nil` for what is not a member of an object.
         package var name: Range<Int>?
         package var range: Range<Int>
         /// The nodes of its members or elements, in order.
@@ -16,7 +16,7 @@ package struct JSONTree: Sendable {
     /// The values, each after the one that holds it; the first is the whole text.
     package private(set) var nodes: [Node] = []
 
-    /// Reads a text. Throws `JSONSyntaxError` where the bytes are no JSON, or nested too deep.
+    /// Reads a text. Throws `JSONSyntaxError` where the bytes are not JSON, or nested too deep.
     package init(_ bytes: [UInt8], nestingLimit: Int = 256) throws(JSONSyntaxError) {
         self.bytes = bytes
         var reader = JSONTokenReader(bytes, nestingLimit: nestingLimit)
@@ -49,7 +49,7 @@ package struct JSONTree: Sendable {
         String(decoding: bytes[nodes[node].range], as: UTF8.self)
     }
 
-    /// A member's name without its quotes, escapes undone; `nil` for what is no member.
+    /// A member's name without its quotes, escapes undone; `nil` for what is not a member.
     package func name(of node: Int) -> String? {
         nodes[node].name.map { JSONTree.unescaped(bytes[$0]) }
     }

@@ -3,7 +3,8 @@ import NIOCore
 
 /// A head that can flow through a chain of handlers: knows which hooks are its direction's.
 protocol FlowingHead: MessageHead {
-    /// Whether what follows is no body but the bytes of a tunnel or of another protocol, which have no end to wait for.
+    /// Whether what follows is not a body but the bytes of a tunnel or of another protocol, which have no end to wait
+    /// for.
     var beginsTunnel: Bool { get }
 
     /// What a handler wants of the body in this direction.

@@ -129,7 +129,8 @@ extension ExchangeMachine {
         fail(ExchangeFailure(.clientGone, text, resetCode: resetCode), cutClient: true)
     }
 
-    /// Sluice is stopping, something took longer than its limit, or what the client sent after a valid head is no request.
+    /// Sluice is stopping, something took longer than its limit, or what the client sent after a valid head is not a
+    /// request.
     package mutating func interrupted(_ failure: ExchangeFailure, now: NIODeadline) {
         guard !isOver else { return }
         exchange.now = now
@@ -314,7 +315,7 @@ extension ExchangeMachine {
     private func mayAskAgain(_ failure: ExchangeFailure, _ wasProcessed: Bool) -> Bool {
         guard let outgoing, outgoing.isWhole else { return false }
         guard wasProcessed else { return outgoing.retries < OutgoingRequest.unprocessedLimit }
-        // A stream that was reset is no connection that had been idle too long: the server means this request.
+        // A stream that was reset is not a connection that had been idle too long: the server means this request.
         return outgoing.retries == 0 && failure.resetCode == nil && record.flags.contains(.upstreamReused)
             && ExchangeMachine.isIdempotent(outgoing.head.method)
     }

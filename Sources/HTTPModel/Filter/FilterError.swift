@@ -1,4 +1,4 @@
-/// Why a text is no filter expression, and where.
+/// Why a text is not a filter expression, and where.
 package struct FilterError: Error, Sendable, Hashable {
     package var expression: String
     /// Where it went wrong, in characters from 1; one past the end where something is missing there.

@@ -1,7 +1,7 @@
 /// A wildcard pattern over UTF-8 text, anchored at both ends: `*`, `?`, `[a-z]`, and `\` before a character meant as such.
 ///
 /// `*` stands for any number of characters, `/` included; `?` for exactly one; a set for one of its members, or with
-/// `!` or `^` at its front for one that is no member. Matching takes at most pattern length × text length steps,
+/// `!` or `^` at its front for one that is not a member. Matching takes at most pattern length × text length steps,
 /// whatever the pattern, and allocates nothing.
 package struct Glob: Sendable, Hashable {
     /// The longest pattern that is taken, in UTF-8 bytes; it bounds what one match can cost.
@@ -87,7 +87,7 @@ package struct Glob: Sendable, Hashable {
     }
 }
 
-/// Why a text is no wildcard pattern.
+/// Why a text is not a wildcard pattern.
 package struct GlobError: Error, Sendable, Hashable {
     /// The place in the pattern, in characters from 0.
     package var offset: Int

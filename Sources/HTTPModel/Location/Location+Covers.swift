@@ -22,7 +22,7 @@ extension Location {
     /// Whether every host that `other` means is meant here too; the other fields do not count.
     package func coversHost(of other: Location) -> Bool { Location.covers(host, other.host) }
 
-    /// Whether no URL can be meant by both, as far as their hosts tell; `false` where that is not certain.
+    /// Whether no URL can be meant by both, as far as their hosts show; `false` where that is not certain.
     package func hasDisjointHost(from other: Location) -> Bool {
         switch (hostKey, other.hostKey) {
         case (.any, _), (_, .any): false

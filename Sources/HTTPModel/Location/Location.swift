@@ -60,7 +60,7 @@ package struct Location: Sendable, Hashable {
 
     /// The fields as they were written, blanks at their ends removed.
     package var pattern: LocationPattern { compiled.pattern }
-    /// What is allowed but hardly meant.
+    /// What is allowed but probably a mistake.
     package var lints: [LocationLint] { compiled.lints }
     /// What every matching host has in common.
     package var hostKey: HostKey { compiled.hostKey }
@@ -104,7 +104,7 @@ package struct Location: Sendable, Hashable {
         scheme == nil && host == nil && port == .any && path == nil && query == nil
     }
 
-    /// Whether the URL is meant; allocates nothing for URLs of usual make.
+    /// Whether the URL is meant; allocates nothing for URLs of the usual form.
     package func matches(_ url: RequestURL) -> Bool {
         if let host, !host.matches(url.host) { return false }
         return matchesPort(url) && matchesScheme(url) && (path?.matches(url.path) ?? true)

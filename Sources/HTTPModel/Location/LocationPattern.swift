@@ -95,7 +95,7 @@ extension LocationPattern: CustomStringConvertible {
     }
 }
 
-/// Why a text is no location.
+/// Why a text is not a location.
 package struct LocationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The field that is wrong; `nil` where the text as a whole is.
     package var field: LocationPattern.Field?
@@ -119,7 +119,7 @@ package struct LocationError: Error, Sendable, Hashable, CustomStringConvertible
     }
 }
 
-/// Something in a location that is allowed but hardly meant.
+/// Something in a location that is allowed but probably a mistake.
 package struct LocationLint: Sendable, Hashable, CustomStringConvertible {
     package var field: LocationPattern.Field
     /// One sentence without a full stop.

@@ -16,7 +16,7 @@ package struct ExchangeRecord: Sendable, Hashable {
         case failedHandshake = 3
         /// An HTTP exchange that became a byte tunnel by an upgrade (RFC 9110 §7.8).
         case upgraded = 4
-        /// Bytes from a client that were no request we can read.
+        /// Bytes from a client that were not a request we can read.
         case malformed = 5
         /// An HTTP exchange that became a WebSocket (RFC 6455, RFC 8441): its bodies are the frames of both directions.
         case webSocket = 6
@@ -149,7 +149,7 @@ package struct ExchangeRecord: Sendable, Hashable {
         package static let requestBodyChanged = Flags(rawValue: 1 << 10)
         /// A stage changed the response's body, so the session holds it twice.
         package static let responseBodyChanged = Flags(rawValue: 1 << 11)
-        /// The request was a gRPC call, whatever came of it.
+        /// The request was a gRPC call, whatever its result.
         package static let grpc = Flags(rawValue: 1 << 12)
         /// A tunnel was not decrypted because its client had refused our certificate.
         package static let certificateRefused = Flags(rawValue: 1 << 13)
@@ -293,7 +293,7 @@ package struct TraceEntry: Sendable, Hashable, Codable {
     package enum Outcome: String, Sendable, Hashable, Codable {
         /// A rule fired.
         case fired
-        /// Sluice itself did or noticed something that was no rule.
+        /// Sluice itself did or noticed something that was not a rule.
         case note
     }
 

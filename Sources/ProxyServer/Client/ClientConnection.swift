@@ -114,7 +114,7 @@ final class ClientConnection: ChannelDuplexHandler {
         lastActivity = loop.eventLoop.now
         if !hasReceived {
             hasReceived = true
-            // The exchange at the other end fails and closes; what it has sent is no request to be answered here.
+            // The exchange at the other end fails and closes; what it has sent is not a request to be answered here.
             if loop.shared.ownConnections.leadsBack(context.channel) { layer = nil }
         }
         layer?.received(unwrapInboundIn(data))

@@ -135,5 +135,5 @@ final class ConnectionOutput {
     }
 }
 
-/// Asked of a channel that is no socket: its close is to be a reset.
+/// Asked of a channel that is not a socket: its close is to be a reset.
 struct ResetAtClose: Sendable {}

@@ -25,7 +25,7 @@ final class TentativeSink: RecordSink {
         self.makeID = makeID
     }
 
-    /// It was no tunnel: nothing of it is recorded.
+    /// It was not a tunnel: nothing of it is recorded.
     func discard() {
         if case .waiting = state { state = .discarded }
     }

@@ -126,7 +126,7 @@ final class UpstreamConnector {
         }
     }
 
-    /// Nothing came of this attempt, or of the one that it waited for.
+    /// No result came from this attempt, or from the one that it waited for.
     func failed(_ failure: ExchangeFailure) {
         let exchange = exchange
         self.exchange = nil

@@ -36,7 +36,7 @@ extension EditableProfile {
 
     /// Lets a host, with a port or not, pass through undecrypted.
     ///
-    /// - Throws: ``ProfileError`` where it is no host, or the text cannot be edited.
+    /// - Throws: ``ProfileError`` where it is not a host, or the text cannot be edited.
     package mutating func exclude(_ location: String) throws(ProfileError) {
         let written = Node.text(location).flow
         guard let rule = try rules(of: .intercept).first else {

@@ -24,14 +24,14 @@ package struct EditableProfile: Sendable, Hashable {
 
     /// The rules of a section in the order of the text; disabled ones too.
     ///
-    /// - Throws: ``ProfileError`` where the text is no YAML, or is written in a way that cannot be edited.
+    /// - Throws: ``ProfileError`` where the text is not YAML, or is written in a way that cannot be edited.
     package func rules(of section: ProfileSection) throws(ProfileError) -> [EditableRule] {
         try rules(of: [section], in: ProfileOutline(text, file: name))
     }
 
     /// All rules in the order of the text.
     ///
-    /// - Throws: ``ProfileError`` where the text is no YAML, or is written in a way that cannot be edited.
+    /// - Throws: ``ProfileError`` where the text is not YAML, or is written in a way that cannot be edited.
     package func rules() throws(ProfileError) -> [EditableRule] {
         let outline = try ProfileOutline(text, file: name)
         return rules(of: outline.pairs.compactMap { tools.section($0.name) }, in: outline)
@@ -48,7 +48,7 @@ package struct EditableProfile: Sendable, Hashable {
         }
     }
 
-    /// What is wrong with the text or hardly meant, in its order; without issues of the other files.
+    /// What is wrong with the text or probably a mistake, in its order; without issues of the other files.
     package var issues: [ProfileIssue] {
         do throws(ProfileError) {
             return try RuleProfile(sources: sources, tools: tools).lints.filter { $0.file == name }

@@ -41,7 +41,7 @@ package enum ExchangeScope: Int, Sendable, Hashable, CaseIterable, Comparable {
     /// The locations of this breadth for a URL, in the string form; one of them matches it.
     package func locations(of url: RequestURL) -> [String] {
         var pattern = LocationPattern(host: url.host)
-        // Brackets and stars in a host that is no address are rare, but possible.
+        // Brackets and stars in a host that is not an address are rare, but possible.
         if !url.host.contains(":") { pattern.host = Glob.escaping(url.host) }
         let usual = url.scheme == "tunnel" ? 443 : RequestURL.defaultPort(of: url.scheme)
         if url.port != usual { pattern.port = "\(url.port)" }

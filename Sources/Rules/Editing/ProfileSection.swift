@@ -15,6 +15,6 @@ package enum ProfileSection: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { key }
 
-    /// How rules of a tool are read; `nil` for what is no tool.
+    /// How rules of a tool are read; `nil` for what is not a tool.
     package var tool: Tool? { if case .tool(let tool) = self { tool } else { nil } }
 }

@@ -1,6 +1,6 @@
 /// Checks a rule's text before it is put into a profile.
 package enum RuleCheck {
-    /// All that is wrong with a rule or hardly meant, with lines and columns of its text.
+    /// All that is wrong with a rule or probably a mistake, with lines and columns of its text.
     ///
     /// What only the profile shows is found too: that an earlier rule covers its scope, or that another one has its name.
     /// The rule may refer to the profile's definitions, and its paths begin beside the profile's file. A new rule, which

@@ -124,7 +124,7 @@ struct SourceText {
 
     // MARK: - Tokens
 
-    /// The next place that is no blank, no line break and in no comment.
+    /// The next place that is not a blank or a line break, nor in a comment.
     func skipBlank(_ start: Int) -> Int {
         var position = start
         while position < bytes.count {

@@ -73,7 +73,7 @@ package final class RegularExpression: Sendable {
 
     /// Calls `body` with each match in `subject`, valid UTF-8, until it returns `false`; it must not keep the match.
     ///
-    /// - Throws: ``RunawayError`` where the limits were passed.
+    /// - Throws: ``MatchLimitError`` where the limits were passed.
     package func forEachMatch(in subject: UnsafeRawBufferPointer, _ body: (TextMatch) -> Bool) throws(MatchLimitError) {
         // An empty text may be nowhere, but PCRE2 wants a pointer, from which it then reads nothing.
         let base = subject.baseAddress ?? UnsafeRawPointer(code)
@@ -120,7 +120,7 @@ package final class RegularExpression: Sendable {
 
     /// Calls `body` with each match in a text and the text's bytes, until it returns `false`.
     ///
-    /// - Throws: ``RunawayError`` where the limits were passed.
+    /// - Throws: ``MatchLimitError`` where the limits were passed.
     func forEachMatch(in text: String, _ body: (TextMatch, UnsafeRawBufferPointer) -> Bool) throws(MatchLimitError) {
         try Array(text.utf8).withUnsafeBufferPointer { bytes throws(MatchLimitError) in
             let subject = UnsafeRawBufferPointer(bytes)
@@ -130,7 +130,7 @@ package final class RegularExpression: Sendable {
 
     /// The groups of the first match, empty where they took no part; `nil` where there is no match.
     ///
-    /// - Throws: ``RunawayError`` where the limits were passed.
+    /// - Throws: ``MatchLimitError`` where the limits were passed.
     package func captures(in text: String) throws(MatchLimitError) -> [String]? {
         var captures: [String]?
         try forEachMatch(in: text) { match, subject in

@@ -132,7 +132,7 @@ package struct TextPattern: Sendable {
 
     /// Calls `body` with each match in `subject`, valid UTF-8, until it returns `false`; it must not keep the match.
     ///
-    /// - Throws: ``RegularExpression/RunawayError`` where the limits were passed.
+    /// - Throws: ``RegularExpression/MatchLimitError`` where the limits were passed.
     package func forEachMatch(
         in subject: UnsafeRawBufferPointer,
         _ body: (TextMatch) -> Bool

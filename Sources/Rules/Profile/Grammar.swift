@@ -8,7 +8,7 @@ package struct GrammarKey: Sendable {
     package private(set) var summary = ""
     /// A line of YAML, or several, that shows it; without indentation.
     package let example: String
-    /// What counts where the key is not there, in words; `nil` where it must be, or where nothing counts then.
+    /// What counts where the key is not there, as text; `nil` where it must be, or where nothing counts then.
     package let fallback: String?
 
     /// A key whose example is one value of it.

@@ -63,14 +63,14 @@ package struct Node: Sendable, Hashable {
 
     /// Reads a text, with the limits of a profile's; `nil` where there is nothing in it.
     ///
-    /// - Throws: ``ProfileError`` where it is no YAML.
+    /// - Throws: ``ProfileError`` where it is not YAML.
     package static func read(_ text: String, file: String) throws(ProfileError) -> Node? {
         try ProfileText.tree(text, file: file)
     }
 
     /// Reads a file, with the limits of a profile's; `nil` where there is nothing in it.
     ///
-    /// - Throws: ``ProfileError`` where it cannot be read or is no YAML.
+    /// - Throws: ``ProfileError`` where it cannot be read or is not YAML.
     package static func read(file: String) throws(ProfileError) -> Node? {
         try read(ProfileText.read(file), file: file)
     }
@@ -81,7 +81,7 @@ package struct Node: Sendable, Hashable {
     package var sequence: [Node]? { if case .list(let list) = content { list } else { nil } }
     package var mapping: [Member]? { if case .mapping(let members) = content { members } else { nil } }
 
-    /// The value of a key; `nil` where it is not there, or this is no mapping.
+    /// The value of a key; `nil` where it is not there, or this is not a mapping.
     package subscript(key: String) -> Node? { mapping?[key] }
 
     /// The members of a list; anything else is a list of itself.

@@ -6,7 +6,7 @@ package struct ProfileDocument {
     /// `nil` where there is nothing in the text.
     package let root: Node?
 
-    /// - Throws: ``ProfileError`` where the text is no YAML.
+    /// - Throws: ``ProfileError`` where the text is not YAML.
     package init(_ source: ProfileSource) throws(ProfileError) {
         self.source = source
         root = try ProfileText.tree(source.text, file: source.file)

@@ -1,4 +1,4 @@
-/// Something wrong, or hardly meant, in a profile.
+/// Something wrong, or probably a mistake, in a profile.
 package struct ProfileIssue: Sendable, Hashable, CustomStringConvertible {
     package enum Severity: Sendable, Hashable {
         /// The profile cannot be used.

@@ -1,6 +1,6 @@
 import HTTPModel
 
-/// What is allowed but hardly meant in a profile as a whole: found once every rule is read.
+/// What is allowed but probably a mistake in a profile as a whole: found once every rule is read.
 struct ProfileLints {
     private(set) var issues: [ProfileIssue] = []
     private let intercept: InterceptRules

@@ -96,7 +96,7 @@ package enum ProfileText {
             let message = "the key '\(keys.first ?? "")' stands twice in the same mapping"
             return ProfileError(message, file: file, line: context.mark.line, column: context.mark.column)
         case .reader(let problem, let offset, let value, let text):
-            // The offset counts characters, and is not known within what is no character.
+            // The offset counts characters, and is not known within what is not a character.
             let before = text.prefix(offset ?? 0).unicodeScalars
             let line = before.count { $0 == "\n" } + 1
             let column = before.reversed().prefix { $0 != "\n" }.count + 1

@@ -18,7 +18,7 @@ package struct RuleProfile: Sendable {
     package let access: [String]
     package let expectations: [Expectation]
     package let assertions: [Assertion]
-    /// What is allowed but hardly meant.
+    /// What is allowed but probably a mistake.
     package let lints: [ProfileIssue]
 
     let registry: ToolRegistry

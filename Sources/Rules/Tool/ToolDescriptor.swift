@@ -7,7 +7,7 @@ package struct ToolDescriptor: Sendable {
     package enum ScopeKey: String, Sendable {
         /// `at`, which is required.
         case at
-        /// `from`, which is required; the tool reads it itself where it is no location.
+        /// `from`, which is required; the tool reads it itself where it is not a location.
         case from
         /// `only`; without it the rule is for every request.
         case only

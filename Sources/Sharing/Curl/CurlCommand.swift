@@ -7,7 +7,7 @@ struct CurlError: Error, CustomStringConvertible {
 }
 
 /// One cURL command that sends a recorded request again: the request as the client sent it. What curl would add by
-/// itself and the request lacked is suppressed, what it would change is told to leave alone. `Host` moves first, as
+/// itself and the request lacked is suppressed, curl is told to leave alone what it would change. `Host` moves first, as
 /// curl always writes it there, and fields meant for a proxy (`Proxy-Connection`, `Proxy-Authorization`) are left out.
 struct CurlCommand {
     /// Linux lets one argument have 128 KiB; other systems have less for all of them together.
@@ -26,7 +26,7 @@ struct CurlCommand {
     /// What the command cannot repeat, in sentences.
     private(set) var remarks: [String] = []
 
-    /// Makes the command. Throws `CurlError` where the exchange is no request that curl can send, or the source's or
+    /// Makes the command. Throws `CurlError` where the exchange is not a request that curl can send, or the source's or
     /// files' error.
     init(_ exchange: RecordedExchange, source: any ExchangeSource, files: (any BodyFiles)?) throws {
         record = exchange.record
@@ -40,7 +40,7 @@ struct CurlCommand {
         body = RecordedBody(source: source, id: record.id, side: .requestReceived)
         self.files = files
         var size = 0
-        // What a WebSocket carried is no body of its handshake.
+        // What a WebSocket carried is not a body of its handshake.
         if record.kind != .webSocket { try body.forEachPiece { size += $0.readableBytes } }
         bodySize = size
         if record.kind == .webSocket { remarks.append("this is the handshake alone, without the messages") }

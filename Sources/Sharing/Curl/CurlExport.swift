@@ -4,7 +4,7 @@ import Text
 
 /// Exports requests as cURL commands that send them again, exactly as the client sent them. One exchange is one command
 /// line. Several are a script for `sh` that runs each in turn, or, for `xargs -0` and the like, commands separated by
-/// NUL. Exchanges that are no request (tunnels, failed handshakes) stay out; a script says so in a comment.
+/// NUL. Exchanges that are not requests (tunnels, failed handshakes) stay out; a script says so in a comment.
 package struct CurlExport: ExchangeExport {
     /// How several commands are put together.
     package enum Form: Sendable {

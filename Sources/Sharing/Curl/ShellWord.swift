@@ -5,7 +5,7 @@ import Text
 enum ShellWord {
     /// Quotes bytes; `nil` where they hold a NUL, which no argument can carry. Single quotes do for most. What could
     /// get lost on the way through a terminal or an editor, or could steer one, is made by `printf` in octal: control
-    /// characters but line feeds, what ``VisibleText`` takes for hidden, and bytes that are no UTF-8.
+    /// characters but line feeds, what ``VisibleText`` takes for hidden, and bytes that are not UTF-8.
     static func quoted(_ bytes: some Collection<UInt8>, keepsTabs: Bool = false) -> [UInt8]? {
         if bytes.contains(0) { return nil }
         var word = ShellWord.Writer()

@@ -26,7 +26,7 @@ package struct DetailBudget: Sendable {
     }
 }
 
-/// A source that gives nothing more once the budget is spent, so that whoever reads a long body comes to an end.
+/// A source that gives nothing more once the budget is spent, so that the one who reads a long body comes to an end.
 struct BudgetedSource: ExchangeSource {
     let source: any ExchangeSource
     let budget: DetailBudget

@@ -4,9 +4,9 @@ import Text
 /// Gathers the lines of a document: sections, facts, tables, in bounds. Nothing gets into a document but through here,
 /// so that no text from traffic reaches a screen as it is.
 struct DetailWriter {
-    /// In a body that is laid out, a line has at most so many bytes; the raw form has them all.
+    /// In a body that is laid out, a line has at most this many bytes; the raw form has them all.
     static let longestLaidOut = 10_000
-    /// A document has at most so many lines.
+    /// A document has at most this many lines.
     static let mostLines = 60_000
     /// More columns than this are never left empty before a line.
     static let deepestIndent = 60
@@ -17,7 +17,7 @@ struct DetailWriter {
     private(set) var lines: [DetailLine] = []
     /// What was left out, in sentences.
     private(set) var omissions: [String] = []
-    /// A line has at most so many bytes: by itself, all that a page has of a body.
+    /// A line has at most this many bytes: by itself, all that a page has of a body.
     var longestLine = 1 << 20
     /// How many columns stay empty before all that is added.
     var margin = 0

@@ -161,7 +161,7 @@ extension HTTPVersion {
 
 /// URLs that every HAR reader takes: one it cannot parse makes some refuse the whole archive.
 enum HARURL {
-    /// The URL with path and query as sent; only what no URL holds, and bytes that are no UTF-8, are percent-encoded.
+    /// The URL with path and query as sent; only what no URL holds, and bytes that are not UTF-8, are percent-encoded.
     static func text(_ record: ExchangeRecord, _ head: RequestHead?) -> String {
         var url = record.url
         if record.kind == .webSocket {
@@ -173,7 +173,7 @@ enum HARURL {
         }
         if url.host.isEmpty { url.host = "unknown.invalid" }
         if !url.path.hasPrefix("/") { url.path = "/" + url.path }
-        // Where the target is no UTF-8, each of its bytes became the character of that number.
+        // Where the target is not UTF-8, each of its bytes became the character of that number.
         let isLatin1 = head.map { String(validating: $0.targetBytes, as: UTF8.self) == nil } ?? false
         return url.description.unicodeScalars.reduce(into: "") { text, scalar in
             if scalar.value <= 0x20 || scalar.value == 0x7F || isLatin1 && (0x80...0xFF).contains(scalar.value) {

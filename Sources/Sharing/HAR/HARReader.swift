@@ -196,7 +196,7 @@ package struct HARReader {
         return number
     }
 
-    /// Calls `body` at each object of an array; what is no object is passed over.
+    /// Calls `body` at each object of an array; what is not an object is passed over.
     private mutating func elements(_ body: (inout HARReader) throws -> Void) throws {
         while let token = try json.next(), token.kind != .arrayEnd {
             if token.kind == .objectBegin { try body(&self) } else { try json.skip(token) }

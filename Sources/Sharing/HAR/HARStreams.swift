@@ -4,8 +4,8 @@ import NIOCore
 
 /// The messages of WebSockets and event streams, as Chrome writes them into an archive.
 ///
-/// HAR 1.2 knows neither. `_webSocketMessages` have `type` (`send` or `receive`), `time` (seconds since 1970),
-/// `opcode` (1 text, 2 binary, 8 close, 9 ping, 10 pong) and `data`: text, or base64 for all that is no text.
+/// HAR 1.2 knows neither. `_webSocketMessages` have `type` (`send` or `receive`), `time` (seconds since 1970), `opcode`
+/// (1 text, 2 binary, 8 close, 9 ping, 10 pong) and `data`: text, or base64 for all that is not text.
 /// `_eventSourceMessages` have `time`, `eventName`, `eventId` and `data`. Where `data` is not whole, `_leftOut` tells
 /// how many bytes are missing.
 extension HARExport {

@@ -101,7 +101,8 @@ package enum ExchangeLine {
         return "\(outcome): \(isCut ? message.prefix(messageWidth - 1) + "…" : message[...])"
     }
 
-    /// How many messages each side has sent; `nil` where the exchange is no stream, or a call of one message each way.
+    /// How many messages each side has sent; `nil` where the exchange is not a stream, or a call of one message each
+    /// way.
     private static func counts(_ record: ExchangeRecord) -> String? {
         let (sent, received) = (record.tally.fromClient, record.tally.fromServer)
         if record.kind == .webSocket { return "\(sent)→ \(received)←" }

@@ -20,7 +20,7 @@ struct GRPCMessageText {
         var notes: [String] = []
         if let problem = content.problem, problem.kind != .stoppedAtLimit, !(isCut && problem.kind == .truncated) {
             notes.append("(\(problem))")
-            // What is still compressed is no message.
+            // What is still compressed is not a message.
             if problem.kind == .unknownCoding { return (notes.map(VisibleText.of), 0) }
         }
         if isCut { notes.append("(only the first \(Measures.size(Int64(content.bytes.readableBytes))) are read)") }

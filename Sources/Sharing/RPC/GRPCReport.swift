@@ -15,8 +15,8 @@ package struct GRPCReport {
     /// What a message says stands under its arrow.
     private static let indent = String(repeating: " ", count: 13)
 
-    /// How the bodies are framed; `nil` where one is no gRPC, so that it is better seen as it is. A call that failed on
-    /// its way may have a gateway's error page, even under the media type of gRPC.
+    /// How the bodies are framed; `nil` where one is not gRPC, so that it is better seen as it is. A call that failed
+    /// on its way may have a gateway's error page, even under the media type of gRPC.
     package private(set) var framings: (fromClient: GRPCFraming?, fromServer: GRPCFraming?)
 
     private let exchange: RecordedExchange

@@ -6,13 +6,13 @@ import NIOCore
 /// from the recorded bytes piece by piece, so that a stream is never whole in memory. Works on an exchange that is
 /// still in flight: what is there by now is read. Without recorded arrivals the client's messages come first.
 package final class MessageTimeline {
-    /// What one direction is a stream of; `nil` where its body is no stream of messages.
+    /// What one direction is a stream of; `nil` where its body is not a stream of messages.
     package let formats: (fromClient: StreamCounter.Format?, fromServer: StreamCounter.Format?)
 
     private let cursors: [StreamCursor]
 
-    /// Prepares to read from the first messages; `nil` where the exchange is no stream: gRPC has readers of its own. Of
-    /// each payload `payloadLimit` bytes are kept, of a body with content coding `decodedLimit` bytes decoded.
+    /// Prepares to read from the first messages; `nil` where the exchange is not a stream: gRPC has readers of its own.
+    /// Of each payload `payloadLimit` bytes are kept, of a body with content coding `decodedLimit` bytes decoded.
     package init?(
         _ exchange: RecordedExchange,
         source: any ExchangeSource,

@@ -101,7 +101,7 @@ extension JSONWriter {
         }
     }
 
-    /// Writes fields in order; HTTP/2 pseudo-fields are no fields and are left out.
+    /// Writes fields in order; HTTP/2 pseudo-fields are not fields and are left out.
     mutating func fields(_ name: String, _ fields: FieldSection?) throws {
         let fields = (fields ?? FieldSection()).filter { $0.nameBytes.first != UInt8(ascii: ":") }
         try pairs(name, fields.map { ($0.name, $0.value) })

@@ -4,21 +4,22 @@ import NIOCore
 
 /// Exports exchanges as JSON with everything the session knows of them: one array, or one object a line.
 ///
-/// Each object has the members of a list line (`id`, `kind`, `state`, `startedAt`, `method`, `url`, `sentUrl`, `status`,
-/// versions, `mediaType`, `duration`, `sizes`, `flags`, and of what carried messages `tally` with their numbers
-/// `fromClient` and `fromServer`, of gRPC calls `grpc` with `status`, `name` and `message`; `failure`), then `timings` (milliseconds, phases that happened),
-/// `client` and `upstream` (addresses, TLS), `request` and `response`, and `trace`. A message has `received` and, where
-/// a stage or the proxy changed it, `sent`; each is a head with `headers` in order. `body` is the body as received,
-/// `bodySent` the one sent on where a stage changed it: `text` is without content coding; `encoding` is `base64`
-/// where the bytes are no text; `size` counts with content coding, `decodedSize` without.
+/// Each object has the members of a list line (`id`, `kind`, `state`, `startedAt`, `method`, `url`, `sentUrl`,
+/// `status`, versions, `mediaType`, `duration`, `sizes`, `flags`, and of what carried messages `tally` with their
+/// numbers `fromClient` and `fromServer`, of gRPC calls `grpc` with `status`, `name` and `message`; `failure`), then
+/// `timings` (milliseconds, phases that happened), `client` and `upstream` (addresses, TLS), `request` and `response`,
+/// and `trace`. A message has `received` and, where a stage or the proxy changed it, `sent`; each is a head with
+/// `headers` in order. `body` is the body as received, `bodySent` the one sent on where a stage changed it: `text` is
+/// without content coding; `encoding` is `base64` where the bytes are not text; `size` counts with content coding,
+/// `decodedSize` without.
 ///
 /// The bodies of a WebSocket are its frames. `messages` of WebSockets, event streams and lines of JSON has what they
 /// carried, in the order of arrival: `direction` (`send` from the client, `receive`), `time` (ISO 8601; absent where it
 /// was not recorded), `kind` (`text`, `binary`, `ping`, `pong`, `close`, `event` or `line`), `size`, and `text`, or
-/// `base64` of what is no text. Further members stand only where they say something: `frames` and `wireSize` of
-/// fragmented or compressed messages, `compressed`, `code` and `reason` of a close frame, `event`, `eventId` and `retry`
-/// of an event, `leftOut` (bytes of the payload that are not there), `incomplete`, `notes`. `messagesComment` says what
-/// could not be read.
+/// `base64` of what is not text. Further members stand only where they say something: `frames` and `wireSize` of
+/// fragmented or compressed messages, `compressed`, `code` and `reason` of a close frame, `event`, `eventId` and
+/// `retry` of an event, `leftOut` (bytes of the payload that are not there), `incomplete`, `notes`. `messagesComment`
+/// says what could not be read.
 package struct JSONExport: ExchangeExport {
     package struct Options: Sendable {
         /// One object a line instead of one array.

@@ -3,7 +3,7 @@ import HTTPModel
 package import NIOCore
 import Text
 
-/// A body that is written to a terminal piece by piece, as ``VisibleText`` has it; what is no UTF-8 becomes U+FFFD.
+/// A body that is written to a terminal piece by piece, as ``VisibleText`` has it; what is not UTF-8 becomes U+FFFD.
 package struct VisiblePieces {
     /// Whether anything looks other than it is.
     package private(set) var hasChanged = false

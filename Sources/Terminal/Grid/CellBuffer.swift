@@ -89,7 +89,7 @@ package struct CellBuffer: Sendable {
     /// The cells that drawing may change.
     private var visible: Rect { clip.intersection(bounds) }
 
-    /// Sets one cell that is no continuation, if it lies in `visible`, and keeps wide characters whole.
+    /// Sets one cell that is not a continuation, if it lies in `visible`, and keeps wide characters whole.
     private mutating func put(_ cell: Cell, x: Int, y: Int, visible: Rect) {
         let end = visible.maxX
         guard x < end, y >= visible.y, y < visible.maxY else { return }

@@ -38,7 +38,7 @@ struct PairEdit: Sendable {
 
     /// Edits the pairs, and returns what was done; `nil` where nothing was.
     ///
-    /// - Throws: ``RegularExpression/RunawayError`` or ``UnusableEditError``.
+    /// - Throws: ``RegularExpression/MatchLimitError`` or ``UnusableEditError``.
     func apply<Pairs: NamedValues>(to pairs: inout Pairs) throws -> String? {
         switch action {
         case .add(let name, let value, let condition):

@@ -17,7 +17,7 @@ struct PlaceEdit: Sendable {
 
     /// Edits a URL, and returns what was done; `nil` where nothing was.
     ///
-    /// - Throws: ``RegularExpression/RunawayError``, or ``UnusableEditError`` where what results is no URL.
+    /// - Throws: ``RegularExpression/MatchLimitError``, or ``UnusableEditError`` where what results is not a URL.
     func apply(to url: inout RequestURL) throws -> String? {
         switch part {
         case .host:

@@ -15,7 +15,7 @@ struct StatusEdit: Sendable {
 
     /// Edits a head, and returns what was done; `nil` where nothing was.
     ///
-    /// - Throws: ``RegularExpression/RunawayError``, or ``UnusableEditError`` where what results is no status.
+    /// - Throws: ``RegularExpression/MatchLimitError``, or ``UnusableEditError`` where what results is not a status.
     func apply(to head: inout ResponseHead) throws -> String? {
         let before = StatusEdit.text(head.status, head.reason)
         var text: String?

@@ -13,7 +13,7 @@ struct BodyEdit: Sendable {
 
     /// Edits a text, and returns what was done; `nil` where nothing was.
     ///
-    /// - Throws: ``RegularExpression/RunawayError``, or ``UnusableEditError`` where the text would grow too much.
+    /// - Throws: ``RegularExpression/MatchLimitError``, or ``UnusableEditError`` where the text would grow too much.
     func apply(to text: inout TextBody) throws -> String? {
         guard let match else {
             return text.replaceAll(with: Array(replacement.plain.utf8)) ? "replaced whole" : nil
@@ -52,7 +52,7 @@ struct TextBody {
 
     /// Reads a body without content coding.
     ///
-    /// - Throws: ``UnusableEditError`` where it is no text, or not valid in its character encoding.
+    /// - Throws: ``UnusableEditError`` where it is not text, or not valid in its character encoding.
     init(_ body: ByteBuffer, mediaType: MediaType?) throws(UnusableEditError) {
         if body.readableBytes > 0, mediaType?.isTextual != true, !TextDecoder.isText(body) {
             throw UnusableEditError(reason: "it is no text (\(mediaType?.essence ?? "of no known type"))")
@@ -83,7 +83,7 @@ struct TextBody {
 
     /// Replaces each match, or only the first; returns how many.
     ///
-    /// - Throws: ``RegularExpression/RunawayError``, or ``UnusableEditError`` where the text would grow too much.
+    /// - Throws: ``RegularExpression/MatchLimitError``, or ``UnusableEditError`` where the text would grow too much.
     mutating func replace(_ pattern: TextPattern, with replacement: Replacement, onlyFirst: Bool) throws -> Int {
         var result: [UInt8] = []
         var count = 0

@@ -130,7 +130,7 @@ private struct PacedEvents {
     /// Whether the next byte begins an event.
     private var isBetween = true
 
-    /// Events in a content coding cannot be told apart.
+    /// Events in a content coding cannot be distinguished.
     static func isStream(_ head: ResponseHead) -> Bool {
         guard !head.fields.contains(.contentEncoding), let type = head.fields.value(of: .contentType) else {
             return false

@@ -4,7 +4,7 @@ import NIOCore
 /// The grammar of field lines (RFC 9112 §5), for heads and trailer sections.
 struct FieldLines {
     let side: MessageSide
-    /// Whether faults that leave no doubt are let pass; never so in trailer sections.
+    /// Whether faults that leave no doubt are accepted; never in trailer sections.
     let isTolerant: Bool
     let maximumCount: Int
     /// The section's position in the message, for errors.

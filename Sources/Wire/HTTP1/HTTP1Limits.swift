@@ -23,7 +23,7 @@ package struct HTTP1WireSize: Sendable, Hashable {
     package internal(set) var body: Int64 = 0
 }
 
-/// Faults of a message that a parser let pass because its meaning is not in doubt.
+/// Faults of a message that a parser accepted because its meaning is not in doubt.
 ///
 /// Requests get only `leadingEmptyLine`; everything else is for responses.
 package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
@@ -65,6 +65,6 @@ package struct HTTP1Tolerances: OptionSet, Sendable, Hashable {
 enum MessageSide: Sendable {
     case request, response
 
-    /// Whether faults that leave no doubt about a message's meaning and length are let pass.
+    /// Whether faults that leave no doubt about a message's meaning and length are accepted.
     var isTolerant: Bool { self == .response }
 }

@@ -1,4 +1,4 @@
-/// Why bytes are no acceptable HTTP/1 message.
+/// Why bytes are not an acceptable HTTP/1 message.
 package struct HTTP1ParseError: Error, Sendable, Hashable {
     /// What is wrong, with the sentence that says so.
     package enum Code: String, Sendable, Hashable, CaseIterable {

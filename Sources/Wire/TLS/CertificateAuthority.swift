@@ -47,7 +47,8 @@ package struct CertificateAuthority: Sendable {
     /// Loads an authority that the user brings: PEM (certificate and key in one file or in two) or PKCS#12.
     ///
     /// A file may be a pipe such as the shell's `<(…)`; one that is silent for five seconds is given up. Throws where a
-    /// file cannot be read, the key does not belong to the certificate, the certificate is no authority, or has expired.
+    /// file cannot be read, the key does not belong to the certificate, the certificate is not an authority, or has
+    /// expired.
     package static func load(
         file: String,
         keyFile: String? = nil,

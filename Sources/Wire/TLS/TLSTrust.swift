@@ -46,7 +46,7 @@ package final class TLSTrust: Sendable {
 
     /// Reads what is to be read; does nothing when called again.
     ///
-    /// Throws where an extra file cannot be used. A system without authorities is no error here: its servers then
+    /// Throws where an extra file cannot be used. A system without authorities is not an error here: its servers then
     /// have an unknown issuer.
     package func load() throws(CertificateError) { try load(system: includesSystem) }
 

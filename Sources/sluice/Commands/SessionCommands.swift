@@ -107,7 +107,7 @@ struct Show: ParsableCommand {
         "For the bytes: sluice show \(session) \(id) --body \(message.rawValue)\(raw ? " --raw" : "") > file"
     }
 
-    /// Refuses to write bytes that are no text to a terminal.
+    /// Refuses to write bytes that are not text to a terminal.
     private func refuseBinary(_ exchange: RecordedExchange, _ message: Message, _ reader: SessionReader) throws {
         let size = message == .request ? exchange.record.sizes.requestBody : exchange.record.sizes.responseBody
         if exchange.record.flags.contains(.tunnelledTLS), size > 0 {

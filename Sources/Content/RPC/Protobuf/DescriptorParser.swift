@@ -43,7 +43,7 @@ struct DescriptorParser {
             default: break
             }
         }
-        // A single FileDescriptorProto is no set, and its fields read as nameless files.
+        // A single FileDescriptorProto is not a set, and its fields read as nameless files.
         guard name != nil else { throw cursor.problem(range.lowerBound, "a file has no name") }
         for part in parts {
             switch part.number {

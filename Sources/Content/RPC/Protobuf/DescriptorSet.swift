@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// Why a file is no descriptor set.
+/// Why a file is not a descriptor set.
 package struct DescriptorSetError: Error, Hashable, CustomStringConvertible {
     package var message: String
     package var hint: String

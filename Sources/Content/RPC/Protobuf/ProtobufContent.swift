@@ -8,7 +8,7 @@ package struct ProtobufLimits: Sendable, Hashable {
     package var values = 10_000
     /// How many bytes of a text to show.
     package var text = 4096
-    /// How many bytes of a value that is no text to show.
+    /// How many bytes of a value that is not text to show.
     package var bytes = 64
 
     package init() {}

@@ -15,7 +15,7 @@ enum ProtobufScalar {
 
     private static let longestName = 200
 
-    /// A text cut to so many bytes, as a JSON string, and what to say about it.
+    /// A text cut to this many bytes, as a JSON string, and what to say about it.
     static func text(_ bytes: ArraySlice<UInt8>, limit: Int) -> (text: String, remark: String) {
         guard bytes.count > limit else {
             let isValid = UTF8Check.isValid(bytes)

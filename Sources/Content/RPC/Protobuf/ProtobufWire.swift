@@ -125,7 +125,7 @@ struct WireCursor {
         return nil
     }
 
-    /// Reads so many bytes, low byte first.
+    /// Reads this many bytes, low byte first.
     mutating func fixed(_ count: Int) -> UInt64? {
         guard end - position >= count else { return nil }
         defer { position += count }

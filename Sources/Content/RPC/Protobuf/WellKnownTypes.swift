@@ -19,7 +19,7 @@ enum WellKnownType: String {
     case stringValue = "google.protobuf.StringValue"
     case bytesValue = "google.protobuf.BytesValue"
 
-    /// The kind of a wrapper's only field; `nil` for types that are no wrappers.
+    /// The kind of a wrapper's only field; `nil` for types that are not wrappers.
     var wrapped: FieldDescriptor.Kind? { WellKnownType.wrappers[self] }
 
     private static let wrappers: [WellKnownType: FieldDescriptor.Kind] = [

@@ -3,8 +3,8 @@ import CZlib
 /// Undoes the compression of the messages of one direction of a WebSocket (RFC 7692 §7.2.2). The window is zlib's
 /// largest whatever was agreed on, as that reads every smaller one too.
 final class MessageInflater {
-    /// How much may come out of a stream: this, and so many times what went in. A bomb is stopped soon, and no traffic
-    /// that is worth compressing gets near it.
+    /// How much may come out of a stream: this, and this many times what went in. A bomb is stopped soon, and no
+    /// traffic that is worth compressing gets near it.
     private static let freeOutput: Int64 = 64 << 20
     private static let highestRatio: Int64 = 100
     private static let windowSize = 32 * 1024

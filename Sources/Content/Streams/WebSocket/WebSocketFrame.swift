@@ -9,7 +9,7 @@ package enum WebSocketOpcode: UInt8, Sendable, Hashable, CaseIterable {
     case close = 0x8
     /// A question whether the peer is there.
     case ping = 0x9
-    /// The answer to a ping, or a sign of life.
+    /// The answer to a ping, or a keep-alive.
     case pong = 0xA
 
     /// Whether a frame of this kind stands for itself, even between the frames of a message.
@@ -43,7 +43,7 @@ struct WebSocketHeadScan {
 
     private enum Stage {
         case flags, length
-        /// So many bytes of a length of so many bytes are still to come.
+        /// `left` bytes of a length of `of` bytes are still to come.
         case extended(left: Int, of: Int)
         /// So many bytes of the masking key are still to come.
         case mask(left: Int)

@@ -19,7 +19,7 @@ struct FormTable {
             zip(fields, pairs).map { field, pair in
                 var value = [Span(field.value, .string)]
                 if !pair.contains(UInt8(ascii: "=")) { value = [Span("(no value)", .faint)] }
-                // A space as + or %20 is no news.
+                // A space as + or %20 is not worth mentioning.
                 let plain = field.name + "=" + field.value
                 let sent = String(decoding: pair, as: UTF8.self)
                 if FormTable.isOdd(field.name + field.value), sent != plain { value.append(Span("  \(sent)", .faint)) }
@@ -31,7 +31,7 @@ struct FormTable {
         }
     }
 
-    /// Whether a text cannot be read without doubt: it has characters that cannot be seen, or that were no UTF-8.
+    /// Whether a text cannot be read without doubt: it has characters that cannot be seen, or that were not UTF-8.
     private static func isOdd(_ text: String) -> Bool {
         VisibleText.of(text) != text || text.contains("\u{FFFD}") || text.first == " " || text.last == " "
     }

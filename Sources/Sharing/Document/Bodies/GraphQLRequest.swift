@@ -8,7 +8,7 @@ struct GraphQLRequest {
 
     /// Reads a request; `nil` where the JSON is none.
     init?(_ bytes: [UInt8]) {
-        // Most JSON is told apart without reading it whole.
+        // Most JSON is distinguished without reading it whole.
         guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"), let tree = try? JSONTree(bytes),
             let member = tree.member("query", of: 0), let query = tree.string(of: member),
             query.contains("{")

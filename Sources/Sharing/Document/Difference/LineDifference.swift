@@ -5,7 +5,7 @@ import Text
 struct LineDifference {
     private static let context = 3
     private static let mostLines = 4000
-    /// Of texts that differ too much to be compared, so many lines of each are shown.
+    /// Of texts that differ too much to be compared, this many lines of each are shown.
     private static let mostOfEach = 200
 
     let old: String

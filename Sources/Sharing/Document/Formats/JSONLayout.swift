@@ -20,7 +20,7 @@ struct JSONLayout {
         self.isCut = isCut
     }
 
-    /// Adds the lines. Throws `JSONSyntaxError` where the bytes are no JSON; lines before the fault were added.
+    /// Adds the lines. Throws `JSONSyntaxError` where the bytes are not JSON; lines before the fault were added.
     mutating func write(into writer: inout DetailWriter) throws(JSONSyntaxError) {
         var reader = JSONTokenReader(bytes)
         var name: [Span] = []

@@ -9,9 +9,9 @@ struct MarkupLayout {
         var line: Int
     }
 
-    /// Text up to so many bytes stands on one line with the tags around it.
+    /// Text up to this many bytes stands on one line with the tags around it.
     private static let shortText = 90
-    /// A closing tag closes one of so many elements.
+    /// A closing tag closes one of this many elements.
     private static let furthestOpen = 64
     private static let voidElements: Set<String> = [
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",

@@ -138,7 +138,7 @@ struct OverviewPage {
         coding(.responseReceived, &writer)
     }
 
-    /// What the content coding of a body saved, as far as its beginning tells.
+    /// What the content coding of a body saved, as far as its beginning shows.
     private func coding(_ side: BodySide, _ writer: inout DetailWriter) {
         guard exchange.messages.fields(of: side).contains(.contentEncoding) else { return }
         let body = LoadedBody(exchange, side, source: source, limit: writer.options.bodyLimit)

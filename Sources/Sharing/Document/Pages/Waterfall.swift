@@ -1,7 +1,7 @@
 import HTTPModel
 import Text
 
-/// Where the time of an exchange went: a bar for each phase, each with its name and its time in words.
+/// Where the time of an exchange went: a bar for each phase, each with its name and its time as text.
 struct Waterfall {
     let timings: Timings
 
