@@ -41,7 +41,7 @@ package struct Thumbnail: Sendable, Hashable {
     package static let formats: Set<ImageHeader.Format> = [.png, .jpeg, .webP]
 
     /// Decodes an image of one of ``formats``; a smaller image than the maximum keeps its size. `goesOn` is asked now
-    /// and then whether anybody still waits. Throws ``Problem`` for an image that is not read, or too large.
+    /// and then whether anybody still waits. Throws ``ImageError`` for an image that is not read, or too large.
     package init(
         _ bytes: ByteBuffer,
         _ format: ImageHeader.Format,

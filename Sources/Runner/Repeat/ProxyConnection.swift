@@ -91,7 +91,7 @@ final class ProxyConnection {
         keepsAlive = true
     }
 
-    /// Does some work; after a time closes the connection and throws ``Failure/expired(_:)``.
+    /// Does some work; after a time closes the connection and throws ``ConnectionError/expired(_:)``.
     func within(_ limit: Duration, _ work: () async throws -> Void) async throws {
         let deadline = ContinuousClock.now + limit
         let expiry = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { [channel] in channel.close(promise: nil) }

@@ -15,7 +15,7 @@ struct PathNames {
 
     /// Splits a path as sent, without the slash at its front.
     ///
-    /// - Throws: ``Refusal`` for a path that is not looked up.
+    /// - Throws: ``NameError`` for a path that is not looked up.
     init(_ path: some StringProtocol) throws(NameError) {
         guard !path.isEmpty else {
             names = []
