@@ -31,8 +31,9 @@ extension BinaryInteger {
 
     /// The number with zeros before it up to this many digits.
     package func padded(to width: Int, radix: Int = 10, uppercase: Bool = false) -> String {
-        let digits = String(self, radix: radix, uppercase: uppercase)
-        return String(repeating: "0", count: Swift.max(0, width - digits.utf8.count)) + digits
+        let digits = radix == 10 ? "\(self)" : String(self, radix: radix, uppercase: uppercase)
+        let missing = width - digits.utf8.count
+        return missing > 0 ? String(repeating: "0", count: missing) + digits : digits
     }
 
     /// The number with a noun, which gets an `s` where the number is not 1: `3 fields`.

@@ -14,7 +14,7 @@ extension ExchangeMachine {
     ) {
         exchange.now = now
         for text in notes { note(text) }
-        messages.requestHead = head.received ?? head.serialized()
+        messages.requestHead = head.fields.received ?? head.serialized()
         record.sizes.requestHead = Int64(messages.requestHead?.readableBytes ?? 0)
         beginRequestStream(head)
         if head.version < .http11 {

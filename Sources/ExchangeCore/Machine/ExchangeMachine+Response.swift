@@ -13,7 +13,7 @@ extension ExchangeMachine {
             let text = "\(record.url.authority) sent more than \(ExchangeMachine.interimLimit) interim responses."
             return fail(ExchangeFailure(.badResponse, text), cutClient: false)
         }
-        messages.interimHeads.setOrWriteImmutableBuffer(head.received ?? head.serialized())
+        messages.interimHeads.setOrWriteImmutableBuffer(head.fields.received ?? head.serialized())
         // A client that got 100 from us need not get it twice.
         guard continuation != .unsupported, head.status != 100 || continuation != .continued else { return }
         if head.status == 100 { continuation = .notAwaited }
@@ -45,7 +45,7 @@ extension ExchangeMachine {
         outgoing?.forget()
         state = .relaying(head.status == 101 ? .switching(isOpen: true) : .responding)
         for text in notes { note(text) }
-        messages.responseHead = head.received ?? head.serialized()
+        messages.responseHead = head.fields.received ?? head.serialized()
         record.sizes.responseHead = Int64(messages.responseHead?.readableBytes ?? 0)
         record.status = head.status
         // A server may answer in an older version than the one it was asked in.

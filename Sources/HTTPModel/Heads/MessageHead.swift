@@ -16,12 +16,10 @@ extension MessageHead {
     package var isChanged: Bool { fields.isChanged }
 
     /// The head's bytes as received; `nil` for one that was composed.
-    package var received: ByteBuffer? {
-        fields.receivedLength > 0 ? fields.buffer.getSlice(at: 0, length: fields.receivedLength) : nil
-    }
+    package var received: ByteBuffer? { fields.received }
 
     /// The received bytes where nothing was changed and they may be sent on as they are.
-    package var unchanged: ByteBuffer? { isChanged || fields.needsRewriting ? nil : received }
+    package var unchanged: ByteBuffer? { fields.unchanged }
 
     /// The head in HTTP/1.1 form: the received bytes where they may be sent on as they are.
     package func serialized() -> ByteBuffer {

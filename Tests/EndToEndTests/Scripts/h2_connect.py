@@ -47,7 +47,7 @@ class Stream:
             elif isinstance(event, h2.events.DataReceived):
                 self.received += event.data
                 self.connection.acknowledge_received_data(event.flow_controlled_length, self.id)
-            elif isinstance(event, (h2.events.StreamEnded, h2.events.StreamResetError)):
+            elif isinstance(event, (h2.events.StreamEnded, h2.events.StreamReset)):
                 self.is_over = True
         self.flush()
 

@@ -261,7 +261,7 @@ class Connection(asyncio.Protocol):
             stream.trailers = event.headers
         elif isinstance(event, h2.events.StreamEnded) and stream:
             stream.arrived.put_nowait(None)
-        elif isinstance(event, h2.events.StreamResetError):
+        elif isinstance(event, h2.events.StreamReset):
             print(json.dumps({"reset": event.error_code, "connection": self.number}), flush=True)
             gate.set()
             if stream:

@@ -48,7 +48,7 @@ class Session:
             self.state.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
         elif isinstance(event, h2.events.StreamEnded):
             self.ended.add(event.stream_id)
-        elif isinstance(event, h2.events.StreamResetError):
+        elif isinstance(event, h2.events.StreamReset):
             self.resets[event.stream_id] = event.error_code
 
     def send(self, stream, data, ends=False):
