@@ -66,13 +66,13 @@ package struct FieldSection: Sendable {
         appendReceived(name: name, value: start..<buffer.writerIndex, line: nil)
     }
 
-    /// Notes that the received bytes outside the field lines have a form that must not be sent on as it is.
     /// The head's bytes as received; `nil` for one that was composed.
     package var received: ByteBuffer? { receivedLength > 0 ? buffer.getSlice(at: 0, length: receivedLength) : nil }
 
     /// The received bytes where nothing was changed and they may be sent on as they are.
     package var unchanged: ByteBuffer? { isChanged || needsRewriting ? nil : received }
 
+    /// Notes that the received bytes outside the field lines have a form that must not be sent on as it is.
     package mutating func requireRewriting() { needsRewriting = true }
 
     package var count: Int { entries.count }
