@@ -80,10 +80,11 @@ package struct RequestURL: Sendable, Hashable {
 
     /// The host of an authority as resolvers are to be asked for it, where that is not the host itself: with the root's dot,
     /// which keeps them from trying domains of their own after the name.
-    package static func rootedName(of authority: some BidirectionalCollection<UInt8>) -> String? {
-        let named = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[authority.index(after: $0)...] }
-        let place = named ?? authority[...]
-        let name = place.lastIndex(of: UInt8(ascii: ":")).map { place[..<$0] } ?? place
+    package static func rootedName(of authority: some Collection<UInt8>) -> String? {
+        // An array, since each step on a collection of unknown type costs a hundred instructions.
+        let bytes = Array(authority)
+        let place = bytes[(bytes.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0)...]
+        let name = place[..<(place.lastIndex(of: UInt8(ascii: ":")) ?? place.endIndex)]
         return name.last == UInt8(ascii: ".") ? String(decoding: name, as: UTF8.self).lowercased() : nil
     }
 
