@@ -35,15 +35,6 @@ package struct ListState: Sendable {
     package var selectedRecord: ExchangeRecord? { total > 0 ? rows[selected] : nil }
 }
 
-package enum Column: String, CaseIterable, Sendable, Hashable {
-    case id, start, method, host, path, status, type, size, time, waterfall
-
-    /// Those that a list can be sorted by.
-    package static let sortable = allCases.filter { $0 != .waterfall }
-
-    var title: String { self == .id ? "#" : rawValue.uppercased() }
-}
-
 package struct StructureState: Sendable {
     package struct Row: Sendable, Hashable {
         package var child: StructureChild
