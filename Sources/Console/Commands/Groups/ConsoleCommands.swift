@@ -1,0 +1,25 @@
+extension CommandTable {
+    static let console = [
+        Row(.palette, "All commands", [":", "ctrl-p"], do: .plain { $0.push(.picker($0.palette)) })
+            .short("commands").onScreen,
+        Row(.help, "Help for what is open", ["?", "f1"], .command, do: .with { $0.openHelp($1) })
+            .at(reading.union([.editor])).short("help"),
+        Row(
+            .trust,
+            "How to point a client at the proxy and trust it",
+            ["!"],
+            do: .plain { [.trust(proxy: $0.isLinear ? "" : $0.proxy.address, $0.look)] }
+        ),
+        Row(.messages, "What Sluice had to say", ["@"], do: .plain { $0.openMessages() }),
+        Row(.status, "How the proxy is, and what the list shows", do: .plain { $0.openStatus() }).onLines,
+        Row(.quiet, "Say nothing of new exchanges", do: .plain { $0.tellExchanges(false) }).onLines,
+        Row(.verbose, "Say one sentence for each exchange that has ended", do: .plain { $0.tellExchanges(true) })
+            .onLines,
+        Row(.theme, "Dark or light", [], .theme, do: .asking { $0.setTheme($1) }).onScreen,
+        Row(.redraw, "Draw the screen anew", ["ctrl-l"], do: .plain { _ in [.redraw] })
+            .at(Set(Context.allCases)).onScreen,
+        Row(.suspend, "Suspend to the shell", ["ctrl-z"], do: .plain { _ in [.suspend] })
+            .at(Set(Context.allCases)).onScreen,
+        Row(.quit, "Quit", ["q", "ctrl-c"], do: .plain { $0.quit() }).at([.list]).short("quit"),
+    ]
+}

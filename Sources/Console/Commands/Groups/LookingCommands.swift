@@ -1,0 +1,52 @@
+extension CommandTable {
+    static let looking = [
+        Row(.list, "The last exchanges of the list, each by its number", [], .count, do: .with { $0.listRows($1) })
+            .onLines.says(.rows),
+        Row(.filter, "Filter the list", ["/"], .filter, do: .with { $0.openFilter($1) })
+            .short("filter").says(.counts),
+        Row(.clearFilter, "Take the filter, the search and the focus away", ["\\"], do: .plain { $0.clearFilter() })
+            .says(.counts),
+        Row(.searchBodies, "Search in the bodies of all exchanges", ["S"], .bodyText, do: .asking { $0.search($1) })
+            .says(.counts),
+        Row(.findInDetail, "Find text in what is open", ["f"], .shownText, do: .asking { $0.find($1) })
+            .at(texts).says(.matches).unless(\.noText),
+        Row(.findNext, "Find it again", ["ctrl-n"], do: .plain { $0.findAgain() })
+            .at(texts).says(.matches).unless(\.noText),
+        Row(.jumpKind, "Choose the kind to go to", ["J"], .kind, do: .asking { $0.chooseJump($1) })
+            .short("jump").unless(\.noRows),
+        Row(.next, "The next of that kind", ["]"], do: .plain { $0.jump(forward: true) })
+            .says(.selected).unless(\.noJump),
+        Row(.previous, "The previous of that kind", ["["], do: .plain { $0.jump(forward: false) })
+            .says(.selected).unless(\.noJump),
+        Row(.page, "Choose a page of the detail", ["1", "2", "3", "4", "5"], .page, do: .asking { $0.turn(to: $1) })
+            .says(.detail).unless(\.noPage),
+        Row(.nextPage, "The next page of the detail", [">"], do: .plain { $0.turnPage(1) })
+            .says(.detail).unless(\.noDetail),
+        Row(.previousPage, "The page before", ["<"], do: .plain { $0.turnPage(-1) }).says(.detail).unless(\.noDetail),
+        Row(.bodyForm, "Body as pretty, raw or hex", ["v"], .bodyForm, do: .with { $0.setBodyForm($1) })
+            .at([.detail]).short("raw/hex").says(.detail).unless(\.noDetail),
+        Row(.version, "As received or as sent", ["s"], .version, do: .with { $0.setVersion($1) })
+            .at([.detail]).short("received/sent").says(.detail).unless(\.noDetail),
+        Row(.fold, "Fold or unfold a block", ["space", "z"], do: .plain { $0.toggleFold() })
+            .at([.detail]).short("fold").onScreen.unless(\.noDetail),
+        Row(.sort, "Sort the list by a column", ["o"], .order, do: .asking { $0.sort($1) })
+            .says(.counts).unless(\.noList),
+        Row(.columns, "Choose the columns", ["O"], .columns, do: .asking { $0.setColumns($1) }).onScreen,
+        Row(.mark, "Mark the exchange, or unmark it", ["space"], .id, do: .with { $0.mark($1) })
+            .at([.list]).short("mark").unless(\.noRecord),
+        Row(.focusHost, "Show only this host, or all again", ["i"], .host, do: .with { $0.focusHost($1) })
+            .says(.counts).unless(\.noBranch),
+        Row(
+            .highlight,
+            "Colour exchanges that match the filter language",
+            ["V"],
+            .highlight,
+            do: .asking { $0.setHighlight($1) }
+        ),
+        Row(.compare, "Compare with the marked exchange", ["="], .id, do: .with { $0.compare($1) })
+            .unless(\.noRecord),
+        Row(.why, "Why: what every rule did or did not", ["y"], .id, do: .with { $0.on($1) { .why($0) } })
+            .short("why").unless(\.noRecord),
+        Row(.stop, "Stop what is running", ["ctrl-g"], do: .plain { $0.cancelJobs() }).unless(\.noJob),
+    ]
+}
